@@ -4,6 +4,7 @@ accord.consents: { partitions: 12, retention: '604800000' }
 accord.models: { partitions: 12 }
 accord.keys: { partitions: 1 }
 accord.peers: { partitions: 1 }
+accord.heads: { partitions: 1 }
 accord.peer-submissions: { partitions: 12, retention: '604800000' }
 accord.peer-outcomes: { partitions: 12, retention: '604800000' }
 accord.notices: { partitions: 12, retention: '604800000' }

@@ -26,6 +26,7 @@ export const auditActions = [
   'peer.removed',
   'peer.updated',
   'receipt.read',
+  'receipt.signed',
   'records.extracted',
   'records.read',
   'subject.created',

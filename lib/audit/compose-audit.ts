@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { createAuditList } from '#lib/audit/list-lines.ts';
-import type { Database, Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { blankLines, readHead, sealLines, type TakeQueued, type TreeHead } from '#lib/audit/seal-lines.ts';
+import type { AuditArea } from '#lib/contracts/audit-areas.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { EventBus } from '#lib/events/event-bus.ts';
+import type { NewEvent } from '#lib/events/outbox.ts';
 import type { Handler } from '#lib/http/operation.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 
@@ -9,43 +13,85 @@ import type { Logger } from '#lib/observability/logger.ts';
 export interface Audit {
   /** Answers `GET /audit/<area>`. */
   list: Handler;
-  /** Deletes lines older than AUDIT_RETENTION, hourly. */
+  /** Seals new lines and publishes the head of the tree, every two seconds. */
+  sealer: RepeatedWork;
+  /** Blanks lines older than AUDIT_RETENTION, hourly. */
   sweeper: RepeatedWork;
+  start(): void;
+  stop(): Promise<void>;
 }
 
+interface Options {
+  area: AuditArea;
+  db: Database;
+  bus: Pick<EventBus, 'publish'>;
+  log: Logger;
+  baseUrl: string;
+  /** AUDIT_RETENTION, ISO 8601. */
+  retention: string;
+  /** Lines that are queued until they are sealed. */
+  takeQueued?: TakeQueued;
+}
+
+const sealMs = 2_000;
 const sweepMs = 60 * 60_000;
-/** Lines deleted by one statement. */
+/** Lines blanked by one statement. */
 const batch = 5_000;
 
-/** @param options.retention AUDIT_RETENTION, ISO 8601. */
-export function composeAudit({
-  db,
-  log,
-  retention,
-}: {
-  db: Database;
-  log: Logger;
-  retention: string;
-}): Audit {
+/** Composes the list, the sealer and the retention of a schema's audit log. */
+export function composeAudit(options: Options): Audit {
+  const { db, log, retention } = options;
+  const sealer = createSealer(options);
+  const sweeper = createRepeatedWork({
+    everyMs: sweepMs,
+    async work(isStopped) {
+      while (!isStopped() && (await blankLines(db, { retention, limit: batch })) === batch);
+    },
+    onError: (error) => log.warn('failed to blank old audit lines; retried in an hour', { error }),
+  });
   return {
     list: createAuditList(db),
-    sweeper: createRepeatedWork({
-      everyMs: sweepMs,
-      async work(isStopped) {
-        while (!isStopped() && (await deleteOldLines(db, retention)) === batch);
-      },
-      onError: (error) => log.warn('failed to delete old audit lines; retried in an hour', { error }),
-    }),
+    sealer,
+    sweeper,
+    start() {
+      sealer.start();
+      sweeper.start();
+    },
+    async stop() {
+      await Promise.all([sealer.stop(), sweeper.stop()]);
+    },
   };
 }
 
-/** Deletes the oldest lines. @returns their number. */
-async function deleteOldLines(db: Queries, retention: string): Promise<number> {
-  const deleted = await db.query(sql`
-    DELETE FROM audit_log AS l
-     WHERE l.id IN (
-       SELECT o.id FROM audit_log AS o WHERE o.at < accord_now() - ${retention}::interval
-        ORDER BY o.at LIMIT ${batch})
-    RETURNING l.id`);
-  return deleted.length;
+/**
+ * Heads are published without the outbox: a lost one is replaced by the next, or by that of the next start.
+ */
+function createSealer({ area, db, bus, log, baseUrl, takeQueued }: Options): RepeatedWork {
+  /** The head to publish; undefined while the newest was published, or another replica publishes it. */
+  let unpublished: TreeHead | undefined;
+  let isFirst = true;
+  return createRepeatedWork({
+    everyMs: sealMs,
+    async work(isStopped) {
+      const sealed = await sealLines(db, { takeQueued, isStopped });
+      unpublished = sealed ?? unpublished ?? (isFirst ? await readHead(db) : undefined);
+      isFirst = false;
+      if (!unpublished) return;
+      const [unsent] = await bus.publish([{ topic: 'accord.heads', key: area, event: headEvent() }]);
+      if (unsent) throw unsent.error;
+      unpublished = undefined;
+    },
+    onError: (error) => log.warn('failed to seal or publish the audit log; retried in 2 seconds', { error }),
+  });
+
+  function headEvent() {
+    const { size = 0, root = '' } = unpublished ?? {};
+    const event: NewEvent<'accord.heads'> = {
+      type: 'io.accord.audit.head.v1',
+      source: baseUrl,
+      subject: area,
+      data: { area, size, root },
+    };
+    return { id: randomUUID(), ...event, time: new Date().toISOString() };
+  }
 }

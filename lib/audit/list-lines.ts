@@ -1,20 +1,10 @@
 import { type AuditAction, auditActions } from '#lib/audit/actions.ts';
+import { type AuditLine, lineColumns, presentLine } from '#lib/audit/audit-line.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { join, sql } from '#lib/db/sql.ts';
+import { join, type Statement, sql } from '#lib/db/sql.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { type PageRequest, readChoices, readPage, readTime } from '#lib/http/lists.ts';
+import { type PageRequest, readChoices, readLimit, readPage, readTime } from '#lib/http/lists.ts';
 import type { Handler, OperationInput } from '#lib/http/operation.ts';
-
-interface AuditLine {
-  id: string;
-  at: Date;
-  actor: string;
-  actorKind: 'account' | 'key' | 'system';
-  action: AuditAction;
-  target: string;
-  /** Null for work outside of a request. */
-  request: string | null;
-}
 
 interface AuditFilter {
   actor: string | undefined;
@@ -24,14 +14,25 @@ interface AuditFilter {
   before: Date | undefined;
 }
 
-/** Creates the handler of `GET /audit/<area>`: lines of the schema's audit log, newest first. */
+/**
+ * Creates the handler of `GET /audit/<area>`: lines of the schema's audit log, newest first; with `from`,
+ * sealed lines in the order of the tree.
+ */
 export function createAuditList(db: Queries): Handler {
   return async (ctx, { query }) => {
     const filter = readFilter(query);
+    if (query.from !== undefined) {
+      const lines = await listSealed(db, filter, {
+        from: readFrom(query.from),
+        limit: readLimit(query.limit),
+      });
+      ctx.body = { values: lines.map(presentRow) };
+      return;
+    }
     const { page, next } = await readPage(query, (request) => listLines(db, filter, request), {
       idOf: ({ id }) => id,
     });
-    ctx.body = { values: page.map(presentLine), next };
+    ctx.body = { values: page.map(presentRow), next };
   };
 }
 
@@ -54,26 +55,62 @@ function readId(value: string | string[] | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : String(value);
 }
 
-function listLines(
+/** @throws Failure `invalid` unless it is a position in the tree. */
+function readFrom(from: string | string[]): number {
+  const position = Number(from);
+  if (/^\d{1,15}$/.test(String(from))) return position;
+  const errors = [{ pointer: '/from', code: 'invalid', detail: 'must be a number from 0' }];
+  throw fail('invalid', 'The filter is not valid.', { errors });
+}
+
+/** A row as it is listed: a line with its place in the tree, or what a blanked line has left. */
+type Row = (AuditLine | Blanked) & { seq: string | null; leaf: string | null };
+type Blanked = Pick<AuditLine, 'id' | 'at'> & { action: null };
+
+const columns = sql`${lineColumns}, l.seq, encode(l.leaf, 'hex') AS leaf`;
+
+async function listLines(
   db: Queries,
-  { actor, actions, target, after, before }: AuditFilter,
+  filter: AuditFilter,
   { after: end, limit }: PageRequest,
-): Promise<(AuditLine & { position: string })[]> {
+): Promise<(Row & { position: string })[]> {
   const conditions = [
+    ...conditionsOf(filter),
+    // Receipts are as many as submissions, and would hide everything else.
+    (filter.actions?.includes('receipt.signed') ?? filter.target !== undefined)
+      ? sql`l.action IS NOT NULL`
+      : sql`l.action <> 'receipt.signed'`,
+    ...(end ? [sql`(l.at, l.id) < (${end.createdAt}::timestamptz, ${end.id}::uuid)`] : []),
+  ];
+  return db.query(sql`
+    SELECT ${columns}, l.at::text AS position
+      FROM audit_log AS l WHERE ${join(conditions, ' AND ')}
+     ORDER BY l.at DESC, l.id DESC LIMIT ${limit}`);
+}
+
+/** Sealed lines, blanked ones among them, from a position on. */
+function listSealed(
+  db: Queries,
+  filter: AuditFilter,
+  { from, limit }: { from: number; limit: number },
+): Promise<Row[]> {
+  const conditions = [sql`l.seq >= ${from}::bigint`, ...conditionsOf(filter)];
+  return db.query(sql`
+    SELECT ${columns} FROM audit_log AS l WHERE ${join(conditions, ' AND ')} ORDER BY l.seq LIMIT ${limit}`);
+}
+
+function conditionsOf({ actor, actions, target, after, before }: AuditFilter): Statement[] {
+  return [
     ...(actor === undefined ? [] : [sql`l.actor = ${actor}`]),
     ...(actions ? [sql`l.action = ANY(${actions})`] : []),
     ...(target === undefined ? [] : [sql`l.target = ${target}`]),
     ...(after ? [sql`l.at >= ${after}`] : []),
     ...(before ? [sql`l.at < ${before}`] : []),
-    ...(end ? [sql`(l.at, l.id) < (${end.createdAt}::timestamptz, ${end.id}::uuid)`] : []),
   ];
-  return db.query(sql`
-    SELECT l.id, l.at, l.actor, l.actor_kind AS "actorKind", l.action, l.target, l.request,
-           l.at::text AS position
-      FROM audit_log AS l WHERE ${join([sql`true`, ...conditions], ' AND ')}
-     ORDER BY l.at DESC, l.id DESC LIMIT ${limit}`);
 }
 
-function presentLine({ id, at, actor, actorKind, action, target, request }: AuditLine) {
-  return { id, at: at.toISOString(), actor, actorKind, action, target, request: request ?? undefined };
+function presentRow({ seq, leaf, ...row }: Row) {
+  const place = seq === null ? {} : { seq: Number(seq) };
+  if (row.action === null) return { id: row.id, at: row.at.toISOString(), ...place, leaf };
+  return { ...presentLine(row as AuditLine), ...place };
 }

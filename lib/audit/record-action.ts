@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { AuditAction } from '#lib/audit/actions.ts';
+import type { AuditLine } from '#lib/audit/audit-line.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { currentAccount, currentRequestId } from '#lib/observability/logger.ts';
 
@@ -14,6 +16,8 @@ export interface AuditEntry {
   action: AuditAction;
   /** `<kind>/<id>`, of a person `subject/<id of the subject>`; never a name. */
   target: string;
+  /** How the action ended, if it can end in several ways: a word of the contract. */
+  outcome?: string;
 }
 
 /** The kinds of actors, by the prefix of their account. Subjects with a token and peers are not recorded. */
@@ -29,7 +33,7 @@ const maxActor = 255;
  */
 export async function recordAction(
   tx: Queries,
-  { action, target }: AuditEntry,
+  { action, target, outcome }: AuditEntry,
   account = currentAccount() ?? thisInstance,
 ): Promise<void> {
   const [prefix = '', ...rest] = account.split(':');
@@ -39,6 +43,28 @@ export async function recordAction(
   // Lines of one transaction are listed in the order in which they were written.
   const at = sql`accord_now() + (clock_timestamp() - now())`;
   await tx.query(sql`
-    INSERT INTO audit_log (id, at, actor, actor_kind, action, target, request)
-    VALUES (${newUuid()}, ${at}, ${actor}, ${kind}, ${action}, ${target}, ${currentRequestId()})`);
+    INSERT INTO audit_log (id, at, actor, actor_kind, action, target, outcome, request)
+    VALUES (${newUuid()}, ${at}, ${actor}, ${kind}, ${action}, ${target}, ${outcome}, ${currentRequestId()})`);
+}
+
+/**
+ * SQL: queues the line `receipt.signed` of the transaction in `t` for the next sealing. The digest makes the
+ * receipt provable, also after its text was deleted (docs/evidence.md, "Receipts").
+ */
+export function receiptSigned(jws: string): Statement {
+  const digest = createHash('sha256').update(jws).digest();
+  return sql`
+      INSERT INTO signed_receipts (id, at, transaction, digest, request)
+      SELECT ${newUuid()}::uuid, accord_now(), t.id, ${digest}::bytea, ${currentRequestId()} FROM t`;
+}
+
+/** Takes queued receipts as lines of the log. @param limit how many at most. */
+export function takeSignedReceipts(tx: Queries, limit: number): Promise<AuditLine[]> {
+  const action: AuditAction = 'receipt.signed';
+  return tx.query<AuditLine>(sql`
+    DELETE FROM signed_receipts AS r
+     WHERE r.ctid = ANY (ARRAY(SELECT q.ctid FROM signed_receipts AS q LIMIT ${limit}))
+    RETURNING r.id, r.at, 'accord' AS actor, 'system' AS "actorKind", ${action}::text AS action,
+              'transaction/' || r.transaction AS target, NULL AS outcome, encode(r.digest, 'hex') AS digest,
+              r.request`);
 }

@@ -180,6 +180,24 @@ export interface components {
             peer: string;
             version: components["schemas"]["Version"];
         };
+        /** @description The head of the tree of an audit log (RFC 9162, section 2.1). */
+        AuditHead: {
+            /** @enum {string} */
+            area: "auth" | "models" | "consents" | "peers" | "webhooks";
+            /** @description Number of sealed lines. It only grows. */
+            size: number;
+            /** @description The root hash. */
+            root: string;
+        };
+        AuditCheckpoint: {
+            /**
+             * Format: uuid
+             * @description Its id in `GET /audit/checkpoints`.
+             */
+            checkpoint: string;
+            /** @description The signed heads (docs/evidence.md). They are public. */
+            jws: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -196,6 +214,7 @@ export interface TopicEvents {
   'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1' | 'io.accord.model.shared.v1';
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
+  'accord.heads': 'io.accord.audit.head.v1' | 'io.accord.audit.checkpoint.v1';
   'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1';
   'accord.peer-outcomes': 'io.accord.submission.answered.v1';
   'accord.notices': 'io.accord.notice.queued.v1' | 'io.accord.notice.delivered.v1' | 'io.accord.notice.acknowledged.v1' | 'io.accord.notice.overdue.v1' | 'io.accord.notice.failed.v1';
@@ -226,6 +245,8 @@ export interface EventData {
   'io.accord.key.revoked.v1': components['schemas']['Key'];
   'io.accord.peer.added.v1': components['schemas']['Peer'];
   'io.accord.peer.removed.v1': components['schemas']['Peer'];
+  'io.accord.audit.head.v1': components['schemas']['AuditHead'];
+  'io.accord.audit.checkpoint.v1': components['schemas']['AuditCheckpoint'];
   'io.accord.submission.released.v1': components['schemas']['Submission'];
   'io.accord.submission.decided.v1': components['schemas']['Submission'];
   'io.accord.submission.held.v1': components['schemas']['Submission'];

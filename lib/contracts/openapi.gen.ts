@@ -955,7 +955,7 @@ export interface paths {
         /**
          * List what was done to accounts and API keys
          * @description The audit log of accounts, passwords, clients and API keys, newest first; lines older than
-         *     `AUDIT_RETENTION` (two years) are deleted.
+         *     `AUDIT_RETENTION` (two years) are blanked.
          */
         get: operations["listAuthAudit"];
         put?: never;
@@ -976,7 +976,7 @@ export interface paths {
         /**
          * List what was done to models
          * @description The audit log of elements, layouts, themes and other models and of their versions, newest first; lines
-         *     older than `AUDIT_RETENTION` (two years) are deleted.
+         *     older than `AUDIT_RETENTION` (two years) are blanked.
          */
         get: operations["listModelsAudit"];
         put?: never;
@@ -998,7 +998,8 @@ export interface paths {
          * List what people did with the data of subjects
          * @description The audit log of subjects, transactions and records, newest first: what people with an account created,
          *     changed and read on behalf of others, and what anybody extracted. Subjects who act for themselves are not
-         *     in it. Lines older than `AUDIT_RETENTION` (two years) are deleted.
+         *     in it, but every receipt is: `receipt.signed` lines are listed with `action`, `target` or `from`. Lines
+         *     older than `AUDIT_RETENTION` (two years) are blanked.
          */
         get: operations["listConsentsAudit"];
         put?: never;
@@ -1018,9 +1019,30 @@ export interface paths {
         };
         /**
          * List what was done to peers
-         * @description The audit log of pairings, newest first; lines older than `AUDIT_RETENTION` (two years) are deleted.
+         * @description The audit log of pairings, newest first; lines older than `AUDIT_RETENTION` (two years) are blanked.
          */
         get: operations["listPeersAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the signed heads of the audit logs
+         * @description Checkpoints, newest first: this instance signs the heads of the trees of all audit logs, at most once a minute, if
+         *     one has changed. docs/evidence.md tells how to check lines, receipts and checkpoints.
+         */
+        get: operations["listCheckpoints"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1038,7 +1060,7 @@ export interface paths {
         };
         /**
          * List what was done to webhooks
-         * @description The audit log of webhooks, newest first; lines older than `AUDIT_RETENTION` (two years) are deleted.
+         * @description The audit log of webhooks, newest first; lines older than `AUDIT_RETENTION` (two years) are blanked.
          */
         get: operations["listWebhooksAudit"];
         put?: never;
@@ -3985,8 +4007,8 @@ export interface components {
             operator: boolean;
         };
         AuditList: {
-            values: components["schemas"]["AuditLine"][];
-            /** @description Cursor of the next page; absent on the last one */
+            values: (components["schemas"]["AuditLine"] | components["schemas"]["BlankedAuditLine"])[];
+            /** @description Cursor of the next page; absent on the last one, and with `from` */
             next?: string;
         };
         /** @description Who did what, without any name */
@@ -4004,6 +4026,45 @@ export interface components {
             target: string;
             /** @description Id of the request, as in logs and in `X-Request-Id`; absent for work outside of a request */
             request?: string;
+            /** @description How the action ended; absent unless it can end in several ways */
+            outcome?: string;
+            /** @description SHA-256 of the document that the action made: with `receipt.signed`, of the JWS of the receipt */
+            digest?: string;
+            /** @description Position in the tree of the log; absent until the line is sealed, some seconds after the action */
+            seq?: number;
+        };
+        /** @description A line older than `AUDIT_RETENTION`. Its hash stays, so that the log remains verifiable; only lists with `from` show it */
+        BlankedAuditLine: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            seq: number;
+            /** @description The leaf hash of the line (docs/evidence.md) */
+            leaf: string;
+        };
+        CheckpointList: {
+            values: components["schemas"]["Checkpoint"][];
+            /** @description Cursor of the next page; absent on the last one */
+            next?: string;
+        };
+        /** @description The signed heads of all audit logs at one time */
+        Checkpoint: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description By area; what the JWS says */
+            logs: {
+                [key: string]: components["schemas"]["TreeHead"];
+            };
+            /** @description Compact JWS of the type `accord-checkpoint+jwt`, signed with a key of `/.well-known/accord` */
+            jws: string;
+        };
+        /** @description The head of a Merkle tree (RFC 9162, section 2.1) */
+        TreeHead: {
+            /** @description Number of sealed lines */
+            size: number;
+            /** @description Root hash */
+            root: string;
         };
         SystemConfig: {
             version: string;
@@ -4110,7 +4171,7 @@ export interface components {
             targetUrl: string;
             /**
              * @description consent.created, .submitted, .committed (also as CONSENT_COMMIT), .cancelled, .timedout, .rolledback, .expiring, .expired;
-             *     consent.withdrawn; record.superseded; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
+             *     consent.withdrawn; record.superseded; audit.checkpoint; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
              *     .submission.accepted, .submission.refused; key.created, .revoked
              */
             subscribedActions: string[];
@@ -5062,6 +5123,12 @@ export interface components {
          * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
          */
         auditTarget: string;
+        /**
+         * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+         *     the next page begins at the last `seq` + 1
+         * @example 0
+         */
+        auditFrom: string;
         /**
          * @description Id of the webhook
          * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
@@ -7023,6 +7090,12 @@ export interface operations {
                  */
                 target?: components["parameters"]["auditTarget"];
                 /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
                  * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
                  */
@@ -7082,6 +7155,12 @@ export interface operations {
                  * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
                  */
                 target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
                 /**
                  * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
@@ -7143,6 +7222,12 @@ export interface operations {
                  */
                 target?: components["parameters"]["auditTarget"];
                 /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
                  * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
                  */
@@ -7203,6 +7288,12 @@ export interface operations {
                  */
                 target?: components["parameters"]["auditTarget"];
                 /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
                  * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z
                  */
@@ -7242,6 +7333,38 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCheckpoints: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of checkpoints */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listWebhooksAudit: {
         parameters: {
             query?: {
@@ -7262,6 +7385,12 @@ export interface operations {
                  * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
                  */
                 target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
                 /**
                  * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
                  * @example 2026-03-01T00:00:00Z

@@ -12,6 +12,7 @@ export const subscribableActions = [
   'record.superseded',
   'message.sent',
   'message.failed',
+  'audit.checkpoint',
   'model.activated',
   'model.archived',
   'model.deleted',

@@ -71,12 +71,28 @@ function grantsOf(schema: string, role: string): string {
     GRANT USAGE ON SCHEMA ${of} TO ${to};
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${of} TO ${to};
     REVOKE INSERT, UPDATE, DELETE ON ${of}.migrations FROM ${to};
+    ${auditGrants(schema, role)}
     GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${of} TO ${to};
     REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ${of} FROM PUBLIC;
     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${of} TO ${to};
     ALTER DEFAULT PRIVILEGES IN SCHEMA ${of} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${to};
     ALTER DEFAULT PRIVILEGES IN SCHEMA ${of} GRANT USAGE, SELECT ON SEQUENCES TO ${to};
     ALTER DEFAULT PRIVILEGES IN SCHEMA ${of} GRANT EXECUTE ON FUNCTIONS TO ${to};`;
+}
+
+/**
+ * Lines of the audit log are not deleted, and keep their id and time. A trigger keeps the rest of a line once
+ * it is sealed (docs/audit.md, "Append-only").
+ */
+function auditGrants(schema: string, role: string): string {
+  const [to, of] = [pg.escapeIdentifier(role), pg.escapeIdentifier(schema)];
+  return `
+    DO $$ BEGIN IF to_regclass(${pg.escapeLiteral(`${of}.audit_log`)}) IS NOT NULL THEN
+      REVOKE UPDATE, DELETE ON ${of}.audit_log FROM ${to};
+      GRANT UPDATE (seq, leaf, actor, actor_kind, action, target, outcome, digest, request)
+         ON ${of}.audit_log TO ${to};
+      REVOKE INSERT, DELETE ON ${of}.audit_tree FROM ${to};
+    END IF; END $$;`;
 }
 
 /** By default everybody may create temporary tables; only the owner of the database can revoke that. */

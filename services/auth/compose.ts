@@ -45,7 +45,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   options.metrics?.watchTables(eventTables('auth', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createExpirySweeper({ db, log });
-  const audit = composeAudit({ db, log, retention: settings.auditRetention });
+  const audit = composeAudit({ area: 'auth', db, bus, log, baseUrl, retention: settings.auditRetention });
   const keyedHash = createKeyedHash(secrets.keyPepper);
   const keys = createKeyVerifier({ db, keyedHash, log });
   const operations: AuthOperations = {
@@ -81,12 +81,12 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
       const setupLink = await issuer?.openSetupLink();
       relay.start();
       sweeper.start();
-      audit.sweeper.start();
+      audit.start();
       return setupLink;
     },
     async stop() {
       await sweeper.stop();
-      await audit.sweeper.stop();
+      await audit.stop();
       await keys.settle();
       await relay.stop();
     },

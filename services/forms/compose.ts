@@ -40,7 +40,14 @@ export async function composeForms(options: Options): Promise<{
   const log = options.log.child({ service: 'forms' });
   options.metrics?.watchTables(eventTables('forms', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
-  const audit = composeAudit({ db, log, retention: settings.auditRetention });
+  const audit = composeAudit({
+    area: 'models',
+    db,
+    bus,
+    log,
+    baseUrl: instance.baseUrl,
+    retention: settings.auditRetention,
+  });
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
   const pdf = createPdfRenderer({ log });
@@ -82,10 +89,10 @@ export async function composeForms(options: Options): Promise<{
     async start() {
       if (demo) await seedDemo(dependencies);
       relay.start();
-      audit.sweeper.start();
+      audit.start();
     },
     async stop() {
-      await Promise.all([relay.stop(), pdf.stop(), audit.sweeper.stop()]);
+      await Promise.all([relay.stop(), pdf.stop(), audit.stop()]);
     },
   };
 }

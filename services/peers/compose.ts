@@ -1,5 +1,6 @@
 import type { JWK } from 'jose';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
+import { composeCheckpoints } from '#lib/audit/checkpoints.ts';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
@@ -16,7 +17,7 @@ import { createKeyRefresher } from './commands/refresh-keys.ts';
 import { subscribePeers } from './consumers/subscribe.ts';
 import { createAcknowledgementSigner } from './domain/acknowledgement.ts';
 import { describeInstance, signDescription } from './domain/description.ts';
-import type { OwnKey } from './domain/signatures.ts';
+import { type OwnKey, signClaims } from './domain/signatures.ts';
 import { createPeerAuthentication } from './handlers/authenticate.ts';
 import { catalogueHandlers } from './handlers/catalogue.ts';
 import { pairingHandlers } from './handlers/pairing.ts';
@@ -78,7 +79,15 @@ export async function composePeers(options: Options) {
 
   const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
   const inbox = createInboxSweeper({ db, log });
-  const audit = composeAudit({ db, log, retention: settings.auditRetention });
+  const audit = composeAudit({ area: 'peers', db, bus, log, baseUrl, retention: settings.auditRetention });
+  const checkpoints = composeCheckpoints({
+    db,
+    bus,
+    log,
+    baseUrl,
+    sign: (claims) => signClaims(claims, { type: 'accord-checkpoint+jwt', key: signingKey }),
+    wake: relay.wake,
+  });
   const tokens = createRepeatedWork({
     everyMs: everyMinuteMs,
     work: () => deleteExpiredTokens(db),
@@ -126,7 +135,7 @@ export async function composePeers(options: Options) {
     updateForms: knownPeers.runOnce,
     log,
   };
-  const jobs = [relay, tokens, inbox, catalogues, keyAnnouncer, knownPeers, audit.sweeper];
+  const jobs = [relay, tokens, inbox, catalogues, keyAnnouncer, knownPeers, audit, checkpoints.signer];
   const recordRejection = (reason: string) => metrics?.peers.refused(reason);
   const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
@@ -141,6 +150,7 @@ export async function composePeers(options: Options) {
       ...catalogueHandlers({ db, forms, baseUrl, signingKey, wake: catalogues.wake }),
       ...partHandlers({ db, transactions, sign, log, recordRejection }),
       listPeersAudit: audit.list,
+      listCheckpoints: checkpoints.list,
     },
     authenticate: (authenticator) =>
       createPeerAuthentication({

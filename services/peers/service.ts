@@ -31,6 +31,9 @@ export const peersService = defineService({
       signingKeys: secrets.instanceSigning,
       sealingKeys: secrets.instanceSealing,
     });
-    return { ...peers, prefixes: ['/.well-known/accord', '/peers', '/federation', '/audit/peers'] };
+    return {
+      ...peers,
+      prefixes: ['/.well-known/accord', '/peers', '/federation', '/audit/peers', '/audit/checkpoints'],
+    };
   },
 });

@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
+import { takeSignedReceipts } from '#lib/audit/record-action.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations, MessageChannel } from '#lib/contracts/forms.ts';
@@ -107,9 +108,17 @@ export async function composeTransactions(
     expiryNoticeMs,
     wake,
   };
-  const audit = composeAudit({ db, log, retention: settings.auditRetention });
+  const audit = composeAudit({
+    area: 'consents',
+    db,
+    bus,
+    log,
+    baseUrl: instance.baseUrl,
+    retention: settings.auditRetention,
+    takeQueued: takeSignedReceipts,
+  });
   const jobs = [
-    audit.sweeper,
+    audit,
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
     createVerdictSweeper({ db, log }),

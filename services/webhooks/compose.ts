@@ -65,7 +65,7 @@ export async function composeWebhooks(
     tracing,
   });
   const sweepers = [createOldDeliverySweeper(notices), createOverdueSweeper(notices)];
-  const audit = composeAudit({ db, log, retention: settings.auditRetention });
+  const audit = composeAudit({ area: 'webhooks', db, bus, log, baseUrl, retention: settings.auditRetention });
   queueEvents({ bus, db, wake: job.wake, wakeRelay });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
@@ -90,10 +90,12 @@ export async function composeWebhooks(
     async start() {
       relay.start();
       job.start();
-      for (const sweeper of [...sweepers, audit.sweeper]) sweeper.start();
+      for (const sweeper of sweepers) sweeper.start();
+      audit.start();
     },
     async stop() {
-      for (const sweeper of [...sweepers, audit.sweeper]) await sweeper.stop();
+      for (const sweeper of sweepers) await sweeper.stop();
+      await audit.stop();
       await job.stop();
       await relay.stop();
     },

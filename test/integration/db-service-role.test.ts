@@ -48,10 +48,27 @@ test.each(names)(
     expect(rows.length).toBeGreaterThan(1);
     for (const { name } of rows) {
       expect(await says(schema, `SELECT * FROM ${name}`)).toBe('ok');
-      if (name !== 'migrations') expect(await says(schema, `DELETE FROM ${name} WHERE false`)).toBe('ok');
+      const isKept = ['migrations', 'audit_log', 'audit_tree'].includes(name);
+      expect(await says(schema, `DELETE FROM ${name} WHERE false`)).toBe(isKept ? refused : 'ok');
     }
     // The console has no time of its own.
     if (schema !== 'console') expect(await says(schema, 'SELECT accord_now()')).toBe('ok');
+  },
+);
+
+test.each(names.filter((name) => name !== 'console'))(
+  '%s may only append to its audit log, seal lines and blank them',
+  async (schema) => {
+    for (const statement of [
+      'UPDATE audit_log SET at = now() WHERE false',
+      'UPDATE audit_log SET id = gen_random_uuid() WHERE false',
+      'TRUNCATE audit_log',
+      'ALTER TABLE audit_log DISABLE TRIGGER ALL',
+    ])
+      expect(await says(schema, statement), statement).toBe(refused);
+    const blank = 'UPDATE audit_log SET actor = NULL, action = NULL, target = NULL WHERE false';
+    expect(await says(schema, blank)).toBe('ok');
+    expect(await says(schema, 'UPDATE audit_tree SET size = size')).toBe('ok');
   },
 );
 

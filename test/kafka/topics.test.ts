@@ -16,6 +16,7 @@ describe.skipIf(!brokers)('npm run topics', () => {
       'accord.models': 12,
       'accord.keys': 1,
       'accord.peers': 1,
+      'accord.heads': 1,
     });
     expect(await createTopics({ brokers: at, wanted: readTopics(asyncApi) })).toEqual({
       created: [],

@@ -5,6 +5,7 @@ import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { readAudit, sentencesOf } from '../support/instances/audit-reader.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
+import { createTestBus } from '../support/stores/event-bus.ts';
 
 let under: AuthUnderTest;
 let get: (path: string) => Promise<Response>;
@@ -81,16 +82,34 @@ describe('subjects and peers', () => {
 });
 
 describe('AUDIT_RETENTION', () => {
-  it('deletes older lines and keeps the others', async () => {
+  it('blanks older lines, keeps their hashes, and keeps the others', async () => {
     const log = createLogger({ level: 'silent' });
-    const linesAt = async (age: string) =>
-      under.db.query(sql`UPDATE audit_log SET at = accord_now() - ${age}::interval WHERE target = 'key/1'`);
-    const { sweeper } = composeAudit({ db: under.db, log, retention: 'P2Y' });
-    await linesAt('1 year 364 days');
-    await sweeper.runOnce();
-    expect(await targetsOf('?target=key/1')).toEqual(['1']);
-    await linesAt('2 years 1 second');
+    const bus = createTestBus(log);
+    const about = { area: 'auth', db: under.db, bus, baseUrl: under.baseUrl, log } as const;
+    const { sealer, sweeper } = composeAudit({ ...about, retention: 'P2Y' });
+    await under.db.query(sql`
+      UPDATE audit_log SET at = accord_now() - '1 year 364 days'::interval WHERE target = 'key/2'`);
+    await under.db.query(sql`
+      UPDATE audit_log SET at = accord_now() - '2 years 1 second'::interval WHERE target = 'key/1'`);
+    const before = sentencesOf((await read('')).values);
+    await sealer.runOnce();
     await sweeper.runOnce();
     expect(await targetsOf('')).toEqual(['5', '4', '3', '2']);
+    const { values } = (await (await get('/audit/auth?from=0')).json()) as { values: { leaf?: string }[] };
+    expect(values).toHaveLength(before.length);
+    expect(values.filter(({ leaf }) => leaf)).toEqual([
+      {
+        id: expect.any(String),
+        at: expect.any(String),
+        seq: 0,
+        leaf: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+      {
+        id: expect.any(String),
+        at: expect.any(String),
+        seq: 1,
+        leaf: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
   });
 });

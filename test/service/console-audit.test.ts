@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
 let pages: ConsolePages;
@@ -46,6 +47,21 @@ describe('the audit log in the console', () => {
       path = /href="([^"]*cursor=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
     }
     expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => `key ${59 - index}`));
+  });
+
+  it('shows the roots of the newest checkpoint and offers it as a file', async () => {
+    const admin = await signIn(instance, 'admin');
+    const newest = await until(async () => {
+      const { values } = (await (await admin.get('/audit/checkpoints')).json()) as {
+        values: { jws: string; logs: Record<string, { root: string }> }[];
+      };
+      expect(values[0]?.logs.auth).toBeDefined();
+      return values[0];
+    });
+    expect(await textOf(here)).toContain(newest?.logs.auth?.root.slice(0, 16));
+    const file = await pages.get(`${here}/checkpoint`);
+    expect(file.headers.get('content-disposition')).toContain('checkpoint.json');
+    expect(await file.json()).toEqual(newest);
   });
 
   it('is filtered by area, action, actor and target, and exported as CSV', async () => {

@@ -221,7 +221,9 @@ describe('who may withdraw', () => {
       const { made, subject } = await consented();
       const { id } = await transactionIn(caller.send('POST', `/consents/${made.id}/withdraw`));
       expect(await newestOf(subject, 'processing.001')).toMatchObject({ origin: 'OPERATOR' });
-      const lines = (await (await admin.get(`/audit/consents?target=transaction/${id}`)).json()) as {
+      const lines = (await (
+        await admin.get(`/audit/consents?target=transaction/${id}&action=consent.withdrawn`)
+      ).json()) as {
         values: { action: string }[];
       };
       expect(lines.values.map(({ action }) => action)).toEqual(['consent.withdrawn']);

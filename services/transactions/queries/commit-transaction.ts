@@ -1,3 +1,4 @@
+import { receiptSigned } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { NewCode } from '../domain/code.ts';
@@ -47,8 +48,14 @@ export function storeCommittedAnswers(commitment: Commitment, source: string): S
   return sql`${givenRecords(commitment)},
     superseded AS (${supersededEvents(about, source)}
     ), ${storeRecords(commitment, { state: sql`'COMMITTED'`, committedAt: about.at, withdraws })},
-    ${refuses ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty}receipt AS (
-      INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${receipt.body}, ${receipt.jws} FROM t
+    ${refuses ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty}${storeReceipt(receipt)}`;
+}
+
+/** Common table expressions that store the receipt of the transaction in `t`, and queue its digest. */
+function storeReceipt({ body, jws }: SignedReceipt): Statement {
+  return sql`receipt AS (
+      INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${body}, ${jws} FROM t
+    ), logged AS (${receiptSigned(jws)}
     )`;
 }
 
@@ -267,9 +274,7 @@ export async function commitSubmittedTransaction(
         FROM given AS g WHERE r.id = g.id
       RETURNING r.id, r.key, r.withdraws
     ), withdrawn AS (${withdrawnEvents(committedAt, source)}
-    ), receipt AS (
-      INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${receipt.body}, ${receipt.jws} FROM t
-    ), undrafted AS (
+    ), ${storeReceipt(receipt)}, undrafted AS (
       DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
     ), claim AS (
       UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent

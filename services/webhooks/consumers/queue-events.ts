@@ -5,7 +5,13 @@ import { keptDays } from '../jobs/delete-old.ts';
 import { queueDeliveries, subscribedNames } from '../queries/deliveries.ts';
 
 const consumer = 'webhooks';
-const topics: readonly Topic[] = ['accord.consents', 'accord.models', 'accord.keys', 'accord.peers'];
+const topics: readonly Topic[] = [
+  'accord.consents',
+  'accord.models',
+  'accord.keys',
+  'accord.peers',
+  'accord.heads',
+];
 
 /**
  * Compacted topics keep events for ever. Events older than this are skipped, because their inbox entries may

@@ -220,6 +220,7 @@ export const recipes: Record<string, Recipe> = {
   listModelsAudit: plain(),
   listConsentsAudit: plain(),
   listPeersAudit: plain(),
+  listCheckpoints: plain(),
   listWebhooksAudit: plain(),
   listPeers: plain(),
   createPeer: { relations: ['own'], make: (aim) => ({ json: invitation(aim) }) },

@@ -43,7 +43,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/choices',
     '/.well-known/authzen-configuration',
   ],
-  peers: ['/peers', '/federation', '/.well-known/accord', '/audit/peers'],
+  peers: ['/peers', '/federation', '/.well-known/accord', '/audit/peers', '/audit/checkpoints'],
   webhooks: ['/webhooks', '/audit/webhooks'],
   console: ['/console'],
 };

@@ -1,12 +1,10 @@
+import type { AuditArea } from '#lib/contracts/audit-areas.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 
-export const areas = ['auth', 'models', 'consents', 'peers', 'webhooks'] as const;
-export type Area = (typeof areas)[number];
-
 /** A line of the audit log, and the list that it is from. */
-export type AuditLine = components['schemas']['AuditLine'] & { area: Area };
+export type AuditLine = components['schemas']['AuditLine'] & { area: AuditArea };
 
 /** What the lists are filtered by, as GET /audit/<area> takes it. */
 export type AuditFilter = Partial<Record<'actor' | 'action' | 'target' | 'after' | 'before', string>>;
@@ -21,6 +19,10 @@ const operations = {
 
 const pageSize = 50;
 
+type ListedLine = components['schemas']['AuditList']['values'][number];
+/** Lists have blanked lines only with `from`, which the console does not use. */
+const hasBody = (line: ListedLine): line is components['schemas']['AuditLine'] => 'action' in line;
+
 /** How far a list was read: a cursor of the API, and the lines after it that were shown. */
 interface Position {
   cursor?: string;
@@ -32,7 +34,7 @@ interface Place {
   /** Time of the first page (RFC 3339): lines that are written later would move the others. */
   before: string;
   /** A list that was read to its end is absent. */
-  lists: Partial<Record<Area, Position>>;
+  lists: Partial<Record<AuditArea, Position>>;
 }
 
 /**
@@ -42,16 +44,21 @@ interface Place {
  */
 export async function readMerged(
   api: ApiClient,
-  { of, filter, place }: { of: readonly Area[]; filter: AuditFilter; place: string | undefined },
+  { of, filter, place }: { of: readonly AuditArea[]; filter: AuditFilter; place: string | undefined },
 ): Promise<{ rows: AuditLine[]; next?: string }> {
   const { before, lists } = place === undefined ? firstPlace(of) : readPlace(place);
   const query = { ...filter, before: filter.before && filter.before < before ? filter.before : before };
   const pages = await Promise.all(
     Object.entries(lists).map(async ([area, position]) => {
-      const { body } = await api.call(operations[area as Area], {
+      const { body } = await api.call(operations[area as AuditArea], {
         query: { ...query, cursor: position.cursor, limit: pageSize } as object,
       });
-      return { area: area as Area, position, next: body.next, lines: body.values.slice(position.shown) };
+      return {
+        area: area as AuditArea,
+        position,
+        next: body.next,
+        lines: body.values.filter(hasBody).slice(position.shown),
+      };
     }),
   );
   const rows = pages
@@ -67,7 +74,7 @@ export async function readMerged(
   return { rows, next: writePlace({ before, lists: Object.fromEntries(left) }) };
 }
 
-function firstPlace(of: readonly Area[]): Place {
+function firstPlace(of: readonly AuditArea[]): Place {
   // The clock of a service may be ahead of this process's.
   const before = new Date(Date.now() + 60_000).toISOString();
   return { before, lists: Object.fromEntries(of.map((area) => [area, { shown: 0 }])) };

@@ -1,11 +1,14 @@
 import { auditActions } from '#lib/audit/actions.ts';
+import { auditAreas } from '#lib/contracts/audit-areas.ts';
+import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
 import { choicesOf, timesOfDays } from '../../pages/filters.ts';
 import { type CellView, type Column, tableView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
-import { type AuditLine, areas, readMerged } from './merge-areas.ts';
+import { type AuditLine, readMerged } from './merge-areas.ts';
+import { readNewestCheckpoint, readProof } from './proof.ts';
 import { type Named, resolveNames } from './resolve-names.ts';
 
 type Names = ReadonlyMap<string, Named>;
@@ -26,7 +29,7 @@ export const audit: Room = {
           name: 'area',
           kind: 'choice',
           label: reader.t('audit.area'),
-          options: choicesOf(reader, 'auditArea', areas),
+          options: choicesOf(reader, 'auditArea', auditAreas),
         },
         {
           name: 'action',
@@ -41,7 +44,7 @@ export const audit: Room = {
       ]);
       const { area, after: _from, before: _until, ...values } = filters.values;
       const filter = { ...values, ...timesOfDays(filters.values, kit.timeZone) };
-      const of = areas.filter((each) => area === undefined || each === area);
+      const of = auditAreas.filter((each) => area === undefined || each === area);
       const read = (place?: string) => readMerged(api, { of, filter, place });
       const withoutNames = columnsOf(reader, kit.path, new Map());
       if (ctx.query.format === 'csv') return sendCsv(ctx, 'audit', withoutNames, read);
@@ -54,8 +57,16 @@ export const audit: Room = {
         title: caption,
         path,
         filters,
+        proof: await readProof(api, reader, path),
         table: tableView(reader, { caption, columns, path, filters, cursor, ...page }),
       });
+    });
+
+    router.get('/checkpoint', async (ctx) => {
+      const checkpoint = await readNewestCheckpoint(kit.api(ctx));
+      if (!checkpoint) throw new ApiFailure(404, {});
+      ctx.set('Content-Disposition', 'attachment; filename="checkpoint.json"');
+      ctx.body = checkpoint;
     });
 
     // The log has no names, and the address of a person's page is made from the name.

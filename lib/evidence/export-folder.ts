@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { finished } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { StartupError } from '#lib/errors/fail.ts';
+import { digestFile } from '#lib/evidence/verify-folder.ts';
+
+type Schemas = components['schemas'];
+type Line = Schemas['AuditList']['values'][number];
+
+interface Options {
+  /** Base URL of the instance. */
+  url: string;
+  /** An access token of an administrator. */
+  token: string;
+  /** Must not exist, or be empty. */
+  folder: string;
+}
+
+const pageSize = 200;
+const maxAttempts = 10;
+const maxWaitSeconds = 60;
+
+/**
+ * Writes what proves the audit logs into a folder: the lines up to the newest checkpoint, so that all of them
+ * can be verified, with the receipts that they name (docs/evidence.md, "Export").
+ * @returns how many lines and receipts were written. @throws StartupError.
+ */
+export async function exportFolder(options: Options): Promise<{ lines: number; receipts: number }> {
+  const { folder } = options;
+  await mkdir(folder, { recursive: true });
+  if ((await readdir(folder)).length > 0) throw new StartupError(`${folder} is not empty.`);
+  const { instance, jwks } = (await readJson(options, '/.well-known/accord')) as Schemas['Instance'];
+  await writeFile(path.join(folder, 'keys.json'), `${JSON.stringify({ instance, keys: jwks.keys })}\n`);
+  const heads = await exportCheckpoints(options);
+  const exported = { lines: 0, receipts: 0 };
+  await writeObjects(folder, 'records', async (writeReceipt) => {
+    for (const [area, { size }] of Object.entries(heads))
+      await writeObjects(folder, `audit-${area}`, async (writeLine) => {
+        for await (const line of readLines(options, area, size)) {
+          await writeLine(line);
+          exported.lines += 1;
+          if (!('action' in line) || line.action !== 'receipt.signed') continue;
+          await writeReceipt(await readReceipt(options, line.target.slice('transaction/'.length)));
+          exported.receipts += 1;
+        }
+      });
+  });
+  await writeManifest(folder);
+  return exported;
+}
+
+/** @returns the heads of the newest checkpoint. */
+async function exportCheckpoints(options: Options): Promise<Schemas['Checkpoint']['logs']> {
+  let newest: Schemas['Checkpoint'] | undefined;
+  await writeObjects(options.folder, 'checkpoints', async (write) => {
+    let cursor = '';
+    do {
+      const page = (await readJson(
+        options,
+        `/audit/checkpoints?limit=${pageSize}${cursor}`,
+      )) as Schemas['CheckpointList'];
+      newest ??= page.values[0];
+      for (const checkpoint of page.values) await write(checkpoint);
+      cursor = page.next === undefined ? '' : `&cursor=${encodeURIComponent(page.next)}`;
+    } while (cursor);
+  });
+  if (!newest) throw new StartupError('The instance has no checkpoint yet; try again in a minute.');
+  return newest.logs;
+}
+
+async function* readLines(options: Options, area: string, size: number): AsyncGenerator<Line> {
+  for (let from = 0; from < size; ) {
+    const limit = Math.min(pageSize, size - from);
+    const page = (await readJson(
+      options,
+      `/audit/${area}?from=${from}&limit=${limit}`,
+    )) as Schemas['AuditList'];
+    if (page.values.length === 0) throw new StartupError(`The log ${area} ends before its checkpoint.`);
+    yield* page.values;
+    from += page.values.length;
+  }
+}
+
+async function readReceipt(options: Options, transaction: string): Promise<object> {
+  const response = await request(options, `/receipts/${transaction}`, 'application/jose');
+  return response ? { transaction, jws: await response.text() } : { transaction, erased: true };
+}
+
+async function readJson(options: Options, address: string): Promise<unknown> {
+  const response = await request(options, address, 'application/json');
+  if (!response) throw new StartupError(`${address} was not found.`);
+  return response.json();
+}
+
+/** @returns undefined for 404. Waits and repeats while the instance is busy. */
+async function request(
+  { url, token }: Options,
+  address: string,
+  accept: string,
+): Promise<Response | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const headers = { Authorization: `Bearer ${token}`, Accept: accept };
+    const response = await fetch(new URL(address, url), { headers, redirect: 'error' }).catch(
+      (cause: Error) => {
+        throw new StartupError(`${url} does not answer: ${cause.message}`, { cause });
+      },
+    );
+    if (response.ok) return response;
+    if (response.status === 404) return undefined;
+    await response.body?.cancel();
+    const isBusy = response.status === 429 || response.status === 503;
+    if (!isBusy || attempt === maxAttempts)
+      throw new StartupError(`${address.split('?')[0]} was answered with ${response.status}.`);
+    const seconds = Number(response.headers.get('retry-after')) || 1;
+    await wait(Math.min(seconds, maxWaitSeconds) * 1000);
+  }
+}
+
+/** Writes objects into `<name>.ndjson`, one a line. */
+async function writeObjects(
+  folder: string,
+  name: string,
+  work: (write: (value: object) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const file: WriteStream = createWriteStream(path.join(folder, `${name}.ndjson`));
+  const done = finished(file);
+  try {
+    await work(async (value) => {
+      if (!file.write(`${JSON.stringify(value)}\n`)) await once(file, 'drain');
+    });
+  } finally {
+    file.end();
+    await done;
+  }
+}
+
+async function writeManifest(folder: string): Promise<void> {
+  const names = (await readdir(folder)).sort();
+  const files: Record<string, object> = {};
+  for (const name of names) files[name] = await digestFile(path.join(folder, name));
+  await writeFile(path.join(folder, 'manifest.json'), `${JSON.stringify({ files }, null, 2)}\n`);
+}

@@ -1,0 +1,53 @@
+import { parseArgs } from 'node:util';
+import { EvidenceFault } from '#lib/evidence/ndjson.ts';
+import { type Findings, verifyFolder } from '#lib/evidence/verify-folder.ts';
+
+// `npm run verify -- <folder> [--keys <file>]`: verifies exported evidence offline (docs/evidence.md). Exits
+// with 0, with 1 and the first fault, or with 2 if it was called wrongly.
+const usage = 'Usage: npm run verify -- <folder> [--keys <file>]';
+
+const given = readArguments();
+if (given) await run(given);
+else {
+  process.stderr.write(`${usage}\n`);
+  process.exitCode = 2;
+}
+
+function readArguments(): { folder: string; keys: string | undefined } | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      options: { keys: { type: 'string' } },
+      allowPositionals: true,
+    });
+    const [folder, ...rest] = positionals;
+    return folder !== undefined && rest.length === 0 ? { folder, keys: values.keys } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function run({ folder, keys }: { folder: string; keys: string | undefined }): Promise<void> {
+  try {
+    process.stdout.write(describe(await verifyFolder(folder, keys)));
+  } catch (error) {
+    const isUsage = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (!(error instanceof EvidenceFault) && !isUsage) throw error;
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exitCode = isUsage ? 2 : 1;
+  }
+}
+
+function describe({ checkpoints, logs, receipts }: Findings): string {
+  return [
+    `${checkpoints} checkpoints have valid signatures.`,
+    ...Object.entries(logs).map(
+      ([area, { lines, covered }]) =>
+        `${area}: ${covered} lines are as they were signed; ${lines - covered} lines come after the newest checkpoint.`,
+    ),
+    `${receipts.proved} receipts are as they were logged; ${receipts.erased} were erased, ${receipts.notGiven} are not in the folder.`,
+    ...(receipts.notLogged > 0
+      ? [`${receipts.notLogged} receipts are signed, and not in the lines of this folder.`]
+      : []),
+    '',
+  ].join('\n');
+}

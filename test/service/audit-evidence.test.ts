@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { exportFolder } from '#lib/evidence/export-folder.ts';
+import { verifyFolder } from '#lib/evidence/verify-folder.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { letTimePass, runInDatabase } from '../support/instances/live-database.ts';
+import { letter } from '../support/instances/live-subject.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { until } from '../support/run/until.ts';
+
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
+const admin = useSetup(() => signIn(instance, 'admin'));
+
+const receipts = 4;
+const log = 'audit-consents.ndjson';
+const given: string[] = [];
+let folder: string;
+const tokenOf = ({ headers }: { headers: Record<string, string> }) =>
+  headers.Authorization?.replace('Bearer ', '') ?? '';
+const exportTo = (to: string) => exportFolder({ url: instance.url, token: tokenOf(admin), folder: to });
+
+beforeAll(async () => {
+  for (let number = 0; number < receipts; number += 1)
+    given.push((await recordAnswers(shop, `person-${number}`, { [letter]: ['accepted'] })).id);
+  let minutes = 0;
+  await until(async () => {
+    minutes += 2;
+    await letTimePass(instance, `${minutes} minutes`, 'peers');
+    const { values } = (await (await admin.get('/audit/checkpoints')).json()) as {
+      values: components['schemas']['Checkpoint'][];
+    };
+    expect(values[0]?.logs.consents?.size).toBeGreaterThanOrEqual(receipts);
+  });
+  // The oldest receipt is erased, and the first line of auth is blanked.
+  await runInDatabase(instance, 'DELETE FROM transactions.receipts WHERE transaction = $1', [given[0]]);
+  await runInDatabase(
+    instance,
+    `UPDATE auth.audit_log SET actor = NULL, actor_kind = NULL, action = NULL, target = NULL, request = NULL
+      WHERE seq = 0`,
+  );
+  folder = await mkdtemp(path.join(tmpdir(), 'accord-evidence-'));
+  await exportTo(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A copy of the folder, without its manifest, so that the signatures alone must find what was changed. */
+async function copyFolder(): Promise<string> {
+  const copy = path.join(await temporaryFolder(), 'copy');
+  await cp(folder, copy, { recursive: true });
+  await rm(path.join(copy, 'manifest.json'));
+  return copy;
+}
+
+async function change(file: string, edit: (text: string) => string): Promise<string> {
+  const copy = await copyFolder();
+  const text = await readFile(path.join(copy, file), 'utf8');
+  const edited = edit(text);
+  expect(edited).not.toBe(text);
+  await writeFile(path.join(copy, file), edited);
+  return copy;
+}
+const lines = (edit: (all: string[]) => string[]) => (text: string) =>
+  edit(text.trimEnd().split('\n'))
+    .map((line) => `${line}\n`)
+    .join('');
+const line = (at: number, edit: (value: Record<string, unknown>) => object) =>
+  lines((all) => all.map((each, index) => (index === at ? JSON.stringify(edit(JSON.parse(each))) : each)));
+
+describe('exported evidence', () => {
+  it('proves every line and receipt, also with blanked lines and erased receipts', async () => {
+    const found = await verifyFolder(folder);
+    expect(found.receipts).toEqual({ proved: receipts - 1, erased: 1, notLogged: 0, notGiven: 0 });
+    expect(found.logs.consents).toEqual({ lines: receipts, covered: receipts });
+    expect(found.logs.auth?.lines).toBeGreaterThan(0);
+    expect(await readFile(path.join(folder, 'audit-auth.ndjson'), 'utf8')).toMatch(
+      /^\{[^}]*"leaf":"[0-9a-f]{64}"\}\n/,
+    );
+  });
+
+  it.each<[string, string, (text: string) => string, RegExp]>([
+    [
+      'a changed target',
+      log,
+      line(1, (value) => ({ ...value, target: 'transaction/other' })),
+      /was changed|lacks the receipt/,
+    ],
+    ['a changed actor', log, line(1, (value) => ({ ...value, actor: 'other' })), /was changed/],
+    [
+      'a changed time',
+      log,
+      line(1, (value) => ({ ...value, at: '2026-01-01T00:00:00.000Z' })),
+      /was changed/,
+    ],
+    [
+      'a changed digest',
+      log,
+      line(1, (value) => ({ ...value, digest: '00'.repeat(32) })),
+      /not the one that was logged/,
+    ],
+    ['a member that nobody signed', log, line(1, (value) => ({ ...value, note: 'x' })), /neither a line/],
+    [
+      'a changed hash of a blanked line',
+      'audit-auth.ndjson',
+      line(0, (value) => ({ ...value, leaf: '00'.repeat(32) })),
+      /was changed/,
+    ],
+    ['a missing line', log, lines((all) => all.toSpliced(1, 1)), /seq 1 is missing/],
+    ['a line that was cut off at the end', log, lines((all) => all.slice(0, -1)), /ends after 3 lines/],
+    ['a line that was cut off in the middle', log, (text) => text.slice(0, -20), /not a JSON object/],
+    ['another order', log, lines((all) => all.toReversed()), /order is changed/],
+    [
+      'another order with other numbers',
+      log,
+      lines((all) => all.toReversed().map((each, seq) => JSON.stringify({ ...JSON.parse(each), seq }))),
+      /was changed/,
+    ],
+    [
+      'a changed checkpoint',
+      'checkpoints.ndjson',
+      line(0, (value) => ({ ...value, logs: {} })),
+      /not those that were signed/,
+    ],
+    [
+      'a checkpoint of another time',
+      'checkpoints.ndjson',
+      line(0, (value) => ({ ...value, at: '2026-01-01T00:00:00.000Z' })),
+      /not those that were signed/,
+    ],
+    [
+      'a changed signature',
+      'checkpoints.ndjson',
+      line(0, ({ jws, ...value }) => ({ ...value, jws: flip(String(jws)) })),
+      /signature is not valid/,
+    ],
+    [
+      'a changed receipt',
+      'records.ndjson',
+      line(1, ({ jws, ...value }) => ({ ...value, jws: flip(String(jws)) })),
+      /signature is not valid/,
+    ],
+    [
+      'a receipt of another transaction',
+      'records.ndjson',
+      line(1, (value) => ({ ...value, transaction: 'other' })),
+      /of another transaction/,
+    ],
+    ['a missing receipt', 'records.ndjson', lines((all) => all.slice(0, -1)), /lacks the receipt/],
+    [
+      'a key of somebody else',
+      'keys.json',
+      (text) => text.replace(/"x":"[^"]{5}/g, '"x":"AAAAA'),
+      /signature is not valid/,
+    ],
+  ])('is rejected with %s', async (_name, file, edit, fault) => {
+    await expect(verifyFolder(await change(file, edit))).rejects.toThrow(fault);
+  });
+
+  it.each([log, 'checkpoints.ndjson', 'keys.json'])('is rejected without %s', async (file) => {
+    const copy = await copyFolder();
+    await rm(path.join(copy, file));
+    await expect(verifyFolder(copy)).rejects.toThrow(`${file} is missing`);
+  });
+
+  it('is rejected by its manifest if any byte is changed, or a file is added', async () => {
+    for (const file of ['records.ndjson', log, 'keys.json']) {
+      const copy = path.join(await temporaryFolder(), 'copy');
+      await cp(folder, copy, { recursive: true });
+      await writeFile(path.join(copy, file), `${await readFile(path.join(copy, file), 'utf8')} `);
+      await expect(verifyFolder(copy)).rejects.toThrow(`${file} is not the file`);
+    }
+    const copy = path.join(await temporaryFolder(), 'copy');
+    await cp(folder, copy, { recursive: true });
+    await writeFile(path.join(copy, 'audit-more.ndjson'), '');
+    await expect(verifyFolder(copy)).rejects.toThrow('does not list audit-more.ndjson');
+  });
+});
+
+/** Changes the last character of a JWS in its bits that count. */
+const flip = (jws: string) => `${jws.slice(0, -3)}${jws.at(-3) === 'A' ? 'B' : 'A'}${jws.slice(-2)}`;
+
+describe('the commands', () => {
+  const verify = (...args: string[]) => runCommand('services/verify.ts', args, { env: {} });
+
+  it('export and verify a folder', async () => {
+    const to = path.join(await temporaryFolder(), 'again');
+    const env = { ACCORD_URL: instance.url, ACCORD_TOKEN: tokenOf(admin) };
+    expect(await runCommand('services/export.ts', [to], { env })).toMatchObject({ code: 0, errors: '' });
+    expect(await verify(to)).toMatchObject({ code: 0, errors: '' });
+    expect(await verify(to, '--keys', path.join(folder, 'keys.json'))).toMatchObject({ code: 0 });
+    expect(await runCommand('services/export.ts', [to], { env })).toMatchObject({
+      code: 1,
+      errors: `${to} is not empty.\n`,
+    });
+  });
+
+  it('exit with 1 and the first fault, and with 2 if they are called wrongly', async () => {
+    const changed = await change(
+      log,
+      line(0, (value) => ({ ...value, actor: 'other' })),
+    );
+    expect(await verify(changed)).toMatchObject({ code: 1, errors: expect.stringContaining('was changed') });
+    expect(await verify()).toMatchObject({ code: 2, errors: expect.stringMatching(/^Usage/) });
+    expect(await verify('--unknown')).toMatchObject({ code: 2 });
+    expect(await verify(path.join(folder, 'nothing'))).toMatchObject({ code: 2 });
+  });
+
+  it('are not needed: the program in docs/evidence.md finds the same root', async () => {
+    const project = path.join(import.meta.dirname, '..', '..');
+    const docs = await readFile(path.join(project, 'docs/evidence.md'), 'utf8');
+    const program = (/```js\n(.*?)```/s.exec(docs)?.[1] ?? '')
+      .replaceAll("'keys-from-elsewhere.json'", `'${folder}/keys.json'`)
+      .replaceAll("'evidence/", `'${folder}/`);
+    const run = (text: string) =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', text], { cwd: project });
+    expect((await run(program)).stdout).toBe('true\n');
+    expect(
+      (await run(program.replace('Buffer.of(0)', 'Buffer.of(2)').replaceAll('auth', 'consents'))).stdout,
+    ).toBe('false\n');
+  });
+
+  it('an export needs an administrator', async () => {
+    const to = path.join(await temporaryFolder(), 'refused');
+    const operator = await signIn(instance, 'operator');
+    await expect(exportFolder({ url: instance.url, token: tokenOf(operator), folder: to })).rejects.toThrow(
+      '403',
+    );
+  });
+});
