@@ -7,7 +7,7 @@ import {
   createRecentDatabaseTime,
 } from '../commands/accept-part.ts';
 import { createTransaction, readContext } from '../commands/transactions.ts';
-import { isFinal, stateAt } from '../domain/transaction.ts';
+import { isFinal } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import type { Dependencies } from '../handlers/handlers.ts';
 import { type ReleasedRow, readPart, readReleased } from '../queries/parts.ts';
@@ -37,13 +37,14 @@ export function createOperations(dependencies: OperationDependencies): Transacti
       return Object.fromEntries(found.map(({ sid, part }) => [sid, part && present(part, instance.baseUrl)]));
     },
 
-    /** `rollback` for an unknown part and for one of another peer. */
+    /**
+     * `rollback` for an unknown part and for one of another peer. Past the deadline `open` until the sweeper
+     * has stored the rollback: a COMMIT that began before the deadline may still be in progress.
+     */
     async readDecision({ sid, peer }) {
       const part = await readPart(db, sid);
       if (part?.location !== peer) return { decision: 'rollback' };
-      const { transactionState, expiresAt, now } = part;
-      // A part is sent only after the code, so its transaction awaits none.
-      const state = stateAt({ state: transactionState, awaitsCode: false, expiresAt }, now);
+      const { transactionState: state } = part;
       if (!isFinal(state)) return { decision: 'open' };
       return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };
     },
