@@ -201,6 +201,13 @@ export async function stopAsking(db: Queries, { url, sid }: { url: string; sid: 
     DELETE FROM deliveries AS d WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }
 
+/** Starts the wait before the rollback of an undecided part again. */
+export async function deferRollback(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
+  await db.query(sql`
+    UPDATE deliveries AS d SET deadline = accord_now()
+     WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
+}
+
 /** Backlog of each peer in parts and decisions, longest first. */
 export function listBacklogs(
   db: Queries,
