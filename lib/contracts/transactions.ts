@@ -30,8 +30,9 @@ export interface TransactionsOperations {
    */
   readDecision(input: { sid: string; peer: string }): Promise<{ decision: Decision | 'open' }>;
   /**
-   * At the owner: decrypts a part, checks its answers, and stores transaction, records and receipt in one
-   * COMMIT. Idempotent by `sid`. @throws Failure `unavailable` only.
+   * At the owner: decrypts a part, checks its answers, and stores transaction, records and receipt (a draft
+   * of the receipt if held) in one COMMIT. Idempotent by peer, `sid` and body.
+   * @throws Failure `unavailable` only.
    */
   acceptSubmission(input: ReceivedPart): Promise<OwnerVerdict>;
   /**

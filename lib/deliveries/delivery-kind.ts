@@ -90,7 +90,8 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
    * Back-off of a failing target for all its deliveries, by its consecutive failures. After a failure of our
-   * own the wait is that after one failure. Absent: the target's other deliveries are attempted at once, one at a time.
+   * own the wait is that after one failure. Absent: the target's other deliveries are attempted at once, one
+   * at a time.
    */
   targetBackoff?: (failures: number, random: number) => number;
   /** Called with the rows of one read, before they are attempted. */

@@ -43,7 +43,7 @@ const letWaitsPass = async () => {
 const kept = () =>
   clinic.db.query(sql`SELECT r.kind, r.verdict FROM receipts AS r WHERE r.sid = ${sid} ORDER BY r.kind`);
 
-describe('a decision over parts that are held', () => {
+describe('a decision about parts that are held', () => {
   it.each(['commit', 'rollback'] as const)('to %s is sent to their owner', async (decision) => {
     const verdict = decision === 'commit' ? 'committed' : 'rolledback';
     owner.verdict = () => ({ verdict, id: 'theirs' });
@@ -225,7 +225,7 @@ describe('a decision that is late', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is not taken from an answer that is a verdict', async () => {
+  it('is not read from an acknowledgement with a verdict', async () => {
     const gate = openGate();
     owner.instead = () => (owner.came.length === 1 ? false : gate.passed.then(() => false));
     owner.verdict = () => (owner.came.length === 1 ? { verdict: 'committed' } : { decision: 'commit' });
@@ -239,14 +239,14 @@ describe('a decision that is late', () => {
   });
 });
 
-describe('a peer that hands over its part', () => {
+describe('a peer that sends a part', () => {
   const put = (content: object, changes = {}) =>
     lab.send(clinic.url, 'PUT', `/federation/submissions/${sid}`, content, changes);
   const part = (changes = {}) => samplePart(lab.url, clinic.url, changes).submission;
   const receiptOf = async (response: Response) =>
     decodeJwt(((await response.json()) as { receipt: string }).receipt);
 
-  it('gets a signed receipt for exactly that part', async () => {
+  it('gets a signed acknowledgement for exactly that part', async () => {
     const response = await put(part());
     expect(response.status).toBe(200);
     const [accepted] = clinic.transactions.accepted.filter((each) => each.sid === sid);
@@ -296,7 +296,7 @@ describe('a peer that hands over its part', () => {
     expect(clinic.logs()).toContain('in the name of another instance');
   });
 
-  it('receives the verdict on its decision, and our decision over its part', async () => {
+  it('receives the verdict on its decision, and our decision about its part', async () => {
     const path = `/federation/submissions/${sid}/decision`;
     const committed = await lab.send(clinic.url, 'POST', path, { decision: 'commit' });
     expect(await receiptOf(committed)).toMatchObject({ sid, verdict: 'committed' });

@@ -14,7 +14,7 @@ import { type ReleasedRow, readPart, readReleased } from '../queries/parts.ts';
 
 type OperationDependencies = Dependencies & Pick<AcceptDependencies, 'log' | 'sealingKeys' | 'metrics'>;
 
-/** Limit for the sealed parts of one response, in bytes; a single part may be as large. */
+/** Limit for the sealed parts of one response, in bytes. One part alone may have this size. */
 const maxBytes = 2 * 1024 * 1024;
 
 /** The internal operations of this service (lib/contracts/transactions.ts). */
@@ -54,7 +54,10 @@ export function createOperations(dependencies: OperationDependencies): Transacti
   };
 }
 
-/** Presents a part as the same bytes each time: its owner recognises it by the digest of the request. */
+/**
+ * Presents a part with the same members each time; peers writes canonical JSON (RFC 8785), and the owner
+ * recognises the part by the digest of the request.
+ */
 function present(part: ReleasedRow, baseUrl: string): ReleasedPart {
   const { location, transaction, subject, object, language, validity, mode, sealed } = part;
   const leader = { location: baseUrl, id: transaction };
