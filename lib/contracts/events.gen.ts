@@ -3,6 +3,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Submission: {
+            /** @description Id of the part (`sid`). */
             submission: components["schemas"]["TransactionId"];
             /**
              * Format: uri
@@ -33,6 +34,7 @@ export interface components {
             reason?: string;
         };
         SubmissionAnswer: {
+            /** @description Id of the part (`sid`). */
             submission: components["schemas"]["TransactionId"];
             /** Format: uri */
             peer: string;

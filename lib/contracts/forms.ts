@@ -145,7 +145,7 @@ export type AnswerCheck =
       info: DescribedInformation;
       /** Answers to own elements. */
       answers: CheckedAnswer[];
-      /** Own optional elements that were shown and not answered; absent if there are none. */
+      /** Own optional elements that were shown and not answered; empty or absent if there are none. */
       unanswered?: DescribedElement[];
       /** Encrypted answers to elements of peers, one part for each peer. */
       parts: SealedPart[];

@@ -2043,9 +2043,10 @@ export interface paths {
         /**
          * Send a part
          * @description Between instances: answers to elements of this instance that were shown at the caller, encrypted for
-         *     this instance. Idempotent: the same `sid` with the same body gets the same verdict. The verdict is in
-         *     a signed acknowledgement (`receipt`); any other response means that there is no verdict yet, and the
-         *     caller retries.
+         *     this instance. Idempotent: a part with the same `sid` and the same body is not judged again. It gets
+         *     the stored verdict, which the leader's decision has changed from `held` to `committed` or `rolledback`.
+         *     The verdict is in a signed acknowledgement (`receipt`); any other response means that there is no
+         *     verdict yet, and the caller retries.
          */
         put: operations["acceptSubmission"];
         post?: never;

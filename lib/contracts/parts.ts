@@ -75,13 +75,16 @@ export type Decision = 'commit' | 'rollback';
 
 /** The facts about a peer that judging its parts needs. */
 export interface PeerSummary {
-  /** Its id here, by which entries are shared with it. */
+  /** Id of the peer at this instance, which `sharedWith` names. */
   id: string;
   /** Base URL. */
   url: string;
   name: string;
-  /** Put before its names of subjects. */
+  /** Prefix for the subjects that the peer names. */
   subjectPrefix: string;
-  /** Key or id of the email for subjects who answer there; null or absent (earlier releases): none. */
+  /**
+   * Key or id of the `email` model of the notification; null: none. Absent from earlier releases and in
+   * decisions, which do not need it.
+   */
   notification?: string | null;
 }

@@ -24,14 +24,15 @@ export interface TransactionsOperations {
    */
   readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedPart | null>>;
   /**
-   * At the leader: reads the decision about a held part. `open`: not decided yet. `rollback` for a part that
-   * is unknown or not the peer's.
+   * At the leader: reads the stored decision about a held part. `open`: none is stored yet, even past the
+   * deadline. `rollback` for a part that is unknown or not the peer's.
    * @param input.peer base URL of the owner that asks.
    */
   readDecision(input: { sid: string; peer: string }): Promise<{ decision: Decision | 'open' }>;
   /**
-   * At the owner: decrypts a part, checks its answers, and stores transaction, records and receipt in one
-   * COMMIT. Idempotent by `sid`. @throws Failure `unavailable` only.
+   * At the owner: decrypts a part, checks its answers, and stores transaction, records and receipt (a draft
+   * of the receipt if held) in one COMMIT. Idempotent by peer, `sid` and body.
+   * @throws Failure `unavailable` only.
    */
   acceptSubmission(input: ReceivedPart): Promise<OwnerVerdict>;
   /**

@@ -49,6 +49,11 @@ const outcomes = {
   refused: 'given-up',
   expired: 'given-up',
 } as const;
+/** An answer that is only not final yet, such as `open` to a request for a decision, counts as delivered. */
+function outcomeOf(ending: Ending, result: AttemptResult<unknown>) {
+  return ending === 'retry' && !isFailure(result) ? 'delivered' : outcomes[ending];
+}
+
 /** Longest wait for running attempts, and again for their COMMIT; both end before the shutdown time-out. */
 const graceMs = 2_000;
 
@@ -83,12 +88,7 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
       return abort.signal.aborted && result.kind === 'retry' ? undefined : result;
     } catch (error) {
       if (abort.signal.aborted) return undefined;
-      log.error('delivery attempt failed on our side; retried', {
-        operation: kind.name,
-        id: row.id,
-        error,
-      });
-      return { kind: 'retry', own: true, facts: kind.describeError(error) };
+      return { kind: 'retry', own: true, facts: kind.describeError(error), thrown: error };
     }
   }
 
@@ -119,7 +119,13 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
     attemptNext();
     if (result) {
       const ending = await settle({ row, lease, result, ms: Math.round(ms), traceparent });
-      const outcome = ending && outcomes[ending];
+      if (ending && 'thrown' in result)
+        log.error(`delivery attempt failed on our side; ${ending === 'retry' ? 'retried' : 'not retried'}`, {
+          operation: labelOf(row),
+          id: row.id,
+          error: result.thrown,
+        });
+      const outcome = ending && outcomeOf(ending, result);
       if (outcome) metrics?.attempted({ kind: labelOf(row), outcome, ms });
     }
     queues.settled(lease, row.id);

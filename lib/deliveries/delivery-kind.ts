@@ -31,9 +31,9 @@ export type AttemptResult<Facts> =
   | { kind: 'gone'; facts: Facts }
   /**
    * Retry. @param own the failure is ours, so the target does not count as failing. @param waitMs instead of
-   * the kind's back-off.
+   * the kind's back-off; the target was available. @param thrown what the attempt threw.
    */
-  | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number };
+  | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number; thrown?: unknown };
 
 /** State of a delivery after an attempt; `expired`: it failed, and there is no further attempt. */
 export type Ending = 'done' | 'obsolete' | 'refused' | 'gone' | 'expired' | 'retry';
@@ -43,6 +43,8 @@ export interface Settlement<Row, Facts> {
   row: Row;
   ending: Ending;
   facts: Facts;
+  /** Whether the attempt threw. The engine logs what it threw, and the kind does not. */
+  hasThrown: boolean;
   /** Duration of the attempt. */
   ms: number;
   /** Wait before the next attempt; 0 unless the ending is `retry`. */
@@ -87,14 +89,15 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   /** Back-off of one delivery. */
   backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
-   * Back-off of a failing target for all its deliveries, by its consecutive failures; a failure of our own
-   * counts as one here. Absent: the target's other deliveries are attempted at once, one at a time.
+   * Back-off of a failing target for all its deliveries, by its consecutive failures. After a failure of our
+   * own the wait is that after one failure. Absent: the target's other deliveries are attempted at once, one
+   * at a time.
    */
   targetBackoff?: (failures: number, random: number) => number;
   /** Called with the rows of one read, before they are attempted. */
   prepare?: (rows: readonly Row[]) => void;
   /**
-   * Makes one attempt. An exception counts as a failure of our own.
+   * Makes one attempt. An exception is logged by the engine and counts as a failure of our own.
    * @param context.ageMs time since the row was read. @param context.signal aborts when the process stops.
    */
   attempt(row: Row, context: { ageMs: number; signal: AbortSignal }): Promise<AttemptResult<Facts>>;

@@ -65,7 +65,8 @@ function judge<Row extends DueRow, Facts>(
   { row, result, ms, traceparent }: Attempted<Row, Facts>,
 ): Settlement<Row, Facts> {
   const { facts } = result;
-  const attempted = { row, facts, ms, traceparent };
+  const hasThrown = result.kind === 'retry' && 'thrown' in result;
+  const attempted = { row, facts, hasThrown, ms, traceparent };
   if (result.kind !== 'retry') return { ...attempted, ending: result.kind, waitMs: 0 };
   const waitMs = result.waitMs ?? backoff(row.attempts + 1, Math.random(), row);
   if (waitMs === undefined) return { ...attempted, ending: 'expired', waitMs: 0 };

@@ -48,7 +48,7 @@ export async function forgetApplied(
   return gone.length;
 }
 
-/** Longer than any topic with a shared reader keeps its events. */
+/** Longer than any topic with a retention time; readers of compacted topics skip older events. */
 const keptDays = 30;
 /** Per statement, so that each is short. */
 const limit = 1_000;

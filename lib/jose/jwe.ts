@@ -34,8 +34,7 @@ const base64url = /^[\w-]*$/;
 
 /**
  * Encrypts to a public key as a JWE in compact serialisation (RFC 7516 §7.1) with an ephemeral key pair. Runs
- * on this thread: jose uses WebCrypto's thread pool for each step, which takes five times as long
- * (bench/jose.ts).
+ * on this thread: jose uses WebCrypto's thread pool for each step, which takes longer (ADR 18).
  * @param more header parameters in addition to `alg`, `enc` and `epk`.
  */
 export function encryptCompact(

@@ -56,8 +56,8 @@ export function readCompactJws(jws: string): CompactJws | undefined {
 }
 
 /**
- * Verifies the signature of a JWS, on this thread: jose uses WebCrypto's thread pool, which takes twice as
- * long (bench/jose.ts).
+ * Verifies the signature of a JWS, on this thread: jose uses WebCrypto's thread pool, which takes
+ * longer (ADR 18).
  * @param alg the algorithm of the key; the JWS must name the same.
  * @returns the payload; undefined if this key did not sign the JWS, or the JWS has critical extensions (RFC
  * 7515 §4.1.11).

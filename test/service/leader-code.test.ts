@@ -77,7 +77,7 @@ describe('parts of peers in a transaction that awaits a code', () => {
     expect(await here.followersOf(child)).toMatchObject({ state: 'COMMITTED' });
   });
 
-  it('are shown as withdrawn as soon as the time for the code is over', async () => {
+  it('are shown as dropped after the timeout', async () => {
     const made = await submitted('independent');
     await rowsOf(
       here,
@@ -89,7 +89,7 @@ describe('parts of peers in a transaction that awaits a code', () => {
     expect(page).toContain('They were withdrawn and are not in force at Northern Lab.');
   });
 
-  it('are dropped with a cancellation, and their owners hear nothing of them', async () => {
+  it('are dropped with a cancellation, and their owners receive nothing', async () => {
     const made = await submitted('together');
     expect((await here.operator.send('POST', `/consents/${made.id}/cancel`)).status).toBe(200);
     expect(await statesOf(made)).toEqual(['CANCELLED', 'DROPPED', 'DROPPED']);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import {
@@ -308,18 +309,17 @@ describe('an owner that requests the decision', () => {
   });
 });
 
+const patience = { timeout: 15_000, interval: 100 };
+
 it('answers that not all owners hold within a day are rolled back', async () => {
   const made = await submitted();
   await here.say(made, here.lab, { verdict: 'held' });
   const { sid } = await here.partOf(made, here.lab);
   await letTimePass(here, '24 hours');
   expect((await here.followersOf(made)).state).toBe('ROLLBACK');
-  expect(await ask(here.lab, sid)).toBe('rollback');
+  await vi.waitFor(async () => expect(await ask(here.lab, sid)).toBe('rollback'), patience);
   await here.say(made, here.clinic, { verdict: 'held' });
-  await vi.waitFor(async () => expect(await decided(made, here.lab)).toEqual(['rollback']), {
-    timeout: 15_000,
-    interval: 100,
-  });
+  await vi.waitFor(async () => expect(await decided(made, here.lab)).toEqual(['rollback']), patience);
   expect(await recorded(made)).toEqual([['ROLLED_BACK', 'ROLLED_BACK']]);
   expect((await historyOf(here, made)).map(({ state }) => state)).toEqual([
     'CREATED',
@@ -328,4 +328,34 @@ it('answers that not all owners hold within a day are rolled back', async () => 
   ]);
   const listed = await here.operator.get(`/transactions?subject=${made.subject}&states=ROLLBACK`);
   expect(((await listed.json()) as { values: object[] }).values).toHaveLength(1);
+});
+
+it('an owner is told no rollback while a commit that began before the deadline is in progress', async () => {
+  const made = await submitted();
+  const { sid } = await here.partOf(made, here.lab);
+  const commit = new pg.Client({ connectionString: here.databaseUrl });
+  await commit.connect();
+  await commit.query('BEGIN');
+  const change = `UPDATE transactions.transactions SET state = 'COMMITTED', version = version + 1 WHERE id = $1`;
+  await commit.query(change, [made.id]);
+  await letTimePass(here, '48 hours');
+  expect((await here.followersOf(made)).state).toBe('ROLLBACK');
+  expect(await ask(here.lab, sid)).toBe('open');
+  await commit.query('COMMIT');
+  await commit.end();
+  expect(await ask(here.lab, sid)).toBe('commit');
+});
+
+it('a child that is replaced after its day is rolled back with a mail about it', async () => {
+  const emailAddress = 'ann@example.org';
+  const parent = await submitted({ subjectInfos: { emailAddress } });
+  for (const partner of [here.lab, here.clinic]) await here.say(parent, partner, { verdict: 'held' });
+  const child = await transactionIn(subjectOf(here, parent).post('/child'));
+  const answers = { [letter]: ['refused'], [here.lab.asked('study')]: ['refused'] };
+  await transactionIn(subjectOf(here, child).submit(answers));
+  await letTimePass(here, '72 hours');
+  const next = await transactionIn(subjectOf(here, parent).post('/child'));
+  expect(next.id).not.toBe(child.id);
+  const messages = await (await here.operator.get(`/consents/${child.id}/messages`)).json();
+  expect(messages).toMatchObject([{ kind: 'bad-news' }]);
 });

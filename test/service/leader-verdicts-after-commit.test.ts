@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { movesAfterCommit, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
+import { movesInCommitMode, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
 import {
   type AfterCommitResult,
   createAfterCommitWriter,
@@ -36,7 +36,7 @@ async function apply(verdicts: readonly SentVerdict[]): Promise<AfterCommitResul
     verdicts.map(
       async ({ of, verdict, part = 'lab', from = part, reason = 'invalid', eventId = randomUUID() }) => {
         const { sid } = await here.partOf(of, here[part]);
-        const moves = movesAfterCommit({ verdict, ...(verdict === 'refused' && { reason }) });
+        const moves = movesInCommitMode({ verdict, ...(verdict === 'refused' && { reason }) });
         return { eventId, sid, location: here[from].url, remoteId: undefined, moves };
       },
     ),

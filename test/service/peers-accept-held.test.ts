@@ -219,7 +219,7 @@ describe('a decision', () => {
     }
   });
 
-  it('is stored by part, not by the name of its sender', async () => {
+  it("is found by peer URL and sid, not by the peer's name", async () => {
     const { part, id } = await hold();
     const renamed = { ...part.peer, name: 'Another name', subjectPrefix: 'x/' };
     expect(await decide({ ...part, peer: renamed }, 'commit')).toEqual({ verdict: 'committed', id });

@@ -43,7 +43,7 @@ const letWaitsPass = async () => {
 const kept = () =>
   clinic.db.query(sql`SELECT r.kind, r.verdict FROM receipts AS r WHERE r.sid = ${sid} ORDER BY r.kind`);
 
-describe('a decision over parts that are held', () => {
+describe('a decision about parts that are held', () => {
   it.each(['commit', 'rollback'] as const)('to %s is sent to their owner', async (decision) => {
     const verdict = decision === 'commit' ? 'committed' : 'rolledback';
     owner.verdict = () => ({ verdict, id: 'theirs' });
@@ -85,6 +85,29 @@ describe('a decision over parts that are held', () => {
 });
 
 describe('a decision that is late', () => {
+  const attempts = async (outcome: string) => {
+    const metric = new RegExp(
+      `accord_delivery_attempts_total\\{kind="peer-ask",outcome="${outcome}"\\} (\\d+)`,
+    );
+    return Number(metric.exec(await clinic.metrics())?.[1] ?? 0);
+  };
+  /** Queues requests for decisions whose deadline is long over; the peer's quarantine lets none be sent. */
+  const longUndecided = async (sids: readonly string[]) => {
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED' WHERE url = ${lab.url}`);
+    for (const submission of sids) await clinic.tell('submission.held', { submission, peer: lab.url });
+    await until(async () => expect(await waiting()).toHaveLength(sids.length));
+    for (const [place, each] of sids.entries())
+      await clinic.db.query(
+        sql`UPDATE deliveries SET deadline = accord_now() - interval '1 hour' + ${place} * interval '1 second'
+             WHERE sid = ${each}`,
+      );
+  };
+  const logged = (about: string) =>
+    clinic
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes(about))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
   const held = (ago = 0) =>
     clinic.tell('submission.held', { submission: sid, peer: lab.url }, new Date(Date.now() - ago));
 
@@ -107,8 +130,12 @@ describe('a decision that is late', () => {
 
   it('is requested again with back-off while it is open', async () => {
     owner.verdict = () => ({ decision: 'open' });
+    const failed = await attempts('failed');
+    const delivered = await attempts('delivered');
     await held(61_000);
     await until(async () => expect((await waiting())[0]?.attempts).toBe(1));
+    await until(async () => expect(await attempts('delivered')).toBe(delivered + 1));
+    expect(await attempts('failed')).toBe(failed);
     const [row] = await clinic.db.query<{ wait: number; failures: number }>(
       sql`SELECT extract(epoch FROM d.not_before - accord_now())::float8 AS wait, q.failures
             FROM deliveries AS d JOIN queues AS q USING (peer_url) WHERE d.sid = ${sid}`,
@@ -156,6 +183,38 @@ describe('a decision that is late', () => {
     expect(await waiting()).toEqual([]);
   });
 
+  it('is a rollback for all other parts if it cannot be applied to one of them', async () => {
+    const sids = [sid, randomId()];
+    await longUndecided(sids);
+    const { decideSubmission } = clinic.transactions;
+    clinic.transactions.decideSubmission = async (input) => {
+      if (input.sid === sid) throw new Error('this part fails');
+      return decideSubmission(input);
+    };
+    const sweep = () => clinic.replicas[0]?.endOverdue();
+    await sweep();
+    expect(clinic.transactions.decided.at(-1)).toMatchObject({ sid: sids[1], decision: 'rollback' });
+    expect(logged(sid)).toMatchObject([
+      { level: 'error', msg: 'failed to roll back a held part; retried in 5 minutes' },
+    ]);
+    clinic.transactions.decideSubmission = decideSubmission;
+    await sweep();
+    expect(decided()).toEqual([]);
+    await clinic.db.query(sql`UPDATE deliveries SET deadline = accord_now() - interval '6 minutes'`);
+    await sweep();
+    expect(decided()).toEqual(['rollback']);
+  });
+
+  it('is not reported as a rollback if the part was committed before', async () => {
+    await longUndecided([sid]);
+    const { decideSubmission } = clinic.transactions;
+    clinic.transactions.decideSubmission = async () => ({ verdict: 'committed', id: 'ours' });
+    await clinic.replicas[0]?.endOverdue();
+    clinic.transactions.decideSubmission = decideSubmission;
+    expect(await waiting()).toEqual([]);
+    expect(logged(sid)).toMatchObject([{ level: 'info', code: 'committed' }]);
+  });
+
   it('is not requested after the leader has sent it', async () => {
     await held();
     expect(await waiting()).toMatchObject([{ kind: 'ask' }]);
@@ -166,7 +225,7 @@ describe('a decision that is late', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is not taken from an answer that is a verdict', async () => {
+  it('is not read from an acknowledgement with a verdict', async () => {
     const gate = openGate();
     owner.instead = () => (owner.came.length === 1 ? false : gate.passed.then(() => false));
     owner.verdict = () => (owner.came.length === 1 ? { verdict: 'committed' } : { decision: 'commit' });
@@ -180,14 +239,14 @@ describe('a decision that is late', () => {
   });
 });
 
-describe('a peer that hands over its part', () => {
+describe('a peer that sends a part', () => {
   const put = (content: object, changes = {}) =>
     lab.send(clinic.url, 'PUT', `/federation/submissions/${sid}`, content, changes);
   const part = (changes = {}) => samplePart(lab.url, clinic.url, changes).submission;
   const receiptOf = async (response: Response) =>
     decodeJwt(((await response.json()) as { receipt: string }).receipt);
 
-  it('gets a signed receipt for exactly that part', async () => {
+  it('gets a signed acknowledgement for exactly that part', async () => {
     const response = await put(part());
     expect(response.status).toBe(200);
     const [accepted] = clinic.transactions.accepted.filter((each) => each.sid === sid);
@@ -237,7 +296,7 @@ describe('a peer that hands over its part', () => {
     expect(clinic.logs()).toContain('in the name of another instance');
   });
 
-  it('receives the verdict on its decision, and our decision over its part', async () => {
+  it('receives the verdict on its decision, and our decision about its part', async () => {
     const path = `/federation/submissions/${sid}/decision`;
     const committed = await lab.send(clinic.url, 'POST', path, { decision: 'commit' });
     expect(await receiptOf(committed)).toMatchObject({ sid, verdict: 'committed' });

@@ -224,7 +224,7 @@ describe('a delivery is retried after any answer but a verdict:', () => {
   });
 });
 
-describe('a receipt', () => {
+describe('an acknowledgement', () => {
   const forged: [string, string, (came: Came) => Promise<string>][] = [
     [
       'for another part',

@@ -228,6 +228,25 @@ describe('a peer', () => {
     expect(await waiting()).toEqual([]);
   });
 
+  it('is sent a part later if this instance fails; one line of the log reports the failure', async () => {
+    const { readSubmissions } = clinic.transactions;
+    clinic.transactions.readSubmissions = async () => {
+      throw new Error('transactions is not available');
+    };
+    const sid = await clinic.release(lab);
+    await until(async () => expect((await waiting())[0]?.attempts).toBeGreaterThan(0));
+    await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
+    await until(async () => {
+      const lines = clinic.logs().split('\n');
+      const reports = lines.filter((line) => line.includes('failed on our side; retried'));
+      expect(reports).toHaveLength((await waiting())[0]?.attempts ?? 0);
+    });
+    clinic.transactions.readSubmissions = readSubmissions;
+    await clinic.db.query(sql`UPDATE peers SET state = 'PAIRED'`);
+    await letWaitsPass();
+    await isTold(sid);
+  });
+
   it('that refuses a part is counted as given up, not as delivered', async () => {
     owner.verdict = () => ({ verdict: 'refused', reason: 'stale' });
     await isTold(await clinic.release(lab), 'refused');

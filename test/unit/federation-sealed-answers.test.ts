@@ -91,7 +91,7 @@ describe('answers sealed to their owner', () => {
     });
   });
 
-  it('do not tell by their length how long they are, but in kilobytes', () => {
+  it('reveal only the number of kilobytes', () => {
     const lengths = [0, 1, 10, 500].map((length) => {
       const answers = { a: ['x'.repeat(length)] };
       return sealAnswers({ ...asked, answers }, { key: publicKey(), header }).length;

@@ -11,7 +11,7 @@ const digests = createAnswersDigests([secret]);
 const digest = (map: Record<string, string[]>) => digests.of(map, false).toString('hex');
 
 describe('the digest of answers', () => {
-  it('is the same for the same answers in any order and dress', () => {
+  it('is the same for the same answers in any order and notation', () => {
     const alike = {
       info: ['element/information/i/1.0'],
       'bloc/17/element/preference/b/1.0': ['y ', 'x'],
@@ -35,7 +35,7 @@ describe('the digest of answers', () => {
 });
 
 describe('the digest of answers that are a peer’s', () => {
-  it('tells nobody who has no secret what was answered', () => {
+  it('reveals nothing without the secret', () => {
     const guesses = ['accepted', 'refused'].map((each) => ({ 'element/processing/a@b.example/1.0': [each] }));
     const kept = digests.of(guesses[0] ?? {}, true);
     for (const guess of guesses) {
@@ -43,7 +43,7 @@ describe('the digest of answers that are a peer’s', () => {
       expect(kept).not.toEqual(createAnswersDigests([randomBytes(32)]).of(guess, true));
     }
   });
-  it('is recognised under any of the secrets, in any order and dress, and as long as nothing differs', () => {
+  it('is recognised under any of the secrets, in any order and notation, and as long as nothing differs', () => {
     const map = fc.dictionary(fc.string(), fc.array(fc.string()));
     fc.assert(
       fc.property(map, map, fc.boolean(), (one, other, sealed) => {

@@ -6,7 +6,7 @@ import { moveAfter, type PartState, type ReportedVerdict } from '../../services/
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
 const verdicts: ReportedVerdict['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
 
-describe('a part at its owner', () => {
+describe('the state of a part at the leader', () => {
   it('changes its state by the verdict of its owner only', () => {
     const moves = states.flatMap((state) =>
       verdicts.flatMap((verdict) => {

@@ -60,7 +60,7 @@ export function createEventMetrics(registers: Registry[]): EventMetrics {
   };
 }
 
-/** Deliveries to webhooks and peers. Never the address. */
+/** Deliveries to webhooks, peers and subjects. Never the address. */
 export interface DeliveryMetrics {
   /** @param outcome `delivered`, `failed` (retried later) or `given-up`. */
   attempted(facts: { kind: string; outcome: 'delivered' | 'failed' | 'given-up'; ms: number }): void;
@@ -117,7 +117,7 @@ export function createPeerMetrics(registers: Registry[]): PeerMetrics {
 
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
-  /** A part got its first verdict, or was refused because it was sent before with other content. */
+  /** A part got a verdict: when it arrived, when its leader's decision ended it, or `conflict`. */
   countVerdict(given: { verdict: string; reason?: string | null }): void;
 }
 

@@ -33,7 +33,11 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
   const depth = gauge('accord_outbox_rows', 'Events waiting to be published (counted up to 100,000).');
   const age = gauge('accord_outbox_age_seconds', 'Age of the oldest event waiting to be published.');
   const dead = gauge('accord_dead_letters', 'Dead letters that nobody has handled yet.', 'topic');
-  const due = gauge('accord_deliveries_waiting', 'Pending deliveries to webhooks and peers.', 'kind');
+  const due = gauge(
+    'accord_deliveries_waiting',
+    'Pending deliveries to webhooks, peers and subjects.',
+    'kind',
+  );
   const dueAge = gauge('accord_deliveries_age_seconds', 'Age of the oldest due delivery.', 'kind');
   const backlog = gauge('accord_peer_backlog', 'Parts and decisions waiting for a peer.', 'peer');
   const backlogAge = gauge(

@@ -50,7 +50,7 @@ function readOwn(text: string): Identifier | undefined {
 type Check = FormsOperations['checkSubmission'];
 type Refused = Extract<Awaited<ReturnType<Check>>, { outcome: 'refused' }>;
 
-/** The asked elements, in the versions that the subject saw. */
+/** The asked information and elements, in the versions that the subject saw. */
 type Shown = Map<string, ActiveItem & { row: ActiveRow }>;
 
 /** Every MINOR of the ACTIVE MAJOR since this time is accepted, because the peer's copy may have been old. */

@@ -33,8 +33,7 @@ export async function acceptPairing(
       ? description.keys.find((each) => each.kid === kid && each.use === 'sig')?.jwk
       : undefined;
   const verified = await verifyPeerToken(token, request, { audience: dependencies.baseUrl, pinned, now });
-  if (!verified.valid)
-    throw fail('unauthorized', `The request's signature was rejected (${verified.fault}).`);
+  if (!verified.valid) throw fail('unauthorized', `The request's token was rejected (${verified.fault}).`);
   await refuseTakeover(dependencies, description);
   await dependencies.db.withTransaction(async (tx) => {
     const how = { action: 'peer.accepted', by: thisInstance, readInSeconds: pinnedWithinSeconds } as const;

@@ -21,7 +21,7 @@ export interface AttemptDependencies {
 /** A fault is retried. */
 type Reply = Acknowledgement | { fault: string };
 
-/** Reads a part for its delivery, once; null if nothing is left to send. */
+/** Reads a part. Call it once for each part. @returns null if nothing is left to send. */
 export type ReadPart = (sid: string) => Promise<ReleasedPart | null>;
 
 /**

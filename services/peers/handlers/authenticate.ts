@@ -99,7 +99,7 @@ export function createPeerAuthentication(options: Options) {
     recordRejection(fault);
     await options.countRefusal(ctx);
     log.warn('rejected a request in the name of a peer', { code: fault });
-    throw unauthorized(`The request's signature was rejected (${fault}).`);
+    throw unauthorized(`The request's token was rejected (${fault}).`);
   }
 
   /** @returns undefined if the key that proved the token is no longer pinned. */

@@ -39,7 +39,10 @@ export function partHandlers({
       if (submission.leader.location !== peer.url) {
         recordRejection('leader');
         log.warn('part rejected: a peer sent it in the name of another instance', { id: peer.id });
-        throw fail('forbidden', 'leader.location must be the base URL of the instance that signed this.');
+        throw fail(
+          'forbidden',
+          'leader.location must be the base URL of the instance that signed the request.',
+        );
       }
       const digest = bodyDigest(ctx.state.rawBody as Buffer);
       const verdict = await transactions.acceptSubmission({ peer, sid, digest, submission });

@@ -4,7 +4,13 @@ import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { deleteOverdue, listUndecided, stopAsking, verdictEvent } from '../queries/deliveries.ts';
+import {
+  deferRollback,
+  deleteOverdue,
+  listUndecided,
+  stopAsking,
+  verdictEvent,
+} from '../queries/deliveries.ts';
 
 interface Dependencies {
   db: Database;
@@ -52,9 +58,18 @@ async function expireDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Depend
 async function rollBackUndecided({ db, transactions, log }: Dependencies): Promise<number> {
   const undecided = await listUndecided(db, { minutes: graceMinutes, limit });
   for (const { sid, peer } of undecided) {
-    await transactions.decideSubmission({ peer, sid, decision: 'rollback' });
-    await stopAsking(db, { url: peer.url, sid });
-    log.error('held part rolled back: its leader sent no decision in time', { address: peer.url, id: sid });
+    const about = { address: peer.url, id: sid };
+    try {
+      const { verdict } = await transactions.decideSubmission({ peer, sid, decision: 'rollback' });
+      await stopAsking(db, { url: peer.url, sid });
+      if (verdict === 'rolledback')
+        log.error('held part rolled back: its leader sent no decision in time', about);
+      else log.info('part had a verdict before; its leader is no longer asked', { ...about, code: verdict });
+    } catch (error) {
+      // The part moves to the end of the queue, so that parts that fail do not block the others.
+      await deferRollback(db, { url: peer.url, sid });
+      log.error('failed to roll back a held part; retried in 5 minutes', { ...about, error });
+    }
   }
   return undecided.length;
 }

@@ -123,12 +123,12 @@ async function settle(
       })),
       baseUrl,
     );
-  for (const { row, ending, facts, waitMs } of settlements) {
+  for (const { row, ending, facts, hasThrown, waitMs } of settlements) {
     if (ending !== 'retry') continue;
     const failure = facts.kind === 'failed' ? facts : undefined;
     const peerError = failure?.own === false ? failure.error : undefined;
     await postponeDelivery(tx, row, { waitMs, error: failure?.error ?? null, peerError });
-    if (failure)
+    if (failure && !hasThrown)
       log.warn(failure.own ? 'delivery failed on our side; retried' : 'delivery to peer failed; retried', {
         id: row.peer.id,
         operation: row.kind,

@@ -163,8 +163,8 @@ export async function postponeDelivery(
 }
 
 /**
- * Whether no attempt can be running: the queue is not leased, or the deadline, after which none begins, was
- * more than 30 seconds ago.
+ * Whether no attempt can be running: the queue is not leased, or the deadline, after which no attempt begins
+ * (parts and decisions only), was more than 30 seconds ago.
  */
 const isIdle = sql`
   (d.deadline <= accord_now() - interval '30 seconds'
@@ -191,7 +191,7 @@ export function listUndecided(
                                      'name', coalesce(p.name, d.peer_url),
                                      'subjectPrefix', coalesce(p.subject_prefix, '')) AS peer
       FROM deliveries AS d LEFT JOIN peers AS p ON p.url = d.peer_url
-     WHERE d.kind = 'ask' AND d.deadline <= accord_now() - ${minutes} * interval '1 minute' AND ${isIdle}
+     WHERE d.kind = 'ask' AND d.deadline <= accord_now() - ${minutes} * interval '1 minute'
      ORDER BY d.deadline LIMIT ${limit}`);
 }
 
@@ -199,6 +199,13 @@ export function listUndecided(
 export async function stopAsking(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
   await db.query(sql`
     DELETE FROM deliveries AS d WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
+}
+
+/** Starts the wait before the rollback of an undecided part again. */
+export async function deferRollback(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
+  await db.query(sql`
+    UPDATE deliveries AS d SET deadline = accord_now()
+     WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }
 
 /** Backlog of each peer in parts and decisions, longest first. */

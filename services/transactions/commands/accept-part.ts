@@ -69,7 +69,7 @@ interface ValidPart {
 /**
  * Gives the verdict on a part that a peer sent: decrypts it, checks it by this instance's own rules, and
  * stores transaction, records, receipt and verdict in one COMMIT (docs/federation.md, "Answers at their
- * owner"). Idempotent: a part that arrives again gets its first verdict.
+ * owner"). Idempotent: a part that arrives again gets the stored verdict.
  * @throws Failure `unavailable`: there is no verdict yet.
  */
 export async function acceptPart(
@@ -90,14 +90,14 @@ export async function acceptPart(
     wake();
     return stored;
   }
-  const { known: first } = await readVerdict(db, key);
-  if (!first) throw fail('unavailable', 'Another request is storing this part. Try again.');
-  return repeatVerdict(dependencies, received, first);
+  const { known } = await readVerdict(db, key);
+  if (!known) throw fail('unavailable', 'Another request is storing this part. Try again.');
+  return repeatVerdict(dependencies, received, known);
 }
 
 /**
- * Fast path: a valid part that follows another part within a second is stored without reading its verdict
- * first. The read takes 11 % of the time and of the CPU of this command.
+ * Fast path: a part with mode `commit` that arrives within a second after another is stored without first
+ * looking for an earlier verdict. The read takes 11 % of the time and of the CPU of this command.
  * @returns undefined if the slow path must be taken.
  */
 async function storeAtOnce(
@@ -112,7 +112,7 @@ async function storeAtOnce(
   return store(dependencies, received, checked, { now, maxSkewSeconds: 1 });
 }
 
-/** Repeats the first verdict on the same request body; another body under the same id is a conflict. */
+/** Repeats the stored verdict for the same request body; another body under the same id is a conflict. */
 function repeatVerdict(
   { log, metrics }: AcceptDependencies,
   { digest, peer, sid }: ReceivedPart,
@@ -254,7 +254,8 @@ export async function applyDecision(
   const key = { peer: peer.url, sid };
   const decided = await db.withTransaction(async (tx) => {
     const before = await lockVerdict(tx, key);
-    // At the limit the verdict is not stored. If the part arrives later, it is held and its leader is asked.
+    // At the limit the verdict is not stored. If the part arrives later, it is judged as new; if it is held,
+    // its leader is asked.
     if (!before && (await hasMaxRows(tx, key.peer, 'notReceived'))) return { ...notReceived, changed: false };
     // Waits for a database transaction that stores or decides the same part.
     if (!before && (await insertVerdict(tx, key, notReceived))) return { ...notReceived, changed: true };

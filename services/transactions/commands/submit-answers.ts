@@ -180,17 +180,14 @@ export async function checkAnswers(
     answers,
     form,
     hidden: await hiddenKeys(db, forms, transaction, now),
-    sealUntil: sealExpiry(context, answersDeadline(context, { createdAt, now })).toISOString(),
+    sealUntil: sealExpiry(context, latestRelease(context, { createdAt, now })).toISOString(),
     child: peersMayStayUnanswered(transaction),
     ...(subjectInfos && { subjectInfos }),
   });
 }
 
 /** The latest time at which parts are released to peers: now, or the deadline for the code. */
-function answersDeadline(
-  { confirmation, timeout }: ConsentContext,
-  at: { createdAt: Date; now: Date },
-): Date {
+function latestRelease({ confirmation, timeout }: ConsentContext, at: { createdAt: Date; now: Date }): Date {
   return confirmation === 'NONE' ? at.now : addDuration(at.createdAt, timeout);
 }
 
@@ -221,7 +218,8 @@ async function hiddenKeys(
  * statement queues the code or the notification, if there is one. If a code is needed, if all owners must
  * hold their parts first, or with `holdUntil`, the records are PENDING and a draft replaces the receipt.
  * @param dependencies.db a database transaction if a message may be queued.
- * @param holdUntil only for a part that this instance holds: the time by which its leader decides.
+ * @param holdUntil only for a part that this instance holds. It is only shown as `expires`; services/peers
+ * rolls the part back after 25 hours.
  * @returns undefined if the transaction has changed since it was read.
  * @throws Failure `too-many-requests` if a limit of messages permits no code.
  */

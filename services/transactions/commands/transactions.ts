@@ -44,7 +44,7 @@ import {
   readTransaction,
   repointClaim,
 } from '../queries/transactions.ts';
-import { type Messaging, queueInvitation } from './queue-messages.ts';
+import { type Messaging, queueBadNews, queueInvitation } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
 import { readActiveVersions, transactionBusy } from './submit-answers.ts';
 
@@ -205,7 +205,7 @@ function readOwnAnswers(db: Queries, { context, layout }: Pick<Transaction, 'con
  * @throws Failure `not-found`, `wrong-state`.
  */
 export async function createChild(
-  { db, instance, wake }: Omit<CreateDependencies, 'forms'>,
+  { db, instance, messaging, wake }: Omit<CreateDependencies, 'forms'>,
   { id, principal, languages }: { id: string; principal: Principal; languages: string[] },
 ): Promise<ReadTransaction & { created: boolean }> {
   const source = instance.baseUrl;
@@ -214,7 +214,7 @@ export async function createChild(
   const child = await db.withTransaction(async (tx) => {
     // One of several concurrent requests creates the child; the others find it.
     await lockTransaction(tx, id);
-    await closeExpiredChild(tx, id, source);
+    for (const ended of await closeExpiredChild(tx, id, source)) await queueBadNews(tx, messaging, ended);
     const open = await readOpenChild(tx, id);
     if (open) return { ...open, created: false };
     const created = await insertTransaction(tx, childOf(parent.transaction, principal, languages), source);

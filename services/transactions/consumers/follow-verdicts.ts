@@ -5,7 +5,7 @@ import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { queueBadNews } from '../commands/queue-messages.ts';
 import { commitSubmittedById, type SubmitDependencies } from '../commands/submit-answers.ts';
-import { moveAfter, movesAfterCommit, type ReportedVerdict } from '../domain/part.ts';
+import { moveAfter, movesInCommitMode, type ReportedVerdict } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
 import {
@@ -61,7 +61,7 @@ export async function applyVerdict(
   const written =
     verdict.verdict !== 'committed'
       ? undefined
-      : await writeAfterCommit({ eventId, sid, location, remoteId, moves: movesAfterCommit(verdict) });
+      : await writeAfterCommit({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) });
   const changed = written?.applied
     ? written.changed
     : await db.withTransaction((tx) =>

@@ -114,7 +114,7 @@ export function moveAfter(
 }
 
 /** What a verdict does to a part with mode `commit`, for each state of the part. */
-export function movesAfterCommit(
+export function movesInCommitMode(
   verdict: Pick<ReportedVerdict, 'verdict' | 'reason'>,
 ): (Move & { from: PartState })[] {
   return (Object.keys(moves) as PartState[]).flatMap((from) => {

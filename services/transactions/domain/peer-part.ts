@@ -11,7 +11,7 @@ import { isFault, longestValidity, parseLanguage, parseText, readDuration } from
 
 /**
  * Opens a part and compares it with its request: id, leader and language. The digest in its header must be
- * that of its elements (docs/federation.md, "Answers at their owner").
+ * that of its information and elements (docs/federation.md, "Answers at their owner").
  * @returns undefined if it cannot be opened or does not match.
  */
 export function decryptReceivedPart(
@@ -73,7 +73,10 @@ export function peerTransaction(
   };
 }
 
-/** The layout of the child by which the subject changes the answers at this instance. */
+/**
+ * Layout options of a part's transaction; its child, in which the subject changes the answers here, inherits
+ * them.
+ */
 const defaultLayout: Omit<PinnedLayout, 'info' | 'elements'> = {
   orientation: 'VERTICAL',
   existingElementsVisible: true,

@@ -71,8 +71,8 @@ function createMessageDeliveries(
     describeError: () => ({ error: 'internal' }),
     async settle(tx, settlements) {
       await recordAttempts(tx, settlements, instance.baseUrl);
-      for (const { row, ending, facts } of settlements) {
-        if (ending === 'done' || ending === 'obsolete') continue;
+      for (const { row, ending, facts, hasThrown } of settlements) {
+        if (ending === 'done' || ending === 'obsolete' || hasThrown) continue;
         log.warn(`message not sent; ${ending === 'retry' ? 'retried' : 'not retried'}`, {
           id: row.id,
           operation: `${row.channel} ${row.kind}`,

@@ -7,14 +7,14 @@ import {
   createRecentDatabaseTime,
 } from '../commands/accept-part.ts';
 import { createTransaction, readContext } from '../commands/transactions.ts';
-import { isFinal, stateAt } from '../domain/transaction.ts';
+import { isFinal } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import type { Dependencies } from '../handlers/handlers.ts';
 import { type ReleasedRow, readPart, readReleased } from '../queries/parts.ts';
 
 type OperationDependencies = Dependencies & Pick<AcceptDependencies, 'log' | 'sealingKeys' | 'metrics'>;
 
-/** Limit for the sealed parts of one response, in bytes; a single part may be as large. */
+/** Limit for the sealed parts of one response, in bytes. One part alone may have this size. */
 const maxBytes = 2 * 1024 * 1024;
 
 /** The internal operations of this service (lib/contracts/transactions.ts). */
@@ -37,13 +37,14 @@ export function createOperations(dependencies: OperationDependencies): Transacti
       return Object.fromEntries(found.map(({ sid, part }) => [sid, part && present(part, instance.baseUrl)]));
     },
 
-    /** `rollback` for an unknown part and for one of another peer. */
+    /**
+     * `rollback` for an unknown part and for one of another peer. Past the deadline `open` until the sweeper
+     * has stored the rollback: a COMMIT that began before the deadline may still be in progress.
+     */
     async readDecision({ sid, peer }) {
       const part = await readPart(db, sid);
       if (part?.location !== peer) return { decision: 'rollback' };
-      const { transactionState, expiresAt, now } = part;
-      // A part is sent only after the code, so its transaction awaits none.
-      const state = stateAt({ state: transactionState, awaitsCode: false, expiresAt }, now);
+      const { transactionState: state } = part;
       if (!isFinal(state)) return { decision: 'open' };
       return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };
     },
@@ -53,7 +54,10 @@ export function createOperations(dependencies: OperationDependencies): Transacti
   };
 }
 
-/** Presents a part as the same bytes each time: its owner recognises it by the digest of the request. */
+/**
+ * Presents a part with the same members each time; peers writes canonical JSON (RFC 8785), and the owner
+ * recognises the part by the digest of the request.
+ */
 function present(part: ReleasedRow, baseUrl: string): ReleasedPart {
   const { location, transaction, subject, object, language, validity, mode, sealed } = part;
   const leader = { location: baseUrl, id: transaction };

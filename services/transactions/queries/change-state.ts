@@ -39,9 +39,17 @@ export async function endOverdue(
   };
 }
 
-/** Ends a child past its deadline that the sweeper has not reached, so that another one can be created. */
-export async function closeExpiredChild(tx: Queries, parent: string, source: string): Promise<void> {
-  await endOverdueOf(tx, sql`o.parent = ${parent}`, source);
+/**
+ * Ends a child past its deadline that the sweeper has not reached, so that another one can be created.
+ * @returns the child if it ended as ROLLBACK.
+ */
+export async function closeExpiredChild(
+  tx: Queries,
+  parent: string,
+  source: string,
+): Promise<EndedTransaction[]> {
+  const { rolledBack } = await endOverdueOf(tx, sql`o.parent = ${parent}`, source);
+  return rolledBack;
 }
 
 async function endOverdueOf(db: Queries, which: Statement, source: string) {

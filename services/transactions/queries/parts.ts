@@ -139,7 +139,7 @@ export interface VerdictAfterCommit {
   /** Base URL of the owner that gave the verdict. */
   location: string;
   remoteId: string | undefined;
-  /** See `movesAfterCommit`. */
+  /** See `movesInCommitMode`. */
   moves: readonly (Move & { from: PartState })[];
 }
 
@@ -153,7 +153,7 @@ export type WriteAfterCommit = ReturnType<typeof createAfterCommitWriter>;
 
 /**
  * Fast path: most verdicts arrive after the commit and only update their part. Verdicts that arrive during a
- * write are written together, which saves a quarter of the leader's CPU per part of a backlog
+ * write are written together. With a backlog this saves a quarter of the leader's CPU time for each part
  * (bench/peers.ts).
  * @param consumer the name under which events are noted as applied.
  */

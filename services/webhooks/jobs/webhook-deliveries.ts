@@ -170,7 +170,7 @@ function createWebhookDeliveries({
       for (const settlement of settlements) {
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
-        logFailure(log, settlement);
+        if (!settlement.hasThrown) logFailure(log, settlement);
         if (!settlement.row.isTest && (await recordFailure(tx, settlement, { pauseAfterHours })))
           log.warn('webhook paused; it stays paused until it is resumed', { id: settlement.row.webhook });
       }
