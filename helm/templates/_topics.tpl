@@ -6,6 +6,7 @@ accord.keys: { partitions: 1 }
 accord.peers: { partitions: 1 }
 accord.peer-submissions: { partitions: 12, retention: '604800000' }
 accord.peer-outcomes: { partitions: 12, retention: '604800000' }
+accord.notices: { partitions: 12, retention: '604800000' }
 {{- end }}
 
 {{/* The topics as resources of Strimzi. */}}

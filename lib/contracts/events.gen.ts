@@ -106,6 +106,38 @@ export interface components {
                 /** @description The key of the question. */
                 element: string;
             }[];
+            /**
+             * Format: uri
+             * @description Only in webhooks with `acknowledgeWithin`. The URL to which the receiver posts its acknowledgement (`acknowledgeDelivery` of openapi.yaml).
+             */
+            acknowledge?: string;
+        };
+        Notice: {
+            /** @description The transaction that withdraws. */
+            transaction: components["schemas"]["TransactionId"];
+            /**
+             * Format: uuid
+             * @description The id of the webhook.
+             */
+            recipient: string;
+            /** @description The name of the organisation. */
+            name: string;
+            /** @enum {string} */
+            state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED";
+            /** @description The version of the notice, not of the transaction. */
+            version: components["schemas"]["Version"];
+            /**
+             * Format: date-time
+             * @description When the notice entered the state.
+             */
+            since: string;
+            /**
+             * @description Only with `notice.acknowledged`.
+             * @enum {string}
+             */
+            outcome?: "done" | "kept";
+            /** @description A text by the organisation. Only with `notice.acknowledged`. */
+            note?: string;
         };
         RecordSuperseded: {
             /** Format: uuid */
@@ -166,6 +198,7 @@ export interface TopicEvents {
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
   'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1';
   'accord.peer-outcomes': 'io.accord.submission.answered.v1';
+  'accord.notices': 'io.accord.notice.queued.v1' | 'io.accord.notice.delivered.v1' | 'io.accord.notice.acknowledged.v1' | 'io.accord.notice.overdue.v1' | 'io.accord.notice.failed.v1';
 }
 
 /** The data of each type of event. */
@@ -197,4 +230,9 @@ export interface EventData {
   'io.accord.submission.decided.v1': components['schemas']['Submission'];
   'io.accord.submission.held.v1': components['schemas']['Submission'];
   'io.accord.submission.answered.v1': components['schemas']['SubmissionAnswer'];
+  'io.accord.notice.queued.v1': components['schemas']['Notice'];
+  'io.accord.notice.delivered.v1': components['schemas']['Notice'];
+  'io.accord.notice.acknowledged.v1': components['schemas']['Notice'];
+  'io.accord.notice.overdue.v1': components['schemas']['Notice'];
+  'io.accord.notice.failed.v1': components['schemas']['Notice'];
 }

@@ -2293,6 +2293,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{id}/deliveries/{did}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+                /**
+                 * @description Id of the message, its `webhook-id`
+                 * @example 0197a1f3-77d0-7a10-8b52-6f0e9f3c1d20
+                 */
+                did: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge a withdrawal
+         * @description For the receiver of `consent.withdrawn`, at the URL in the event's `acknowledge`: reports that the receiver has
+         *     acted on the withdrawal. The person who has withdrawn sees the outcome. Idempotent; 409 `exists` if another outcome was acknowledged. 404 if
+         *     `t` is wrong, or 90 days after the withdrawal.
+         */
+        post: operations["acknowledgeDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -2604,6 +2637,8 @@ export interface components {
             leader?: components["schemas"]["Leader"];
             /** @description Parts of this transaction, one for each peer that owns elements */
             followers: components["schemas"]["Follower"][];
+            /** @description Organisations that are told of a withdrawal, and what they have answered; absent unless the transaction is a WITHDRAWAL */
+            recipients?: components["schemas"]["Recipient"][];
             /** @description For operators and above */
             context?: components["schemas"]["StoredContext"];
             /** @description Name of the creator; for operators and above */
@@ -2613,6 +2648,31 @@ export interface components {
              *     the response to a creation, and absent if there are none.
              */
             warnings?: components["schemas"]["Fault"][];
+        };
+        /** @description An organisation that is told of a withdrawal. Members without a value are absent. */
+        Recipient: {
+            name: string;
+            /**
+             * @description RECIPIENT: the organisation behind a webhook
+             * @enum {string}
+             */
+            kind: "RECIPIENT" | "PEER";
+            /**
+             * @description QUEUED: not delivered yet. DELIVERED: it has received the withdrawal. ACKNOWLEDGED: it has acted on it.
+             *     OVERDUE: it has not acknowledged in time; later states may follow. FAILED: it could not be told.
+             *     UNSUPPORTED: a peer that cannot be told
+             * @enum {string}
+             */
+            state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
+            /** @description `done` or `kept` (it keeps data), once ACKNOWLEDGED */
+            outcome?: string;
+            /** @description A text by the organisation; for operators and above */
+            note?: string;
+            /**
+             * Format: date-time
+             * @description When it entered the state
+             */
+            since: string;
         };
         /** @description The consents to withdraw. Further members are ignored. */
         WithdrawalInput: {
@@ -3924,6 +3984,12 @@ export interface components {
             targetUrl: string;
             /** @description As given, aliases included */
             subscribedActions: string[];
+            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn; absent: none is shown */
+            recipient?: string;
+            /** @description Keys of the elements whose withdrawal is sent; absent: all */
+            elements?: string[];
+            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal; absent: no acknowledgement is expected */
+            acknowledgeWithin?: string;
             /**
              * @description PAUSED: the endpoint responded with 410, or accepted nothing for a day; events wait until the webhook is resumed
              * @enum {string}
@@ -3955,6 +4021,12 @@ export interface components {
             targetUrl: string;
             /** @description As given, aliases included */
             subscribedActions: string[];
+            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn; absent: none is shown */
+            recipient?: string;
+            /** @description Keys of the elements whose withdrawal is sent; absent: all */
+            elements?: string[];
+            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal; absent: no acknowledgement is expected */
+            acknowledgeWithin?: string;
             /**
              * @description PAUSED: the endpoint responded with 410, or accepted nothing for a day; events wait until the webhook is resumed
              * @enum {string}
@@ -3984,11 +4056,37 @@ export interface components {
              *     .submission.accepted, .submission.refused; key.created, .revoked
              */
             subscribedActions: string[];
+            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn. Absent or empty: none is shown */
+            recipient?: string;
+            /** @description Keys of elements: `consent.withdrawn` is only sent if a consent to one of them has ended. Absent or empty: all. Other events are not affected. */
+            elements?: string[];
+            /**
+             * @description ISO 8601 duration of at most P30D, such as P2D. `consent.withdrawn` then has `acknowledge`, the URL to which the receiver
+             *     posts its acknowledgement. Needs `recipient`. Absent or empty: no acknowledgement is expected
+             */
+            acknowledgeWithin?: string;
         };
         WebhookChanges: {
             name?: string;
             targetUrl?: string;
             subscribedActions?: string[];
+            /** @description An empty text removes it */
+            recipient?: string;
+            /** @description An empty list means all */
+            elements?: string[];
+            /** @description An empty text removes it */
+            acknowledgeWithin?: string;
+        };
+        /** @description What the receiver has done about a withdrawal. Further members are ignored. */
+        Acknowledgement: {
+            /**
+             * @description `done`: it no longer uses the data. `kept`: it keeps data, for example because a law requires it
+             * @default done
+             * @enum {string}
+             */
+            outcome?: "done" | "kept";
+            /** @description An explanation for the operators of this instance; not shown to people */
+            note?: string;
         };
         /** @description One event for one webhook */
         Delivery: {
@@ -4020,6 +4118,11 @@ export interface components {
              * @description While PENDING
              */
             nextAttemptAt?: string;
+            /**
+             * @description The outcome that the receiver has acknowledged
+             * @enum {string}
+             */
+            acknowledged?: "done" | "kept";
         };
         /** @description A partner instance */
         Peer: {
@@ -9067,6 +9170,57 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["WebhookPaused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acknowledgeDelivery: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The signature of the URL
+                 * @example q3Zx1mD0cW5nL7vR2hT8yAq3Zx1mD0cW5nL7vR2hT8y
+                 */
+                t?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook
+                 * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+                 */
+                id: components["parameters"]["webhookId"];
+                /**
+                 * @description Id of the message, its `webhook-id`
+                 * @example 0197a1f3-77d0-7a10-8b52-6f0e9f3c1d20
+                 */
+                did: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Acknowledgement"];
+            };
+        };
+        responses: {
+            /** @description Acknowledged */
+            204: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Exists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

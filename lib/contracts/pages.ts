@@ -211,6 +211,16 @@ export interface PagePart {
   elements: { title: string; lang: string }[];
 }
 
+/** An organisation that is told of a withdrawal. */
+export interface PageRecipient {
+  name: string;
+  state: 'QUEUED' | 'DELIVERED' | 'ACKNOWLEDGED' | 'OVERDUE' | 'FAILED' | 'UNSUPPORTED';
+  /** Whether it has acknowledged that it keeps data. */
+  kept: boolean;
+  /** RFC 3339: when the state was reached. */
+  since: string;
+}
+
 /**
  * A final state, or answers that wait for peers. A final page without a link to the child shows whom to
  * contact for changes.
@@ -227,6 +237,8 @@ export interface FinalPage extends PageBase {
   withdrawal?: WithdrawalChoice;
   /** Only for a withdrawal: peers that keep answers of their own, which were not withdrawn. */
   keptBy?: string[];
+  /** Only for a withdrawal; absent if nobody is told. */
+  recipients?: PageRecipient[];
   /** Name of the peer that showed the form; null if this instance did. */
   leader: string | null;
   /** The parts of the submission, in the order of the form. */
@@ -289,6 +301,8 @@ export interface ReceiptPage extends PageBase {
   page: 'receipt';
   receipt: ReceiptBody;
   withdrawal?: WithdrawalChoice;
+  /** As on the final page. */
+  recipients?: PageRecipient[];
   links: {
     /** POST: creates the child; null if not updatable. */
     child: string | null;

@@ -15,6 +15,7 @@ import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createVersionsCache } from './commands/decide.ts';
 import type { MessageLimits } from './commands/queue-messages.ts';
+import { followNotices } from './consumers/follow-notices.ts';
 import { followVerdicts } from './consumers/follow-verdicts.ts';
 import { createAnswersDigests } from './domain/answers.ts';
 import { createCodes } from './domain/code.ts';
@@ -122,6 +123,7 @@ export async function composeTransactions(
     onError: (error) => log.warn('failed to report mail and SMS to forms; retried in a minute', { error }),
   });
   followVerdicts({ ...dependencies, bus, log });
+  followNotices({ bus, db });
   const messageJob = createMessageJob({
     ...dependencies,
     box,

@@ -2,16 +2,22 @@ import type Koa from 'koa';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
+import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
 import { createUrlCheck } from '#lib/outbound/targets.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
+import { createAcknowledge } from './commands/acknowledge-delivery.ts';
 import { createWebhookCommands } from './commands/webhooks.ts';
 import { queueEvents } from './consumers/queue-events.ts';
+import { createAcknowledgementLinks } from './domain/acknowledgement.ts';
+import { createWebhookAuthentication } from './handlers/authenticate.ts';
 import { createHandlers } from './handlers/webhooks.ts';
 import { createOldDeliverySweeper } from './jobs/delete-old.ts';
+import { createOverdueSweeper } from './jobs/mark-overdue.ts';
 import { createDeliveryJob } from './jobs/webhook-deliveries.ts';
 import { waitingDeliveries } from './queries/deliveries.ts';
+import { countOverdue } from './queries/notices.ts';
 
 interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
@@ -36,36 +42,60 @@ export async function composeWebhooks(
   const { db, bus, settings, metrics, tracing } = options;
   const { baseUrl } = options.instance;
   const log = options.log.child({ service: 'webhooks' });
-  const { deadLetters } = eventTables('webhooks', db);
-  metrics?.watchTables({ service: 'webhooks', deadLetters, deliveries: () => waitingDeliveries(db) });
+  metrics?.watchTables({
+    ...eventTables('webhooks', db),
+    deliveries: () => waitingDeliveries(db),
+    overdueNotices: () => countOverdue(db),
+  });
   const secrets = createSecretBox(options.sealingKeys, 'accord webhook secrets');
   const outbound = createOutboundClient({
     allowedNetworks: settings.allowedNetworks,
     limits: outboundLimits,
   });
-  const job = createDeliveryJob({ db, outbound, secrets, log, metrics: metrics?.deliveries, tracing });
-  const sweeper = createOldDeliverySweeper({ db, log });
+  const links = createAcknowledgementLinks(options.sealingKeys, baseUrl);
+  const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
+  const { wake: wakeRelay } = relay;
+  const notices = { db, log, source: baseUrl, wakeRelay };
+  const job = createDeliveryJob({
+    ...notices,
+    outbound,
+    secrets,
+    links,
+    metrics: metrics?.deliveries,
+    tracing,
+  });
+  const sweepers = [createOldDeliverySweeper(notices), createOverdueSweeper(notices)];
   const audit = composeAudit({ db, log, retention: settings.auditRetention });
-  queueEvents({ bus, db, wake: job.wake });
+  queueEvents({ bus, db, wake: job.wake, wakeRelay });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;
   const commands = createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake: job.wake });
   const app = await createServiceApp(options, {
     service: 'webhooks',
     auth: options.auth,
-    handlers: { ...createHandlers({ db, baseUrl, commands }), listWebhooksAudit: audit.list },
+    handlers: {
+      ...createHandlers({
+        db,
+        baseUrl,
+        commands,
+        acknowledge: createAcknowledge({ db, links, baseUrl, wakeRelay }),
+        countRefusal: options.limiter.countRefusal,
+      }),
+      listWebhooksAudit: audit.list,
+    },
+    authenticate: createWebhookAuthentication,
   });
   return {
     app,
     async start() {
+      relay.start();
       job.start();
-      sweeper.start();
-      audit.sweeper.start();
+      for (const sweeper of [...sweepers, audit.sweeper]) sweeper.start();
     },
     async stop() {
-      await sweeper.stop();
-      await audit.sweeper.stop();
+      for (const sweeper of [...sweepers, audit.sweeper]) await sweeper.stop();
       await job.stop();
+      await relay.stop();
     },
   };
 }

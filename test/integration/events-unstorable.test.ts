@@ -21,7 +21,7 @@ beforeAll(async () => {
   await db.query(sql`
     INSERT INTO webhooks (id, name, target_url, subscribed_actions, secret, state, state_since, created_at, modified_at)
     VALUES (${randomUUID()}, 'hook', 'https://hooks.example.org/', ARRAY['model.activated'], '\\x00', 'ACTIVE', now(), now(), now())`);
-  queueEvents({ bus, db, wake: () => {} });
+  queueEvents({ bus, db, wake: () => {}, wakeRelay: () => {} });
 });
 afterAll(async () => {
   await bus.stop();

@@ -4,6 +4,7 @@ import { createPool } from '#lib/db/pool.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
+import { createAcknowledgementLinks } from '../../services/webhooks/domain/acknowledgement.ts';
 import { createDeliveryJob } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
@@ -20,7 +21,7 @@ import { patience } from '../support/run/patience.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
 /** The delivery job of another replica of an instance. */
-function startReplica({ databaseUrl, secrets }: TestInstance) {
+function startReplica({ databaseUrl, secrets, url }: TestInstance) {
   const log = createLogger({ level: 'silent' });
   const pool = createPool({ url: databaseUrl, schema: 'webhooks', log });
   const outbound = createOutboundClient({ allowedNetworks: ['127.0.0.0/8'] });
@@ -29,6 +30,9 @@ function startReplica({ databaseUrl, secrets }: TestInstance) {
     outbound,
     log,
     secrets: createSecretBox(secrets.webhookSealing, 'accord webhook secrets'),
+    links: createAcknowledgementLinks(secrets.webhookSealing, url),
+    source: url,
+    wakeRelay: () => {},
   });
   job.start();
   onTestFinished(async () => {

@@ -23,7 +23,11 @@ it.each([
     (db: Database) => createDeadlineSweeper({ db, messaging: noMessaging, ...others }),
   ],
   ['that forgets applied events', 1_000, (db: Database) => createInboxSweeper({ db, log })],
-  ['that forgets old deliveries', 1_000, (db: Database) => createOldDeliverySweeper({ db, log })],
+  [
+    'that forgets old deliveries',
+    1_000,
+    (db: Database) => createOldDeliverySweeper({ db, ...others, wakeRelay: () => {} }),
+  ],
 ])('a sweep %s ends with its process, though there is more to do', async (_name, batch, make) => {
   const gate = openGate();
   const began = openGate();

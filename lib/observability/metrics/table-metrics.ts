@@ -15,6 +15,8 @@ export interface TableReaders {
   >;
   /** Parts held until peers decide, and the age of the oldest in seconds (0 if none). */
   held?: () => Promise<{ rows: number; oldestSeconds: number }>;
+  /** Notices of withdrawals that were not acknowledged in time. */
+  overdueNotices?: () => Promise<number>;
 }
 
 export interface TableMetrics {
@@ -48,6 +50,10 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'accord_submissions_held_age_seconds',
     'Age of the oldest part waiting for a decision.',
   );
+  const overdue = gauge(
+    'accord_notices_overdue',
+    'Withdrawals that organisations have not acknowledged in time (counted up to 100,000).',
+  );
   const unread = new Counter({
     name: 'accord_metrics_unread_total',
     help: 'Figures that could not be read because the database did not answer.',
@@ -57,13 +63,15 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
 
   async function readOne(readers: TableReaders): Promise<void> {
     const { service } = readers;
-    const [waiting, parked, made, peers, undecided] = await Promise.all([
+    const [waiting, parked, made, peers, undecided, late] = await Promise.all([
       readers.outbox?.(),
       readers.deadLetters?.(),
       readers.deliveries?.(),
       readers.backlogs?.(),
       readers.held?.(),
+      readers.overdueNotices?.(),
     ]);
+    if (late !== undefined) overdue.set({ service }, late);
     if (waiting) {
       depth.set({ service }, waiting.rows);
       age.set({ service }, waiting.oldestSeconds);
@@ -87,7 +95,19 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
   return {
     watch: (readers) => void watched.push(readers),
     async collect() {
-      for (const each of [depth, age, dead, due, dueAge, backlog, backlogAge, failing, held, heldAge])
+      for (const each of [
+        depth,
+        age,
+        dead,
+        due,
+        dueAge,
+        backlog,
+        backlogAge,
+        failing,
+        held,
+        heldAge,
+        overdue,
+      ])
         each.reset();
       await Promise.all(
         watched.map((readers) => readOne(readers).catch(() => unread.inc({ service: readers.service }))),

@@ -36,6 +36,15 @@ const shapes: Record<string, Record<string, Shape>> = {
     REFUSED: 'needs-you',
     DROPPED: 'over',
   },
+  noticeState: {
+    QUEUED: 'under-way',
+    DELIVERED: 'under-way',
+    ACKNOWLEDGED: 'in-force',
+    KEPT: 'in-force',
+    OVERDUE: 'needs-you',
+    FAILED: 'needs-you',
+    UNSUPPORTED: 'needs-you',
+  },
   peerState: { PAIRED: 'in-force', QUARANTINED: 'needs-you', ENDED: 'over' },
   accountState: { INVITED: 'under-way', ACTIVE: 'in-force', DISABLED: 'over' },
 };

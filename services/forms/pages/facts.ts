@@ -1,5 +1,11 @@
 import type { DataController, ProcessingContent, Retention } from '#lib/contracts/form-content.ts';
-import type { PageAnswer, PageContact, PageModel, WithdrawalChoice } from '#lib/contracts/pages.ts';
+import type {
+  PageAnswer,
+  PageContact,
+  PageModel,
+  PageRecipient,
+  WithdrawalChoice,
+} from '#lib/contracts/pages.ts';
 import { type LanguageAttributes, quantity, type Reader } from '#lib/pages/reader.ts';
 
 /** The data controller: pages show the name, and the rest under "Details". Null if it is unknown. */
@@ -102,6 +108,16 @@ export function standingView(identifier: string, reader: Reader, withdrawal: Wit
     withdrawable: standing && !at ? { url: withdrawal?.url, identifiers: [identifier] } : null,
     withdrawnOn: at ? reader.t('answer.withdrawnOn', { date: reader.dateTime(at) }) : null,
   };
+}
+
+/** What organisations know of a withdrawal, in words. */
+export function recipientViews(recipients: readonly PageRecipient[] = [], reader: Reader) {
+  return recipients.map(({ name, state, kept, since }) => ({
+    name,
+    text: reader.t(kept && state === 'ACKNOWLEDGED' ? 'recipient.kept' : `recipient.${state}`, {
+      date: reader.dateTime(since),
+    }),
+  }));
 }
 
 /** The button that withdraws all consents at once; null for fewer than two. */

@@ -9,7 +9,14 @@ import type {
 } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { askerView, controllerView, processingFacts, standingView, withdrawAllView } from './facts.ts';
+import {
+  askerView,
+  controllerView,
+  processingFacts,
+  recipientViews,
+  standingView,
+  withdrawAllView,
+} from './facts.ts';
 import type { RichText } from './rich-text-tree.ts';
 
 interface Row {
@@ -49,6 +56,7 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
     consents,
     owners,
     withdrawAll: withdrawAllView(page.withdrawal),
+    recipients: recipientViews(page.recipients, reader),
     answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
     privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
     updateUrl: safeUrl(receipt.updateUrl),

@@ -8,7 +8,7 @@ import type {
 } from '#lib/contracts/pages.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { answerView, controllerView, withdrawAllView } from './facts.ts';
+import { answerView, controllerView, recipientViews, withdrawAllView } from './facts.ts';
 
 /** The symbol beside the title; a warning for the other pages. */
 const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
@@ -35,6 +35,7 @@ export function finalView(page: FinalPage, reader: Reader) {
     answers: page.answers.map((answer) => answerView(answer, reader, page.withdrawal)),
     withdrawAll: withdrawAllView(page.withdrawal),
     parts: page.parts.map((part) => partView(part, reader)),
+    recipients: recipientViews(page.recipients, reader),
     /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
     /** The link has a query, with its token. */

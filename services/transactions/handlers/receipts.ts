@@ -10,9 +10,11 @@ import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { keyOf } from '../domain/values.ts';
 import { ownKeys, standingOf } from '../domain/withdrawal.ts';
+import { presentRecipient } from '../presenters/final-page.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 import { receiptJsonLd } from '../presenters/receipt-jsonld.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
+import { readNotices } from '../queries/notices.ts';
 import { readReceipt, readRecordIds } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { readStanding } from '../queries/withdrawals.ts';
@@ -129,10 +131,12 @@ async function sendReceiptPage(
   const { subject, context } = transaction;
   const about = { subject, object: context.object ?? '', keys: ownKeys(transaction) };
   const { standing } = await readStanding(dependencies.db, about);
+  const notices = (await readNotices(dependencies.db, [transaction])).get(transaction.id);
   await sendTransactionPage(ctx, dependencies, read, {
     ...pageOf(read, receipt, instance),
     theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
     withdrawal: { url: links.withdraw, standing: standingOf(receipt, standing) },
+    ...(notices && { recipients: notices.map(presentRecipient) }),
     links: {
       child: transaction.context.updatable ? links.child : null,
       transaction: links.transaction,

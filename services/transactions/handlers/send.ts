@@ -1,14 +1,16 @@
 import type { Context } from 'koa';
 import type { PageModel } from '#lib/contracts/pages.ts';
+import type { Queries } from '#lib/db/database.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
-import type { ReadTransaction } from '../domain/transaction.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { frameAncestors } from '../presenters/page-parts.ts';
-import { presentTransaction } from '../presenters/transaction.ts';
+import { presentTransaction, type Related } from '../presenters/transaction.ts';
+import { readNotices } from '../queries/notices.ts';
 import { readParts } from '../queries/parts.ts';
 import type { Dependencies } from './handlers.ts';
 
@@ -41,6 +43,12 @@ export function sendRendered(
   });
 }
 
+/** Reads the parts and notices of transactions. */
+export async function readRelated(db: Queries, transactions: readonly Transaction[]): Promise<Related> {
+  const [parts, notices] = await Promise.all([readParts(db, transactions), readNotices(db, transactions)]);
+  return { parts, notices };
+}
+
 /**
  * Sends the JSON of a transaction with its Location.
  * @param input.warnings faults for the unknown fields of the context.
@@ -52,11 +60,11 @@ export async function sendTransaction(
   { principal, warnings = [] }: Pick<OperationInput, 'principal'> & { warnings?: Fault[] },
   status = 200,
 ): Promise<void> {
-  const parts = await readParts(dependencies.db, [read.transaction]);
+  const related = await readRelated(dependencies.db, [read.transaction]);
   const links = mintLinks(dependencies, read, principal);
   ctx.status = status;
   ctx.set('Location', links.transaction);
-  const shown = presentTransaction(read, principal, dependencies.instance.baseUrl, parts, links);
+  const shown = presentTransaction(read, principal, dependencies.instance.baseUrl, related, links);
   ctx.body = warnings.length > 0 ? { ...shown, warnings } : shown;
 }
 

@@ -31,7 +31,13 @@ import {
 import { readResult, type TransactionResult } from '../queries/withdrawals.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+import {
+  readerLanguages,
+  readRelated,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+} from './send.ts';
 
 type Body = Record<string, unknown>;
 
@@ -128,11 +134,11 @@ async function presentAll(
   reads: readonly ReadTransaction[],
   principal: Principal,
 ) {
-  const parts = await readParts(
+  const related = await readRelated(
     db,
     reads.map(({ transaction }) => transaction),
   );
-  return reads.map((read) => presentTransaction(read, principal, instance.baseUrl, parts));
+  return reads.map((read) => presentTransaction(read, principal, instance.baseUrl, related));
 }
 
 /** Sends the final page in the language of the receipt; without a receipt, in the reader's language. */
@@ -151,12 +157,23 @@ async function sendFinalPage(
   const { contact, asker } = receipt
     ? askerOf(receipt.information.texts, receipt.information.lang ?? language)
     : await readAsker(forms, read, languages);
-  const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
+  const { parts, notices } = await readRelated(db, [transaction]);
   const links = mintLinks(dependencies, read, principal);
   const withdrawal = receipt && { url: links.withdraw, standing: standingOf(receipt, read.standing) };
   const keptBy = transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined;
-  const shown = { receipt, parts, contact, asker, links, language, instance, theme, withdrawal, keptBy };
-  const page = finalPage(read, shown);
+  const page = finalPage(read, {
+    receipt,
+    parts: parts.get(transaction.id) ?? [],
+    notices: notices.get(transaction.id) ?? [],
+    contact,
+    asker,
+    links,
+    language,
+    instance,
+    theme,
+    withdrawal,
+    keptBy,
+  });
   await sendTransactionPage(ctx, dependencies, read, page);
 }
 

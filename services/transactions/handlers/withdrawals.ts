@@ -7,7 +7,7 @@ import { mintLinks } from '../domain/transaction-token.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import { redirectToTransaction, sendTransaction } from './send.ts';
+import { readRelated, redirectToTransaction, sendTransaction } from './send.ts';
 
 /** /consents/{txid}/withdraw, /choices/withdraw */
 export function withdrawalHandlers(dependencies: Dependencies): Handlers {
@@ -25,10 +25,14 @@ export function withdrawalHandlers(dependencies: Dependencies): Handlers {
       const reads = await withdrawOfPerson(dependencies, { subject, object, principal, body });
       ctx.status = reads.some(({ created }) => created) ? 201 : 200;
       const { baseUrl } = dependencies.instance;
+      const related = await readRelated(
+        dependencies.db,
+        reads.map(({ transaction }) => transaction),
+      );
       ctx.body = {
         transactions: reads.map((read) => {
           const links = mintLinks(dependencies, read, principal);
-          return presentTransaction(read, principal, baseUrl, new Map(), links);
+          return presentTransaction(read, principal, baseUrl, related, links);
         }),
       };
     },

@@ -1,7 +1,8 @@
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
-import type { FinalPage, PageAnswer, PagePart } from '#lib/contracts/pages.ts';
+import type { FinalPage, PageAnswer, PagePart, PageRecipient } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
+import type { Notice } from '../domain/notice.ts';
 import type { Part, PartState } from '../domain/part.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import type { Links } from '../domain/transaction-token.ts';
@@ -20,6 +21,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker' | 'withdrawal' | 'ke
   /** Undefined unless the transaction is committed. */
   receipt: ReceiptBody | undefined;
   parts: readonly Part[];
+  notices: readonly Notice[];
   links: Links;
   language: string;
   instance: PageInstance;
@@ -28,7 +30,8 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker' | 'withdrawal' | 'ke
 
 /** The page of a transaction in a final state, or whose answers wait for peers. */
 export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
-  const { receipt, parts, links, language, instance, theme, asker, contact, withdrawal, keptBy } = shown;
+  const { receipt, parts, notices, links, language, instance, theme, asker, contact, withdrawal, keptBy } =
+    shown;
   const { transaction, now } = read;
   const state = stateAt(transaction, now) as keyof typeof pages;
   const waits = state === 'SUBMITTED';
@@ -42,6 +45,7 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     answers: receipt ? receiptAnswers(receipt) : [],
     ...(withdrawal && { withdrawal }),
     ...(keptBy && { keptBy }),
+    ...(notices.length > 0 && { recipients: notices.map(presentRecipient) }),
     leader: transaction.leader && transaction.author,
     ...(state === 'ROLLBACK' && transaction.awaitsCode && { reason: 'codes' as const }),
     parts: parts.map(presentPart),
@@ -64,6 +68,11 @@ export function receiptAnswers(receipt: ReceiptBody): PageAnswer[] {
     ...presentAnswer(consent, answer),
     owner: null,
   }));
+}
+
+/** An organisation that is told of a withdrawal, as pages show it. */
+export function presentRecipient({ name, state, outcome, since }: Notice): PageRecipient {
+  return { name, state, kept: outcome === 'kept', since: since.toISOString() };
 }
 
 /** Whether the state of the part can still change. */

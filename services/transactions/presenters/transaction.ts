@@ -1,17 +1,24 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import type { Notice } from '../domain/notice.ts';
 import type { Part } from '../domain/part.ts';
 import { isAwaitingCode, isFinal, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { type Links, linksOf } from '../domain/transaction-token.ts';
 
+/** What is stored beside transactions, by transaction. */
+export interface Related {
+  parts: ReadonlyMap<string, Part[]>;
+  notices: ReadonlyMap<string, Notice[]>;
+}
+
 /**
  * The representation of a transaction (openapi.yaml, `Transaction`); members without a value are left out.
- * @param parts by transaction. @param links with a token; undefined in lists, which have none.
+ * @param links with a token; undefined in lists, which have none.
  */
 export function presentTransaction(
   read: ReadTransaction,
   principal: Principal,
   baseUrl: string,
-  parts: ReadonlyMap<string, Part[]>,
+  { parts, notices }: Related,
   links?: Links,
 ) {
   const { transaction, now } = read;
@@ -45,7 +52,22 @@ export function presentTransaction(
     parent: transaction.parent ?? undefined,
     leader: transaction.leader ?? undefined,
     followers: (parts.get(transaction.id) ?? []).map(presentPart),
+    recipients:
+      transaction.kind === 'WITHDRAWAL'
+        ? (notices.get(transaction.id) ?? []).map((notice) => presentNotice(notice, principal))
+        : undefined,
     ...(isPrivileged(principal) ? { context, author: transaction.author } : {}),
+  };
+}
+
+function presentNotice({ name, kind, state, outcome, note, since }: Notice, principal: Principal) {
+  return {
+    name,
+    kind,
+    state,
+    outcome: outcome ?? undefined,
+    note: isPrivileged(principal) ? (note ?? undefined) : undefined,
+    since: since.toISOString(),
   };
 }
 

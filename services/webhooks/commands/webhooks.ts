@@ -5,7 +5,14 @@ import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import { drawSecret, testEvent } from '../domain/message.ts';
-import { type Delivery, readWebhook, type Webhook, type WebhookInput } from '../domain/webhook.ts';
+import {
+  type Delivery,
+  readWebhook,
+  requireName,
+  type Webhook,
+  type WebhookInput,
+  type WebhookSettings,
+} from '../domain/webhook.ts';
 import {
   copyDelivery,
   deleteDeliveries,
@@ -49,13 +56,16 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
       input: WebhookInput & Pick<Webhook, 'targetUrl'> & { subscribedActions: string[] },
     ): Promise<{ webhook: Webhook; secret: string }> {
       const read = readWebhook(input, await refuseTarget(input.targetUrl));
-      const { targetUrl, subscribedActions, name = new URL(targetUrl).host } = read;
+      const { targetUrl, subscribedActions } = input;
+      const unnamed = { recipient: null, elements: null, acknowledgeWithin: null };
+      const settings: WebhookSettings = { name: '', targetUrl, subscribedActions, ...unnamed, ...read };
+      if (settings.name === '') settings.name = new URL(settings.targetUrl).host;
+      requireName(settings);
       const id = newUuid();
       const secret = drawSecret();
       const sealed = secrets.seal(id, secret);
       return db.withTransaction(async (tx) => {
-        const row = { id, name, targetUrl, subscribedActions, secret: sealed };
-        const webhook = await insertWebhook(tx, row);
+        const webhook = await insertWebhook(tx, { id, ...settings, secret: sealed });
         await record(tx, 'webhook.created', id);
         return { webhook, secret };
       });
@@ -67,17 +77,14 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
      */
     async update(id: string, input: WebhookInput): Promise<Webhook> {
       const refusal = input.targetUrl === undefined ? undefined : await refuseTarget(input.targetUrl);
-      const { name, targetUrl, subscribedActions } = readWebhook(input, refusal);
+      const changes = readWebhook(input, refusal);
       let hasMore = false;
       const changed = await db.withTransaction(async (tx) => {
         const before = await lockWebhook(tx, id);
         if (!before) throw webhookNotFound();
-        const after = await updateWebhook(tx, {
-          id,
-          name: name ?? before.name,
-          targetUrl: targetUrl ?? before.targetUrl,
-          subscribedActions: subscribedActions ?? before.subscribedActions,
-        });
+        const wanted = { ...before, ...changes };
+        requireName(wanted);
+        const after = await updateWebhook(tx, wanted);
         await record(tx, 'webhook.updated', id);
         hasMore = before.targetUrl !== after.targetUrl && (await restartDeliveries(tx, id));
         return after;

@@ -1,6 +1,6 @@
 import type { Database } from '#lib/db/database.ts';
 import { type EventBus, sharedReader, type Topic } from '#lib/events/event-bus.ts';
-import { actionOf, namesOf } from '../domain/actions.ts';
+import { actionOf, namesOf, withdrawnAction } from '../domain/actions.ts';
 import { keptDays } from '../jobs/delete-old.ts';
 import { queueDeliveries, subscribedNames } from '../queries/deliveries.ts';
 
@@ -15,9 +15,19 @@ const maxAgeMs = (keptDays - 2) * 86_400_000;
 
 /**
  * Turns events into deliveries, once per event and webhook. @param wake tells the delivery engine that a
- * delivery is due.
+ * delivery is due. @param wakeRelay tells the relay that the states of notices have changed.
  */
-export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wake: () => void }): void {
+export function queueEvents({
+  bus,
+  db,
+  wake,
+  wakeRelay,
+}: {
+  bus: EventBus;
+  db: Database;
+  wake: () => void;
+  wakeRelay: () => void;
+}): void {
   const reader = sharedReader({ name: consumer, db });
   const isSubscribed = createSubscriptionCheck(db);
   for (const topic of topics)
@@ -28,7 +38,9 @@ export function queueEvents({ bus, db, wake }: { bus: EventBus; db: Database; wa
       // Most events have no subscriber, and this read costs less than a COMMIT. An event without an effect
       // needs no inbox entry.
       if (!(await isSubscribed(names, arrivedAt))) return;
-      if ((await queueDeliveries(db, { event, action, names, consumer })) > 0) wake();
+      if ((await queueDeliveries(db, { event, action, names, consumer })) === 0) return;
+      wake();
+      if (action === withdrawnAction) wakeRelay();
     });
 }
 

@@ -6,6 +6,9 @@ const aliases: Readonly<Record<string, string>> = { CONSENT_COMMIT: 'consent.com
 /** The action of a test message, which no webhook can subscribe to. */
 export const testAction = 'webhook.test';
 
+/** The action whose receivers can acknowledge it. */
+export const withdrawnAction = 'consent.withdrawn';
+
 const known: ReadonlySet<string> = new Set([...names, ...Object.keys(aliases)]);
 
 /** Every name that `subscribedActions` accepts. */

@@ -1,9 +1,12 @@
+import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Database } from '#lib/db/database.ts';
-import { type Fault, fail } from '#lib/errors/fail.ts';
+import { Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, readChoices, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Acknowledge } from '../commands/acknowledge-delivery.ts';
 import { type WebhookCommands, webhookNotFound } from '../commands/webhooks.ts';
+import { readAcknowledgement } from '../domain/acknowledgement.ts';
 import { deliveredActions, meaningOf } from '../domain/actions.ts';
 import { type DeliveryFilter, deliveryStatuses } from '../domain/webhook.ts';
 import { presentDelivery, presentWebhook } from '../presenters/webhooks.ts';
@@ -16,10 +19,13 @@ interface Dependencies {
   db: Database;
   baseUrl: string;
   commands: WebhookCommands;
+  acknowledge: Acknowledge;
+  /** Counts a failed credential. @throws Failure `too-many-requests`. */
+  countRefusal(ctx: Context): Promise<void>;
 }
 
 /** The service's handlers by operationId (openapi.yaml, tag webhooks). */
-export function createHandlers({ db, baseUrl, commands }: Dependencies) {
+export function createHandlers({ db, baseUrl, commands, acknowledge, countRefusal }: Dependencies) {
   return {
     async listWebhooks(ctx, { query }) {
       const find = (page: PageRequest) => listWebhooks(db, page);
@@ -73,6 +79,20 @@ export function createHandlers({ db, baseUrl, commands }: Dependencies) {
       const delivery = { webhook: readId(params.id), id: readId(params.did) };
       ctx.body = presentDelivery(await commands.redeliver(delivery));
       ctx.status = 202;
+    },
+
+    async acknowledgeDelivery(
+      ctx,
+      { params, query, body }: OperationInput<Schemas['Acknowledgement'] | undefined>,
+    ) {
+      const delivery = { webhook: readId(params.id), message: readId(params.did), t: String(query.t ?? '') };
+      try {
+        await acknowledge({ ...delivery, ...readAcknowledgement(body) });
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'not-found') await countRefusal(ctx);
+        throw error;
+      }
+      ctx.status = 204;
     },
   } satisfies Handlers;
 }

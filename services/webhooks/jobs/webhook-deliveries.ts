@@ -1,4 +1,4 @@
-import type { Database } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { listedBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
@@ -9,8 +9,11 @@ import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.t
 import type { Tracing } from '#lib/observability/tracing.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/targets.ts';
+import type { AcknowledgementLinks } from '../domain/acknowledgement.ts';
+import { withdrawnAction } from '../domain/actions.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';
 import { markDelivered, markFailed, recordFailure } from '../queries/attempts.ts';
+import { changeMessages, type MessageChange } from '../queries/notices.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -33,6 +36,9 @@ export interface WebhookRow extends DueRow {
   webhook: string;
   /** It has one attempt, which does not change the webhook's state. */
   isTest: boolean;
+  action: string;
+  /** Whether the receiver is asked to acknowledge it. */
+  acknowledges: boolean;
   messageId: string;
   event: CarriedEvent;
   targetUrl: string;
@@ -71,7 +77,11 @@ export const webhookTables = {
   due: sql`d.status = 'PENDING' AND d.not_before <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < now())
     AND (t.state = 'ACTIVE' OR d.action = 'webhook.test')`,
   columns: sql`
-    d.id, d.webhook, d.action = 'webhook.test' AS "isTest", d.attempts, d.message_id AS "messageId", d.event, t.target_url AS "targetUrl", t.secret,
+    d.id, d.webhook, d.action = 'webhook.test' AS "isTest", d.action, d.attempts,
+    d.action = 'consent.withdrawn' AND EXISTS (
+      SELECT FROM notice_messages AS m JOIN notices AS n ON n.webhook = m.webhook AND n.transaction = m.transaction
+       WHERE m.message = d.message_id AND n.due IS NOT NULL) AS acknowledges,
+    d.message_id AS "messageId", d.event, t.target_url AS "targetUrl", t.secret,
     CASE WHEN t.former_until > accord_now() THEN t.former_secret END AS "formerSecret",
     extract(epoch FROM now())::float8 AS "readAtTime"`,
 };
@@ -80,6 +90,10 @@ interface Dependencies {
   db: Database;
   outbound: OutboundClient;
   secrets: SecretBox;
+  links: AcknowledgementLinks;
+  /** BASE_URL */
+  source: string;
+  wakeRelay(): void;
   log: Logger;
   metrics?: DeliveryMetrics | undefined;
   tracing?: Tracing | undefined;
@@ -104,8 +118,15 @@ export function createDeliveryJob({ metrics, tracing, ...parts }: Dependencies):
 function createWebhookDeliveries({
   outbound,
   secrets,
+  links,
+  source,
+  wakeRelay,
   log,
 }: Omit<Dependencies, 'db'>): DeliveryKind<WebhookRow, WebhookFacts> {
+  let hasEvents = false;
+  async function recordNotices(tx: Queries, change: MessageChange): Promise<void> {
+    if (await changeMessages(tx, change, source)) hasEvents = true;
+  }
   return {
     name: 'webhook',
     traceOf: ({ event, webhook }) => ({
@@ -115,7 +136,7 @@ function createWebhookDeliveries({
     tables: webhookTables,
     backoff: (attempts, random, { isTest }) => (isTest ? undefined : webhookBackoff(attempts, random)),
     async attempt(row, { ageMs }) {
-      const { headers, body } = writeMessage(row.event, {
+      const { headers, body } = writeMessage(eventOf(row, links), {
         id: row.messageId,
         sentAt: Math.floor(row.readAtTime + ageMs / 1000),
         secrets: [secrets.open(row.webhook, row.secret), ...openFormer(secrets, row)],
@@ -143,6 +164,9 @@ function createWebhookDeliveries({
     async settle(tx, settlements) {
       const delivered = settlements.filter(({ ending }) => ending === 'done');
       if (delivered.length > 0) await markDelivered(tx, delivered);
+      const failed = settlements.filter(({ ending }) => ending === 'expired' || ending === 'refused');
+      await recordNotices(tx, { messages: withdrawals(delivered), state: 'DELIVERED' });
+      await recordNotices(tx, { messages: withdrawals(failed), state: 'FAILED' });
       for (const settlement of settlements) {
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
@@ -151,7 +175,22 @@ function createWebhookDeliveries({
           log.warn('webhook paused; it stays paused until it is resumed', { id: settlement.row.webhook });
       }
     },
+    afterSettle() {
+      if (hasEvents) wakeRelay();
+      hasEvents = false;
+    },
   };
+}
+
+/** The event as it is sent: with the URL for its acknowledgement, if one is expected. */
+function eventOf({ event, acknowledges, webhook, messageId }: WebhookRow, links: AcknowledgementLinks) {
+  if (!acknowledges) return event;
+  return { ...event, data: { ...event.data, acknowledge: links.urlOf(webhook, messageId) } };
+}
+
+/** The messages among deliveries that may have a notice. */
+function withdrawals(settlements: readonly Settlement<WebhookRow, WebhookFacts>[]): string[] {
+  return settlements.flatMap(({ row }) => (row.action === withdrawnAction ? row.messageId : []));
 }
 
 function logFailure(log: Logger, { row, ending, facts }: Settlement<WebhookRow, WebhookFacts>): void {

@@ -12,6 +12,9 @@ export function presentWebhook(webhook: Webhook): Schemas['Webhook'] {
     targetUrl: webhook.targetUrl,
     state: webhook.state,
     subscribedActions: [...webhook.subscribedActions],
+    ...(webhook.recipient === null ? {} : { recipient: webhook.recipient }),
+    ...(webhook.elements === null ? {} : { elements: [...webhook.elements] }),
+    ...(webhook.acknowledgeWithin === null ? {} : { acknowledgeWithin: webhook.acknowledgeWithin }),
     stateSince: webhook.stateSince.toISOString(),
     ...(failingSince ? { failingSince: failingSince.toISOString() } : {}),
     ...(lastError !== null && lastErrorAt !== null
@@ -46,5 +49,6 @@ export function presentDelivery(delivery: Delivery): Schemas['Delivery'] {
     createdAt: delivery.createdAt.toISOString(),
     ...(deliveredAt === null ? {} : { deliveredAt: deliveredAt.toISOString() }),
     ...(nextAttemptAt === null ? {} : { nextAttemptAt: nextAttemptAt.toISOString() }),
+    ...(delivery.acknowledged === null ? {} : { acknowledged: delivery.acknowledged }),
   };
 }

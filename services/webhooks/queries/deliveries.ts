@@ -1,16 +1,19 @@
+import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { join, sql } from '#lib/db/sql.ts';
+import { empty, join, type Statement, sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { testAction } from '../domain/actions.ts';
+import { testAction, withdrawnAction } from '../domain/actions.ts';
 import type { CarriedEvent } from '../domain/message.ts';
 import type { Delivery, DeliveryFilter } from '../domain/webhook.ts';
+import { queueNotices } from './notices.ts';
 
 const columns = sql`
   d.id, d.webhook, d.action, d.source_id AS "sourceId", d.redelivery, d.status, d.attempts,
   CASE WHEN d.status = 'PENDING' THEN greatest(d.not_before, d.created_at) END AS "nextAttemptAt",
-  d.status_code AS "statusCode", d.duration_ms AS "durationMs", d.error, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt"`;
+  d.status_code AS "statusCode", d.duration_ms AS "durationMs", d.error, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt",
+  (SELECT m.outcome FROM notice_messages AS m WHERE m.message = d.message_id) AS acknowledged`;
 
 /** Transactions overlap: an event may carry a time slightly before the webhook's that was committed first. */
 const toleranceSeconds = 60;
@@ -26,7 +29,7 @@ export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>>
 /**
  * Creates a delivery of an event for every subscribed webhook, paused or not, and its inbox entry in the same
  * statement, so that a repeated event has no effect. Webhooks do not receive events from before their
- * creation.
+ * creation. A withdrawal also gets a notice for every webhook that names its organisation.
  * @param names the action and its aliases. @param consumer of the inbox entry. @returns the number of
  * deliveries.
  */
@@ -37,21 +40,33 @@ export async function queueDeliveries(
   const { event, action, names, consumer } = queued;
   // UUIDs with the current time as their prefix, so that recent rows are neighbours in the index.
   const moment = newUuid().slice(0, 18);
+  const isWithdrawal = action === withdrawnAction;
   const created = await db.query(sql`
     WITH noted AS (${noteOnce({ consumer, eventId: event.id })}
     ), wanted AS MATERIALIZED (
       -- Locked, so that a webhook is not deleted before its delivery is inserted.
-      SELECT w.id AS webhook, overlay(gen_random_uuid()::text placing ${moment} from 1)::uuid AS id FROM webhooks AS w
-       WHERE w.subscribed_actions && ${names}::text[]
+      SELECT w.id AS webhook, overlay(gen_random_uuid()::text placing ${moment} from 1)::uuid AS id, w.recipient,
+             w.acknowledge_within::interval AS period
+        FROM webhooks AS w
+       WHERE w.subscribed_actions && ${names}::text[] ${isWithdrawal ? concerned(event) : empty}
          AND w.created_at <= ${event.time}::timestamptz + ${toleranceSeconds} * interval '1 second'
          FOR KEY SHARE
-    )
+    ), queued AS (
     INSERT INTO deliveries (id, webhook, message_id, event_id, action, source_id, event, redelivery, status, not_before, created_at)
     SELECT n.id, n.webhook, n.id, ${event.id}, ${action}, ${event.subject}, ${event}::jsonb, false, 'PENDING', accord_now(), accord_now()
       FROM noted, wanted AS n
     ON CONFLICT (webhook, event_id) WHERE NOT redelivery DO NOTHING
-    RETURNING id`);
+    RETURNING id, webhook
+    )${isWithdrawal ? sql`, ${queueNotices(event.subject, event.source)}` : empty}
+    SELECT id FROM queued`);
   return created.length;
+}
+
+/** SQL: the condition that a withdrawal concerns one of the elements of the webhook `w`. */
+function concerned({ data }: CarriedEvent): Statement {
+  const { withdraws } = data as EventData['io.accord.consent.withdrawn.v1'];
+  const keys = withdraws.map(({ element }) => element);
+  return sql`AND (w.elements IS NULL OR w.elements && ${keys}::text[])`;
 }
 
 /**

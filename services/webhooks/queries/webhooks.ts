@@ -1,22 +1,25 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
-import type { Webhook } from '../domain/webhook.ts';
+import type { Webhook, WebhookSettings } from '../domain/webhook.ts';
 
 /** Without the secret, which only the delivery engine reads. */
 const columns = sql`
   w.id, w.name, w.target_url AS "targetUrl", w.subscribed_actions AS "subscribedActions", w.state,
+  w.recipient, w.elements, w.acknowledge_within AS "acknowledgeWithin",
   w.state_since AS "stateSince", w.failing_since AS "failingSince", w.last_error AS "lastError",
   w.last_error_code AS "lastErrorCode", w.last_error_at AS "lastErrorAt",
   w.created_at AS "createdAt", w.modified_at AS "modifiedAt"`;
 
 export function insertWebhook(
   db: Queries,
-  webhook: Pick<Webhook, 'id' | 'name' | 'targetUrl' | 'subscribedActions'> & { secret: Buffer },
+  webhook: WebhookSettings & { id: string; secret: Buffer },
 ): Promise<Webhook> {
   return db.one<Webhook>(sql`
-    INSERT INTO webhooks AS w (id, name, target_url, subscribed_actions, secret, state, state_since, created_at, modified_at)
-    VALUES (${webhook.id}, ${webhook.name}, ${webhook.targetUrl}, ${webhook.subscribedActions}, ${webhook.secret},
+    INSERT INTO webhooks AS w (id, name, target_url, subscribed_actions, recipient, elements, acknowledge_within, secret,
+                               state, state_since, created_at, modified_at)
+    VALUES (${webhook.id}, ${webhook.name}, ${webhook.targetUrl}, ${webhook.subscribedActions}, ${webhook.recipient},
+            ${webhook.elements}::text[], ${webhook.acknowledgeWithin}, ${webhook.secret},
             'ACTIVE', accord_now(), accord_now(), accord_now())
     RETURNING ${columns}`);
 }
@@ -44,14 +47,12 @@ export function lockWebhook(db: Queries, id: string): Promise<Webhook | undefine
 }
 
 /** Updates a webhook. A new URL resets its failures. */
-export function updateWebhook(
-  db: Queries,
-  webhook: Pick<Webhook, 'id' | 'name' | 'targetUrl' | 'subscribedActions'>,
-): Promise<Webhook> {
-  const { id, name, targetUrl, subscribedActions } = webhook;
+export function updateWebhook(db: Queries, webhook: WebhookSettings & { id: string }): Promise<Webhook> {
+  const { id, name, targetUrl, subscribedActions, recipient, elements, acknowledgeWithin } = webhook;
   return db.one<Webhook>(sql`
     UPDATE webhooks AS w
        SET name = ${name}, target_url = ${targetUrl}, subscribed_actions = ${subscribedActions}, modified_at = accord_now(),
+           recipient = ${recipient}, elements = ${elements}::text[], acknowledge_within = ${acknowledgeWithin},
            failing_since = CASE WHEN w.target_url = ${targetUrl} THEN w.failing_since END,
            failures = CASE WHEN w.target_url = ${targetUrl} THEN w.failures ELSE 0 END
      WHERE w.id = ${id}

@@ -32,6 +32,8 @@ export const operations = listOperations(readContract())
   .filter(({ operation }) => !ofOthers.has(operation['x-served-by'] ?? ''))
   // Between instances the signature of a request is its credential: test/service/peers-trust.test.ts.
   .filter(({ path }) => !path.startsWith('/federation/'))
+  // The URL of an acknowledgement is its credential: test/service/webhooks-recipients.test.ts.
+  .filter(({ path }) => !path.endsWith('/acknowledge'))
   .map(({ path, method, operation }) => ({
     path,
     method: method.toUpperCase(),

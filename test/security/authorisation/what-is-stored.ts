@@ -18,6 +18,7 @@ const tables = [
   'transactions.receipts',
   'transactions.codes',
   'transactions.subjects',
+  'transactions.notices',
 ];
 
 const text = [

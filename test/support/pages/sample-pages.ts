@@ -294,6 +294,10 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         .slice(0, 2)
         .map((answer) => ({ ...answer, decision: 'withdrawn' as const, created })),
       keptBy: ['University Hospital'],
+      recipients: [
+        { name: 'Letters Ltd', state: 'DELIVERED', kept: false, since: at },
+        { name: 'Invoice Service', state: 'ACKNOWLEDGED', kept: true, since: at },
+      ],
       leader: null,
       parts: [],
       at,

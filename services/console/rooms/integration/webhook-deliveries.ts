@@ -86,8 +86,9 @@ function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
     { label: reader.t('deliveries.source'), cell: ({ sourceId }) => ({ code: sourceId }) },
     {
       label: reader.t('deliveries.status'),
-      cell: ({ status, error, statusCode }) => ({
+      cell: ({ status, error, statusCode, acknowledged }) => ({
         state: stateMark(reader, 'deliveryStatus', status),
+        ...(acknowledged && { note: reader.t(`deliveries.acknowledged.${acknowledged}`) }),
         ...(status === 'DELIVERED' ? {} : { note: error ?? (statusCode ? String(statusCode) : undefined) }),
       }),
     },

@@ -1,16 +1,14 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
-import type { FieldSpec, PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 import { placesOf } from './places.ts';
 import { deliveryRoutes, readDeliveries } from './webhook-deliveries.ts';
+import { factsOf, fieldsOf, markOf, readWebhook, valuesOf } from './webhook-form.ts';
 
 type Webhook = components['schemas']['Webhook'];
 
@@ -108,16 +106,15 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
   const showEdit = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
     const { body: webhook } = await kit.api(ctx).call('getWebhook', paramsOf(ctx));
-    const { name, targetUrl, subscribedActions: actions } = webhook;
     const form = kit.form(ctx, {
       action: `${urlOf(ctx)}/edit`,
       submit: reader.t('webhooks.save'),
       cancelUrl: urlOf(ctx),
       fields: fieldsOf(reader),
-      values: failure ? kit.posted(ctx) : { name, targetUrl, actions },
+      values: failure ? kit.posted(ctx) : valuesOf(webhook),
       failure,
     });
-    const title = reader.t('webhooks.editTitle', { name });
+    const title = reader.t('webhooks.editTitle', { name: webhook.name });
     await kit.page(ctx, 'new', { title, places: placesOf(ctx, kit), form }, failure?.status);
   };
   router.get('/webhooks/:id/edit', (ctx) => showEdit(ctx));
@@ -175,35 +172,6 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
   deliveryRoutes(router, kit);
 }
 
-function fieldsOf(reader: ConsoleReader): FieldSpec[] {
-  const { t } = reader;
-  return [
-    { name: 'name', label: t('webhooks.name'), hint: t('webhooks.nameHint'), maxLength: 255 },
-    { name: 'targetUrl', label: t('webhooks.url'), kind: 'url', isRequired: true, maxLength: 2048 },
-    {
-      name: 'actions',
-      label: t('webhooks.actions'),
-      kind: 'checks',
-      pointer: '/subscribedActions',
-      options: subscribableActions.map((action) => [action, reader.word('webhookAction', action)] as const),
-    },
-  ];
-}
-
-function readWebhook({ name = [''], targetUrl = [''], actions = [] }: PostedForm) {
-  const given = name[0]?.trim();
-  return {
-    ...(given ? { name: given } : {}),
-    targetUrl: targetUrl[0]?.trim() ?? '',
-    subscribedActions: [...actions],
-  };
-}
-
-/** Whether and since when an endpoint fails, as a state. */
-function markOf(reader: ConsoleReader, { state, failingSince }: Webhook) {
-  return stateMark(reader, 'webhookState', state === 'PAUSED' ? state : failingSince ? 'FAILING' : 'ACTIVE');
-}
-
 function columnsOf(reader: ConsoleReader, path: string): Column<Webhook>[] {
   return [
     {
@@ -226,18 +194,5 @@ function columnsOf(reader: ConsoleReader, path: string): Column<Webhook>[] {
       cell: ({ failingSince }) => (failingSince ? { time: reader.time(failingSince) } : { text: '–' }),
       csv: ({ failingSince }) => failingSince ?? '',
     },
-  ];
-}
-
-function factsOf(reader: ConsoleReader, webhook: Webhook) {
-  const { targetUrl, failingSince, lastError, creationDate } = webhook;
-  return [
-    { label: reader.t('webhooks.state'), cell: { state: markOf(reader, webhook) } },
-    { label: reader.t('webhooks.url'), cell: { code: targetUrl } },
-    ...(failingSince
-      ? [{ label: reader.t('webhooks.failingSince'), cell: { time: reader.time(failingSince) } }]
-      : []),
-    ...(lastError ? [{ label: reader.t('webhooks.lastError'), cell: { text: lastError.reason } }] : []),
-    { label: reader.t('webhooks.created'), cell: { time: reader.time(creationDate) } },
   ];
 }

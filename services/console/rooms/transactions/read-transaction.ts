@@ -33,6 +33,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
     receipt: transaction.links.receipt,
     ...panels,
     parts: partTable(reader, transaction.followers),
+    recipients: transaction.recipients && recipientTable(reader, transaction.recipients),
     context: JSON.stringify(transaction.context ?? {}, null, 2),
     acts: actsOf(transaction)
       .filter((act) => kit.may(ctx, operations[act]))
@@ -157,6 +158,25 @@ function partTable(reader: ConsoleReader, rows: readonly components['schemas']['
         }),
       },
       { label: reader.t('transactions.changed'), cell: ({ changed }) => ({ time: reader.time(changed) }) },
+    ],
+  });
+}
+
+function recipientTable(reader: ConsoleReader, rows: readonly components['schemas']['Recipient'][]) {
+  return tableView(reader, {
+    caption: reader.t('transactions.recipients'),
+    path: '',
+    rows,
+    columns: [
+      { label: reader.t('transactions.organisation'), cell: ({ name }) => ({ text: name }) },
+      {
+        label: reader.t('transactions.state'),
+        cell: ({ state, outcome, note }) => ({
+          state: stateMark(reader, 'noticeState', outcome === 'kept' ? 'KEPT' : state),
+          ...(note && { note }),
+        }),
+      },
+      { label: reader.t('transactions.changed'), cell: ({ since }) => ({ time: reader.time(since) }) },
     ],
   });
 }

@@ -1,0 +1,93 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import { stateMark } from '../../pages/states.ts';
+
+type Webhook = components['schemas']['Webhook'];
+
+/** The fields of a webhook that people set. */
+export function fieldsOf(reader: ConsoleReader): FieldSpec[] {
+  const { t } = reader;
+  const actions = subscribableActions.map(
+    (action) => [action, reader.word('webhookAction', action)] as const,
+  );
+  return [
+    { name: 'name', label: t('webhooks.name'), hint: t('webhooks.nameHint'), maxLength: 255 },
+    { name: 'targetUrl', label: t('webhooks.url'), kind: 'url', isRequired: true, maxLength: 2048 },
+    {
+      name: 'actions',
+      label: t('webhooks.actions'),
+      kind: 'checks',
+      pointer: '/subscribedActions',
+      options: actions,
+    },
+    { name: 'recipient', label: t('webhooks.recipient'), hint: t('webhooks.recipientHint'), maxLength: 255 },
+    { name: 'elements', label: t('webhooks.elements'), hint: t('webhooks.elementsHint'), isCode: true },
+    {
+      name: 'acknowledgeWithin',
+      label: t('webhooks.acknowledgeWithin'),
+      hint: t('webhooks.acknowledgeWithinHint'),
+      maxLength: 100,
+      isCode: true,
+    },
+  ];
+}
+
+/** What the fields show of a webhook. */
+export function valuesOf(webhook: Webhook) {
+  const {
+    name,
+    targetUrl,
+    subscribedActions,
+    recipient = '',
+    elements = [],
+    acknowledgeWithin = '',
+  } = webhook;
+  return {
+    name,
+    targetUrl,
+    actions: subscribedActions,
+    recipient,
+    elements: elements.join(', '),
+    acknowledgeWithin,
+  };
+}
+
+/** The body of the API for a posted form. */
+export function readWebhook({ name = [''], targetUrl = [''], actions = [], ...recipient }: PostedForm) {
+  const given = name[0]?.trim();
+  return {
+    ...(given ? { name: given } : {}),
+    targetUrl: targetUrl[0]?.trim() ?? '',
+    subscribedActions: [...actions],
+    recipient: recipient.recipient?.[0] ?? '',
+    elements: (recipient.elements?.[0] ?? '').split(/[\s,،]+/).filter(Boolean),
+    acknowledgeWithin: recipient.acknowledgeWithin?.[0] ?? '',
+  };
+}
+
+/** Whether and since when an endpoint fails, as a state. */
+export function markOf(reader: ConsoleReader, { state, failingSince }: Webhook) {
+  return stateMark(reader, 'webhookState', state === 'PAUSED' ? state : failingSince ? 'FAILING' : 'ACTIVE');
+}
+
+/** The facts of a webhook on its page. */
+export function factsOf(reader: ConsoleReader, webhook: Webhook) {
+  const { targetUrl, failingSince, lastError, creationDate, recipient, elements, acknowledgeWithin } =
+    webhook;
+  return [
+    { label: reader.t('webhooks.state'), cell: { state: markOf(reader, webhook) } },
+    { label: reader.t('webhooks.url'), cell: { code: targetUrl } },
+    ...(failingSince
+      ? [{ label: reader.t('webhooks.failingSince'), cell: { time: reader.time(failingSince) } }]
+      : []),
+    ...(lastError ? [{ label: reader.t('webhooks.lastError'), cell: { text: lastError.reason } }] : []),
+    ...(recipient ? [{ label: reader.t('webhooks.recipient'), cell: { text: recipient } }] : []),
+    ...(elements ? [{ label: reader.t('webhooks.elements'), cell: { code: elements.join(', ') } }] : []),
+    ...(acknowledgeWithin
+      ? [{ label: reader.t('webhooks.acknowledgeWithin'), cell: { code: acknowledgeWithin } }]
+      : []),
+    { label: reader.t('webhooks.created'), cell: { time: reader.time(creationDate) } },
+  ];
+}
