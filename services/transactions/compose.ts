@@ -25,7 +25,7 @@ import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
 import { renderErrorPage } from './handlers/error-page.ts';
 import { createHandlers, type Dependencies } from './handlers/handlers.ts';
-import { createDeadlineSweeper, createExpiryNotifier, createVerdictSweeper } from './jobs/background-jobs.ts';
+import { createDeadlineSweeper, createExpiryNotifier, createPartWithdrawalSweeper, createVerdictSweeper } from './jobs/background-jobs.ts';
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
@@ -112,6 +112,7 @@ export async function composeTransactions(
     audit.sweeper,
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
+    createPartWithdrawalSweeper(job),
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
   ];
