@@ -25,7 +25,12 @@ import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
 import { renderErrorPage } from './handlers/error-page.ts';
 import { createHandlers, type Dependencies } from './handlers/handlers.ts';
-import { createDeadlineSweeper, createExpiryNotifier, createPartWithdrawalSweeper, createVerdictSweeper } from './jobs/background-jobs.ts';
+import {
+  createDeadlineSweeper,
+  createExpiryNotifier,
+  createPartWithdrawalSweeper,
+  createVerdictSweeper,
+} from './jobs/background-jobs.ts';
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';

@@ -53,8 +53,10 @@ interface Asked {
 async function consent(context: Record<string, unknown> = {}): Promise<Asked> {
   const elements = ['processing.001', theirs()];
   const made = await until(() => createTransaction(clinicAdmin, { layoutData: { elements }, ...context }));
-  const asked = Object.keys(context.layoutData ?? {}).length > 0 ? {} : { [own]: ['accepted'] };
-  const answers = { ...asked, [`element/processing/${theirs()}/1.0`]: ['accepted'] };
+  const answers = {
+    ...(context.layoutData ? {} : { [own]: ['accepted'] }),
+    [`element/processing/${theirs()}/1.0`]: ['accepted'],
+  } as Record<string, string[]>;
   expect((await subjectOf(clinic, made).submit(answers)).status).toBe(200);
   return made;
 }
@@ -82,7 +84,8 @@ const receiptAt = async (admin: Caller, id: string) =>
 
 /** In all that happens at the clinic, whose waits for another attempt end. */
 const letTimePassAtClinic = async (interval: string) => {
-  for (const schema of ['transactions', 'peers', 'forms'] as const) await letTimePass(clinic, interval, schema);
+  for (const schema of ['transactions', 'peers', 'forms'] as const)
+    await letTimePass(clinic, interval, schema);
 };
 const letWaitsPass = async () => {
   await runInDatabase(clinic, 'UPDATE peers.queues SET next_at = now()');

@@ -20,7 +20,10 @@ export function partHandlers({
   recordRejection,
 }: {
   db: Database;
-  transactions: Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission' | 'readDecision'>;
+  transactions: Pick<
+    TransactionsOperations,
+    'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission' | 'readDecision'
+  >;
   sign: SignAcknowledgement;
   log: Logger;
   recordRejection: (reason: string) => void;

@@ -242,7 +242,12 @@ async function holdPart(
  * The verdict on a part whose decision or withdrawal arrives before the part; the part is refused when it
  * arrives.
  */
-export const notReceived: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
+export const notReceived: StoredVerdict = {
+  digest: null,
+  verdict: 'rolledback',
+  reason: null,
+  transaction: null,
+};
 
 /**
  * Applies the leader's decision to a held part. The first decision stands (docs/federation.md, "Answers at

@@ -8,6 +8,7 @@ import { commitSubmittedById, type SubmitDependencies } from '../commands/submit
 import { moveAfter, movesAfterCommit, type ReportedVerdict, withdrawalStates } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
+import { changePartWithdrawal } from '../queries/part-withdrawals.ts';
 import {
   changePart,
   createAfterCommitWriter,
@@ -18,7 +19,6 @@ import {
   summarizeParts,
   type WriteAfterCommit,
 } from '../queries/parts.ts';
-import { changePartWithdrawal } from '../queries/part-withdrawals.ts';
 import { readTransaction } from '../queries/transactions.ts';
 
 const consumer = 'transactions';

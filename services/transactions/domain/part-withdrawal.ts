@@ -16,8 +16,18 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
   withdrawnAt: Date | null;
 }
 
+/** Whether an owner can be told to withdraw a part: it was sent, and is neither refused nor dropped. */
+export function canBeTold({ state }: Pick<Part, 'state'>): boolean {
+  return state === 'SENDING' || state === 'HELD' || state === 'ACCEPTED';
+}
+
+/** The owners that have not been told to withdraw their part, and can be. */
+export function untoldOwners(parts: readonly Part[]): Pick<Part, 'name' | 'location'>[] {
+  return parts.filter((part) => part.withdrawal === null && canBeTold(part));
+}
+
 /**
- * Chooses the parts whose owners a request tells: those that were sent, and are neither refused nor dropped.
+ * Chooses the parts whose owners a request tells.
  * @param peers base URLs; undefined: all.
  * @throws Failure `not-withdrawable` if a named peer has no part, with a pointer for each.
  */
@@ -35,10 +45,7 @@ export function chooseParts(parts: readonly StandingPart[], peers: string[] | un
   );
   if (errors.length > 0) throw fail('not-withdrawable', 'A named peer has no part.', { errors });
   return parts.filter(
-    ({ location, state, withdrawal }) =>
-      withdrawal === null &&
-      ['SENDING', 'HELD', 'ACCEPTED'].includes(state) &&
-      (peers?.includes(location) ?? true),
+    (part) => part.withdrawal === null && canBeTold(part) && (peers?.includes(part.location) ?? true),
   );
 }
 
@@ -55,5 +62,7 @@ export function earlierPartWithdrawal(parts: readonly StandingPart[], peers: str
 
 /** The references `<key>@<host>` to the elements of parts, as in a layout. */
 export function referencesOf(parts: readonly StandingPart[]): string[] {
-  return [...new Set(parts.flatMap(({ shown }) => shown.elements.map(({ identifier }) => keyOf(identifier))))];
+  return [
+    ...new Set(parts.flatMap(({ shown }) => shown.elements.map(({ identifier }) => keyOf(identifier)))),
+  ];
 }
