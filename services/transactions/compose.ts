@@ -34,6 +34,7 @@ import {
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
+import { countOverdueWithdrawals } from './queries/part-withdrawals.ts';
 import { heldParts } from './queries/peer-parts.ts';
 import type { DemoMailbox } from './transports/demo.ts';
 
@@ -75,6 +76,7 @@ export async function composeTransactions(
   options.metrics?.watchTables({
     ...eventTables('transactions', db),
     held: () => heldParts(db),
+    overdueNotices: () => countOverdueWithdrawals(db),
     deliveries: () => waitingMessages(db),
   });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });

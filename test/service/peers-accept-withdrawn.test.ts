@@ -33,7 +33,7 @@ const inForce = async (part: Part) => (await answersOf(part)).find(([, state]) =
 
 describe('a withdrawal of a part', () => {
   it('refuses what the part accepted, in a transaction of its own with a receipt and events, and keeps preferences', async () => {
-    const { part, said } = await send({ answers: { [letter]: ['accepted'], [often]: ['weekly'] } });
+    const { part, said } = await send({ answers: { [letter]: ['accepted'], [often]: ['Every week'] } });
     expect(await withdraw(part)).toEqual({ verdict: 'withdrawn', id: said.id });
     expect(await answersOf(part)).toEqual([
       ['refused', 'COMMITTED'],
@@ -51,7 +51,7 @@ describe('a withdrawal of a part', () => {
       kind: 'WITHDRAWAL',
       consents: [{ identifier: letter, answer: ['refused'] }],
     });
-    const types = (await eventsOf(lab, id)).map(({ type }) => type);
+    const types = (await eventsOf(lab, { id })).map(({ event }) => event.type);
     expect(types).toContain('io.accord.consent.withdrawn.v1');
   });
 

@@ -167,6 +167,10 @@ describe('a withdrawal at the leader', () => {
       expect(page.status).toBe(200);
       expect(await page.text()).toContain('Northern Lab');
     }
+    for (const Accept of ['application/pdf', 'text/plain', 'application/xml', 'application/ld+json']) {
+      const receipt = await clinicAdmin.get(`/receipts/${withdrawal.id}`, { headers: { Accept } });
+      expect([Accept, receipt.status]).toEqual([Accept, 200]);
+    }
     const again = await fetch(withdrawal.links?.child as string, {
       method: 'POST',
       headers: { Accept: 'application/json' },

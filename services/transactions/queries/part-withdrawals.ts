@@ -86,6 +86,14 @@ export async function markOverdueWithdrawals(tx: Queries, limit: number, source:
   return due.length;
 }
 
+/** For metrics: parts whose owners have not confirmed a withdrawal in time, counted up to 100,000. */
+export async function countOverdueWithdrawals(db: Queries): Promise<number> {
+  const { count } = await db.one<{ count: number }>(sql`
+    SELECT count(*)::int AS count
+      FROM (SELECT FROM followers AS f WHERE f.withdrawal_state = 'OVERDUE' LIMIT 100000) AS f`);
+  return count;
+}
+
 /** Locks the notices of the parts `f` that meet a condition, always in the same order. */
 async function lockNotices(tx: Queries, condition: Statement): Promise<void> {
   await tx.query(sql`
