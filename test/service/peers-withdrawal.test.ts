@@ -168,7 +168,7 @@ describe('a withdrawal at the leader', () => {
       expect(await page.text()).toContain('Northern Lab');
     }
     for (const Accept of ['application/pdf', 'text/plain', 'application/xml', 'application/ld+json']) {
-      const receipt = await clinicAdmin.get(`/receipts/${withdrawal.id}`, { headers: { Accept } });
+      const receipt = await clinicAdmin.get(`/receipts/${withdrawal.id}`, { Accept });
       expect([Accept, receipt.status]).toEqual([Accept, 200]);
     }
     const again = await fetch(withdrawal.links?.child as string, {

@@ -4,8 +4,8 @@ import type { Acknowledgement } from './acknowledgement.ts';
 import type { PinnedKey } from './signatures.ts';
 
 /**
- * submit: send a part. decide: send a decision. ask: ask the leader for an overdue decision. withdraw: tell the
- * owner that a part was withdrawn.
+ * submit: send a part. decide: send a decision. ask: ask the leader for an overdue decision. withdraw: tell
+ * the owner that a part was withdrawn.
  */
 export type PeerDeliveryKind = 'submit' | 'decide' | 'ask' | 'withdraw';
 

@@ -17,7 +17,7 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
 }
 
 /** Whether an owner can be told to withdraw a part: it was sent, and is neither refused nor dropped. */
-export function canBeTold({ state }: Pick<Part, 'state'>): boolean {
+function canBeTold({ state }: Pick<Part, 'state'>): boolean {
   return state === 'SENDING' || state === 'HELD' || state === 'ACCEPTED';
 }
 
