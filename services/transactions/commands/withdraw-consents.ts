@@ -47,7 +47,8 @@ type Withdrawal = ReadTransaction & { created: boolean };
 /**
  * Withdraws consents to the questions of a committed transaction, wherever each was answered last, and has
  * the peers told that keep a part of it (docs/withdrawal.md). Idempotent: a request whose consents were
- * withdrawn before returns that withdrawal. It asks no other service, so that people can withdraw while forms are unavailable.
+ * withdrawn before returns that withdrawal. It asks no other service, so that people can withdraw while forms
+ * are unavailable.
  * @param body `WithdrawalInput` of openapi.yaml.
  * @throws Failure of {@link requireAccess} and {@link readWithdrawal}; `wrong-state`, `nothing-to-withdraw`,
  * `not-withdrawable`.
