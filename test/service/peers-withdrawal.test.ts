@@ -160,8 +160,23 @@ describe('a withdrawal at the leader', () => {
   it('of a transaction that only asked for a peer has a page, a receipt and a child that undoes it', async () => {
     const made = await consent({ layoutData: { elements: [theirs()] } });
     await delivered(made);
-    const withdrawal = await withdrawalIn(await withdraw(made));
+    for (const path of [`/consents/${made.id}`, `/consents/${made.id}/child`]) {
+      const page = await clinic.fetch(`${path}?t=${encodeURIComponent(made.token)}`, {
+        headers: { Accept: 'text/html' },
+      });
+      expect(await page.text()).toContain(`name="peers" value="${lab.url}"`);
+    }
+    const sent = await clinic.fetch(`/consents/${made.id}/withdraw?t=${encodeURIComponent(made.token)}`, {
+      method: 'POST',
+      headers: { Accept: 'text/html' },
+      body: new URLSearchParams({ peers: lab.url }),
+      redirect: 'manual',
+    });
+    expect(sent.status).toBe(303);
     await told(made, 'ACKNOWLEDGED');
+    const repeated = await withdraw(made);
+    expect(repeated.status).toBe(200);
+    const withdrawal = (await repeated.json()) as Transaction;
     for (const url of [withdrawal.links?.subject, withdrawal.links?.receipt]) {
       const page = await fetch(url as string, { headers: { Accept: 'text/html' } });
       expect(page.status).toBe(200);

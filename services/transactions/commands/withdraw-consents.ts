@@ -12,15 +12,13 @@ import {
   acceptedOf,
   chooseConsents,
   composeWithdrawal,
-  earlierWithdrawal,
   newestOf,
   ownKeys,
-  readWithdrawal,
   type StandingAnswer,
-  type WithdrawalRequest,
   withdrawalReceipt,
   withdrawalTime,
 } from '../domain/withdrawal.ts';
+import { earlierWithdrawal, readWithdrawal, type WithdrawalRequest } from '../domain/withdrawal-request.ts';
 import { orderPartWithdrawals, readStandingParts } from '../queries/part-withdrawals.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import {
