@@ -85,6 +85,22 @@ describe('webhooks in the console', () => {
     expect((await admin.get(path)).status).toBe(404);
   });
 
+  it('show and change the organisation that is told of withdrawals', async () => {
+    const fields = { targetUrl: 'http://127.0.0.1:9/hook', actions: 'consent.withdrawn' };
+    const recipient = { recipient: 'Letters Ltd', elements: 'processing.001, a.b', acknowledgeWithin: 'P2D' };
+    const answer = await send(`${here}/webhooks/new`, { ...fields, ...recipient });
+    const path = /href="(\/console\/integration\/webhooks\/[^"]+)"/.exec(await answer.text())?.[1] ?? '';
+    for (const shown of Object.values(recipient)) expect(await textOf(path)).toContain(shown);
+    const form = await (await admin.get(`${path}/edit`)).text();
+    for (const shown of Object.values(recipient)) expect(form).toContain(`value="${shown}"`);
+    const unnamed = await admin.post(`${path}/edit`, { ...fields, acknowledgeWithin: 'P2D' });
+    expect(unnamed.status).toBe(422);
+    expect(await unnamed.text()).toContain('href="#field-acknowledgeWithin"');
+    await admin.post(`${path}/edit`, fields);
+    expect(await textOf(path)).not.toContain('Letters Ltd');
+    await admin.post(`${path}/delete`, {});
+  });
+
   it('name the faulty field and keep what was typed', async () => {
     const response = await send(`${here}/webhooks/new`, { targetUrl: 'ftp://nowhere', name: 'Keep me' });
     expect(response.status).toBe(422);

@@ -3,6 +3,9 @@ import { fail } from '#lib/errors/fail.ts';
 import type { AcknowledgementLinks, Outcome } from '../domain/acknowledgement.ts';
 import { changeMessages, lockAcknowledgement } from '../queries/notices.ts';
 
+/** The tables of notices are empty most of the time (ADR 14). */
+const options = { indexPlans: true };
+
 interface Dependencies {
   db: Database;
   links: AcknowledgementLinks;
@@ -36,7 +39,7 @@ export function createAcknowledge({ db, links, baseUrl, wakeRelay }: Dependencie
       if (known.outcome !== null)
         throw fail('exists', `The outcome ${known.outcome} was already acknowledged.`);
       await changeMessages(tx, { messages: [message], state: 'ACKNOWLEDGED', outcome, note }, baseUrl);
-    });
+    }, options);
     wakeRelay();
   };
 }

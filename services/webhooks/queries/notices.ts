@@ -86,6 +86,22 @@ const replaced = {
   ACKNOWLEDGED: ['QUEUED', 'DELIVERED', 'FAILED'],
 } as const;
 
+/** SQL: the state of the notices of messages, according to all of their messages. */
+function judged(messages: readonly string[]): Statement {
+  return sql`
+      SELECT n.webhook, n.transaction,
+             CASE WHEN bool_and(m.state = 'ACKNOWLEDGED') THEN 'ACKNOWLEDGED'
+                  WHEN bool_or(m.state = 'FAILED') THEN 'FAILED'
+                  WHEN bool_and(m.state <> 'QUEUED') THEN 'DELIVERED'
+                  WHEN n.state = 'OVERDUE' THEN 'OVERDUE'
+                  ELSE 'QUEUED' END AS state,
+             CASE WHEN bool_or(m.outcome = 'kept') THEN 'kept' ELSE 'done' END AS outcome,
+             left(string_agg(DISTINCT m.note, E'\n'), 500) AS note
+        FROM notices AS n JOIN notice_messages AS m ON m.webhook = n.webhook AND m.transaction = n.transaction
+       WHERE (n.webhook, n.transaction) IN ${noticesOf(messages)}
+       GROUP BY n.webhook, n.transaction`;
+}
+
 /**
  * Records what has become of messages, and changes the states of their notices. @returns whether events were
  * written.
@@ -101,18 +117,7 @@ export async function changeMessages(
      WHERE m.message = ANY(${messages}::uuid[]) AND m.state = ANY(${replaced[state]}::text[])`);
   // A late delivery begins the period again: the organisation has only learnt of the withdrawal now.
   const changed = await tx.query(sql`
-    WITH judged AS (
-      SELECT n.webhook, n.transaction,
-             CASE WHEN bool_and(m.state = 'ACKNOWLEDGED') THEN 'ACKNOWLEDGED'
-                  WHEN bool_or(m.state = 'FAILED') THEN 'FAILED'
-                  WHEN bool_and(m.state <> 'QUEUED') THEN 'DELIVERED'
-                  WHEN n.state = 'OVERDUE' THEN 'OVERDUE'
-                  ELSE 'QUEUED' END AS state,
-             CASE WHEN bool_or(m.outcome = 'kept') THEN 'kept' ELSE 'done' END AS outcome,
-             left(string_agg(DISTINCT m.note, E'\n'), 500) AS note
-        FROM notices AS n JOIN notice_messages AS m ON m.webhook = n.webhook AND m.transaction = n.transaction
-       WHERE (n.webhook, n.transaction) IN ${noticesOf(messages)}
-       GROUP BY n.webhook, n.transaction
+    WITH judged AS (${judged(messages)}
     ), changed AS (
       UPDATE notices AS n
          SET state = j.state, version = n.version + 1, since = accord_now(),
