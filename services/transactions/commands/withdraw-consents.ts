@@ -12,9 +12,9 @@ import {
   acceptedOf,
   chooseConsents,
   composeWithdrawal,
-  newestOf,
   ownKeys,
   type StandingAnswer,
+  type Withdrawn,
   withdrawalReceipt,
   withdrawalTime,
 } from '../domain/withdrawal.ts';
@@ -178,4 +178,9 @@ export async function withdraw(
   }
   const transaction = { ...created, state: 'COMMITTED' as const, version: created.version + 1 };
   return { transaction, now: at, created: true };
+}
+
+/** The consent that was given last; undefined if there is none. */
+function newestOf(withdrawn: readonly Withdrawn[]): Withdrawn | undefined {
+  return withdrawn.toSorted((a, b) => b.answer.committedAt.getTime() - a.answer.committedAt.getTime())[0];
 }

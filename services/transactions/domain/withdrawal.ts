@@ -195,11 +195,6 @@ export function composeWithdrawal(
   return { created, commitment };
 }
 
-/** The consent that was given last; undefined if there is none. */
-export function newestOf(withdrawn: readonly Withdrawn[]): Withdrawn | undefined {
-  return withdrawn.toSorted((a, b) => b.answer.committedAt.getTime() - a.answer.committedAt.getTime())[0];
-}
-
 /** Composes the receipt of a withdrawal: the texts that were accepted, and the consents that have ended. */
 export function withdrawalReceipt(
   withdrawn: readonly Withdrawn[],
