@@ -39,10 +39,11 @@ export interface components {
             /** Format: uri */
             peer: string;
             /**
-             * @description `expired`: the deadline passed without an answer.
+             * @description `expired`: the deadline passed without an answer. On a withdrawal: `withdrawn`; `unsupported`, if the owner lacks the capability; `unreachable`, if
+             *     the deadline passed.
              * @enum {string}
              */
-            verdict: "committed" | "held" | "rolledback" | "refused" | "expired";
+            verdict: "committed" | "held" | "rolledback" | "refused" | "expired" | "withdrawn" | "unsupported" | "unreachable";
             reason?: string;
             /** @description Id of the transaction at the peer. */
             id?: string;
@@ -217,7 +218,7 @@ export interface TopicEvents {
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
   'accord.heads': 'io.accord.audit.head.v1' | 'io.accord.audit.checkpoint.v1';
-  'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1';
+  'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1' | 'io.accord.submission.withdrawn.v1';
   'accord.peer-outcomes': 'io.accord.submission.answered.v1';
   'accord.notices': 'io.accord.notice.queued.v1' | 'io.accord.notice.delivered.v1' | 'io.accord.notice.acknowledged.v1' | 'io.accord.notice.overdue.v1' | 'io.accord.notice.failed.v1';
 }
@@ -252,6 +253,7 @@ export interface EventData {
   'io.accord.submission.released.v1': components['schemas']['Submission'];
   'io.accord.submission.decided.v1': components['schemas']['Submission'];
   'io.accord.submission.held.v1': components['schemas']['Submission'];
+  'io.accord.submission.withdrawn.v1': components['schemas']['Submission'];
   'io.accord.submission.answered.v1': components['schemas']['SubmissionAnswer'];
   'io.accord.notice.queued.v1': components['schemas']['Notice'];
   'io.accord.notice.delivered.v1': components['schemas']['Notice'];

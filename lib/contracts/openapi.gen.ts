@@ -323,10 +323,13 @@ export interface paths {
          *     are withdrawn that can be. The answers become `refused` in a new transaction of the kind WITHDRAWAL,
          *     whose receipt shows the texts as they were accepted. A consent that has expired, or whose texts have
          *     changed since, can be withdrawn as well. Idempotent: the same request again returns the same
-         *     transaction (200). Answers that peers keep are not withdrawn here.
-         *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted;
-         *     422 `not-withdrawable` for a named question that the transaction does not have, that is a preference,
-         *     or whose processing has another legal basis than consent and cannot be refused.
+         *     transaction (200). `peers` names peers that keep a part of the transaction: each is told to withdraw all
+         *     of its part. Without `elements` and `peers`, all peers of the transaction are told; with `elements`
+         *     alone, none is. `followers` and `recipients` show whether they have withdrawn.
+         *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted and
+         *     no peer has a part; 422 `not-withdrawable` for a named question that the transaction does not have, that
+         *     is a preference, or whose processing has another legal basis than consent and cannot be refused, and for
+         *     a named peer that the transaction does not have.
          */
         post: operations["withdrawConsents"];
         delete?: never;
@@ -550,8 +553,9 @@ export interface paths {
          * Withdraw consents of a person
          * @description Withdraws consents wherever they were given: to the questions that the body names, or to all processings
          *     that can be withdrawn. As `POST /consents/{txid}/withdraw` otherwise; each object has a transaction of
-         *     its own, and all are stored together. Users may only withdraw their own consents (403). A question that
-         *     the person has not answered is ignored.
+         *     its own, and all are stored together. Without `elements` and `peers`, all peers that keep a part of the
+         *     person's transactions are told. Users may only withdraw their own consents (403). A question that the
+         *     person has not answered is ignored, and so is a peer that keeps no part.
          */
         post: operations["withdrawChoices"];
         delete?: never;
@@ -2077,6 +2081,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federation/submissions/{sid}/withdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw a part
+         * @description Between instances: withdraws the consents that a part of the caller gave and that are still in force.
+         *     Idempotent. The verdict is `withdrawn`, also if nothing is left to withdraw. A held part is rolled back.
+         *     A part that arrives later is `refused` with the reason `decided`. Only instances with the capability
+         *     `withdrawal` are sent this. The verdict is in a signed acknowledgement (`receipt`).
+         */
+        post: operations["withdrawSubmission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/federation/decisions/{sid}": {
         parameters: {
             query?: never;
@@ -2714,6 +2741,11 @@ export interface components {
              *     that can be withdrawn. `conditions` are only withdrawn if they are named.
              */
             elements?: string | string[];
+            /**
+             * @description Base URLs of peers that keep a part of the transaction, at most 200. Absent: all of them, or none if
+             *     `elements` is present.
+             */
+            peers?: string | string[];
             /** @description A free text of at most 4,000 characters, kept with the records */
             comment?: string | string[];
         };
@@ -2725,6 +2757,8 @@ export interface components {
             object?: string;
             /** @description Identifiers or keys of questions, at most 200. Absent, all processings that can be withdrawn */
             elements?: string[];
+            /** @description Base URLs of peers, at most 200. Absent: all that keep a part, or none if `elements` is present */
+            peers?: string[];
             /** @description A free text of at most 4,000 characters, kept with the records */
             comment?: string;
         };
@@ -2867,6 +2901,20 @@ export interface components {
              * @description Time of the latest change of state
              */
             changed: string;
+            /** @description Whether the owner has withdrawn the part; absent unless it was told to */
+            withdrawal?: {
+                /**
+                 * @description QUEUED: not confirmed yet; ACKNOWLEDGED: withdrawn by the owner; OVERDUE: not confirmed for 72
+                 *     hours, still being sent; FAILED: not confirmed for 30 days; UNSUPPORTED: the owner cannot be told.
+                 * @enum {string}
+                 */
+                state: "QUEUED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
+                /**
+                 * Format: date-time
+                 * @description Time of the latest change of this state
+                 */
+                since: string;
+            };
         };
         TransactionHistory: {
             values: {
@@ -4348,6 +4396,8 @@ export interface components {
             /** @description JWE in compact form (RFC 7516), `ECDH-ES` and `A256GCM` */
             sealed: string;
         };
+        /** @description An empty object. Further members are ignored. */
+        SubmissionWithdrawal: Record<string, never>;
         SubmissionDecision: {
             /** @enum {string} */
             decision: "commit" | "rollback";
@@ -4370,6 +4420,8 @@ export interface components {
             };
             /** @description Supported versions of the federation protocol */
             versions: string[];
+            /** @description `withdrawal`: accepts withdrawals of parts. Unknown ones are ignored. */
+            capabilities?: string[];
             jws: components["schemas"]["CompactJws"];
         };
         /** @description A public key (RFC 7517) */
@@ -8952,6 +9004,37 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmissionDecision"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SubmissionReceipt"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawSubmission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the part, generated by the leader
+                 * @example 5TqWnB7mXc2rJd8LhYp4Ks
+                 */
+                sid: components["parameters"]["submissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionWithdrawal"];
             };
         };
         responses: {

@@ -155,6 +155,8 @@ export interface WithdrawalChoice {
   /** POST with `elements`: the identifiers of consents. */
   url: string;
   standing: ConsentStanding[];
+  /** Base URLs of peers that can be told to withdraw their part. */
+  peers?: string[];
 }
 
 /** All elements are hidden because each has a valid answer; a button submits without answers. */
@@ -239,6 +241,8 @@ export interface FinalPage extends PageBase {
   withdrawal?: WithdrawalChoice;
   /** Only for a withdrawal: peers that keep answers of their own, which were not withdrawn. */
   keptBy?: string[];
+  /** Only for a withdrawal: peers that are told to end all consents of the form. */
+  toldPeers?: string[];
   /** Only for a withdrawal; absent if nobody is told. */
   recipients?: PageRecipient[];
   /** Name of the peer that showed the form; null if this instance did. */

@@ -49,7 +49,7 @@ export type RefusalReason =
   | 'invalid'
   /** The same `sid` was used with another body. */
   | 'conflict'
-  /** A decision arrived before the part. */
+  /** A decision or a withdrawal arrived before the part. */
   | 'decided';
 
 /** A part that a peer sent. */
@@ -63,7 +63,7 @@ export interface ReceivedPart {
 
 /** The owner's verdict on a part. */
 export interface OwnerVerdict {
-  verdict: 'committed' | 'held' | 'rolledback' | 'refused';
+  verdict: 'committed' | 'held' | 'rolledback' | 'refused' | 'withdrawn';
   /** With `refused`. */
   reason?: RefusalReason;
   /** Id of the transaction at the owner; absent if there is none. */

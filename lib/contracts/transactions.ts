@@ -40,4 +40,9 @@ export interface TransactionsOperations {
    * part that has not arrived is `rolledback`.
    */
   decideSubmission(input: { peer: PeerSummary; sid: string; decision: Decision }): Promise<OwnerVerdict>;
+  /**
+   * At the owner: withdraws the consents of a part that are still in force. A held part is rolled back, and a
+   * part that has not arrived will be refused. Idempotent. @throws Failure `unavailable`.
+   */
+  withdrawSubmission(input: { peer: PeerSummary; sid: string }): Promise<OwnerVerdict>;
 }

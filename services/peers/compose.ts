@@ -12,6 +12,7 @@ import { createOutboundClient } from '#lib/outbound/outbound-client.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createClockWatch } from './client/clock-watch.ts';
 import { createPeerClient } from './client/peer-client.ts';
+import { createCapabilities } from './commands/attempt-delivery.ts';
 import type { Dependencies } from './commands/dependencies.ts';
 import { createKeyRefresher } from './commands/refresh-keys.ts';
 import { subscribePeers } from './consumers/subscribe.ts';
@@ -104,11 +105,13 @@ export async function composePeers(options: Options) {
   const changeAnnouncer = createChangeAnnouncer({ ...calling, forms });
   // A client of its own, so that deliveries do not wait for reads of catalogues.
   const deliveryOutbound = createOutboundClient({ allowedNetworks, limits: deliveryLimits });
+  const deliveryClient = createPeerClient({ outbound: deliveryOutbound, ...clientOptions });
   const deliveryDependencies = {
     db,
     log,
     baseUrl,
-    client: createPeerClient({ outbound: deliveryOutbound, ...clientOptions }),
+    client: deliveryClient,
+    hasCapability: createCapabilities(deliveryClient),
     transactions,
     refreshKeysOnDemand,
     wakeRelay: relay.wake,

@@ -26,10 +26,16 @@ import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
 import { renderErrorPage } from './handlers/error-page.ts';
 import { createHandlers, type Dependencies } from './handlers/handlers.ts';
-import { createDeadlineSweeper, createExpiryNotifier, createVerdictSweeper } from './jobs/background-jobs.ts';
+import {
+  createDeadlineSweeper,
+  createExpiryNotifier,
+  createPartWithdrawalSweeper,
+  createVerdictSweeper,
+} from './jobs/background-jobs.ts';
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
+import { countOverdueWithdrawals } from './queries/part-withdrawals.ts';
 import { heldParts } from './queries/peer-parts.ts';
 import type { DemoMailbox } from './transports/demo.ts';
 
@@ -71,6 +77,7 @@ export async function composeTransactions(
   options.metrics?.watchTables({
     ...eventTables('transactions', db),
     held: () => heldParts(db),
+    overdueNotices: () => countOverdueWithdrawals(db),
     deliveries: () => waitingMessages(db),
   });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
@@ -121,6 +128,7 @@ export async function composeTransactions(
     audit,
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
+    createPartWithdrawalSweeper(job),
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
   ];

@@ -19,6 +19,7 @@ export const transactionsService = defineService({
     readDecision: ['peers'],
     acceptSubmission: ['peers'],
     decideSubmission: ['peers'],
+    withdrawSubmission: ['peers'],
   },
   async compose({ shared, db, settings, secrets, connect, demo }) {
     const isKept = demo && !(settings.MAIL_URL && settings.SMS_URL);

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createKey, signIn } from '../support/instances/callers.ts';
-import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import {
   acknowledge,
@@ -88,6 +88,8 @@ describe('a recipient', () => {
       url.replace(`webhooks/${webhook.id}`, `webhooks/${call?.message}`),
     ];
     for (const other of wrong) expect((await acknowledge(other)).status, other).toBe(404);
+    for (const [header, status] of Object.entries({ 'Bearer no-token': 401, 'Transaction no-token': 403 }))
+      expect((await fetch(url, { method: 'POST', headers: { Authorization: header } })).status).toBe(status);
     expect((await acknowledge(url, { note: 'x'.repeat(501) })).status).toBe(422);
     expect((await acknowledge(url, { outcome: 'perhaps' })).status).toBeGreaterThanOrEqual(400);
     const rows = await rowsOf(instance, 'SELECT version FROM transactions.notices WHERE transaction = $1', [
@@ -135,6 +137,17 @@ describe('a recipient', () => {
     await one.called(1);
     expect(one.calls.map(({ event }) => event.subject)).toEqual([second.id]);
   });
+});
+
+it('counts guesses of the URL of an acknowledgement as failed credentials', async () => {
+  const limited = await startTestInstance({ RATE_LIMITS: 'address=3' });
+  onTestFinished(() => limited.stop());
+  const guess = () =>
+    acknowledge(
+      `${limited.url}/webhooks/${crypto.randomUUID()}/deliveries/${crypto.randomUUID()}/acknowledge?t=guess`,
+    );
+  for (const _ of Array(3)) expect((await guess()).status).toBe(404);
+  expect((await guess()).status).toBe(429);
 });
 
 describe('the settings of a recipient', () => {

@@ -105,7 +105,7 @@ export function standingView(identifier: string, reader: Reader, withdrawal: Wit
   const standing = withdrawal?.standing.find((one) => one.identifier === identifier);
   const at = standing?.withdrawn;
   return {
-    withdrawable: standing && !at ? { url: withdrawal?.url, identifiers: [identifier] } : null,
+    withdrawable: standing && !at ? { url: withdrawal?.url, identifiers: [identifier], peers: [] } : null,
     withdrawnOn: at ? reader.t('answer.withdrawnOn', { date: reader.dateTime(at) }) : null,
   };
 }
@@ -120,10 +120,14 @@ export function recipientViews(recipients: readonly PageRecipient[] = [], reader
   }));
 }
 
-/** The button that withdraws all consents at once; null for fewer than two. */
+/**
+ * The button that withdraws all consents at once, also those that peers keep; null if there is at most one,
+ * which has a button of its own.
+ */
 export function withdrawAllView(withdrawal: WithdrawalChoice | undefined) {
   const identifiers = (withdrawal?.standing ?? []).flatMap(({ identifier, withdrawn }) =>
     withdrawn === null ? identifier : [],
   );
-  return identifiers.length > 1 ? { url: withdrawal?.url, identifiers } : null;
+  const peers = withdrawal?.peers ?? [];
+  return identifiers.length > 1 || peers.length > 0 ? { url: withdrawal?.url, identifiers, peers } : null;
 }

@@ -21,11 +21,10 @@ const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
 export function finalView(page: FinalPage, reader: Reader) {
   const committed = page.page === 'committed';
   const withdrawal = page.keptBy !== undefined;
+  const count = page.answers.length + (page.toldPeers?.length ?? 0);
   const showsContact = page.links.child === null && page.page !== 'submitted';
   return {
-    title: withdrawal
-      ? reader.t('withdrawal.title', { count: page.answers.length })
-      : reader.t(`${page.page}.title`),
+    title: withdrawal ? reader.t('withdrawal.title', { count }) : reader.t(`${page.page}.title`),
     mark: marks[page.page] ?? 'warning',
     texts: withdrawal
       ? withdrawalTexts(page, reader)
@@ -81,9 +80,12 @@ function committedTexts(page: FinalPage, reader: Reader): string[] {
   ];
 }
 
-function withdrawalTexts({ at, answers, keptBy = [] }: FinalPage, reader: Reader): string[] {
+function withdrawalTexts({ at, answers, keptBy = [], toldPeers = [] }: FinalPage, reader: Reader): string[] {
   return [
-    reader.t('withdrawal.at', { count: answers.length, date: reader.dateTime(at) }),
+    ...(answers.length > 0
+      ? [reader.t('withdrawal.at', { count: answers.length, date: reader.dateTime(at) })]
+      : []),
+    ...toldPeers.map((owner) => reader.t('withdrawal.told', { owner })),
     reader.t('withdrawal.before'),
     ...keptBy.map((owner) => reader.t('withdrawal.peer', { owner })),
   ];

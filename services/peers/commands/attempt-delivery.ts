@@ -1,8 +1,9 @@
 import canonicalize from 'canonicalize';
+import { LRUCache } from 'lru-cache';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
-import type { PeerClient } from '../client/peer-client.ts';
+import { type PeerClient, peerUnavailable } from '../client/peer-client.ts';
 import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { bodyDigest } from '../domain/signatures.ts';
@@ -12,6 +13,7 @@ import type { RefreshKeys } from './refresh-keys.ts';
 export interface AttemptDependencies {
   db: Database;
   client: Pick<PeerClient, 'send'>;
+  hasCapability: HasCapability;
   transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
   /** This instance's base URL: the audience of acknowledgements. */
   baseUrl: string;
@@ -65,7 +67,42 @@ export function attemptDelivery(
   readPart: ReadPart,
 ): Promise<AttemptFacts> {
   if (row.kind === 'submit') return sendPart(dependencies, row, readPart);
+  if (row.kind === 'withdraw') return sendWithdrawal(dependencies, row);
   return row.kind === 'decide' ? sendDecision(dependencies, row) : askDecision(dependencies, row);
+}
+
+/** Whether a peer states a capability in its self-description. @throws Failure if that cannot be read. */
+export type HasCapability = (url: string, signing: PeerRow['signing'], name: string) => Promise<boolean>;
+
+/** Asks peers for their capabilities, and keeps the answers for a minute. */
+export function createCapabilities(client: Pick<PeerClient, 'describe'>): HasCapability {
+  const kept = new LRUCache<string, ReturnType<typeof client.describe>>({ max: 1_000, ttl: 60_000 });
+  return async (url, signing, name) => {
+    const known = kept.get(url);
+    const read = known ?? client.describe(url);
+    if (!known) kept.set(url, read);
+    try {
+      const { signedBy, capabilities } = await read;
+      if (signing.some(({ kid }) => kid === signedBy)) return capabilities.includes(name);
+    } catch (error) {
+      kept.delete(url);
+      throw error;
+    }
+    kept.delete(url);
+    throw peerUnavailable('No pinned key vouches for the self-description of the peer.');
+  };
+}
+
+async function sendWithdrawal(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
+  try {
+    if (!(await dependencies.hasCapability(row.url, row.signing, 'withdrawal')))
+      return { kind: 'unsupported' };
+  } catch (error) {
+    return failed(describeFailure(error));
+  }
+  const path = `${pathOf(row.sid)}/withdrawal`;
+  const reply = await requestAcknowledgement(dependencies, row, { method: 'POST', path, body: bytesOf({}) });
+  return readVerdict(reply, ['withdrawn']);
 }
 
 async function sendPart(

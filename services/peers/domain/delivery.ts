@@ -3,8 +3,11 @@ import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { PinnedKey } from './signatures.ts';
 
-/** submit: send a part. decide: send a decision. ask: ask the leader for an overdue decision. */
-export type PeerDeliveryKind = 'submit' | 'decide' | 'ask';
+/**
+ * submit: send a part. decide: send a decision. ask: ask the leader for an overdue decision. withdraw: tell
+ * the owner that a part was withdrawn.
+ */
+export type PeerDeliveryKind = 'submit' | 'decide' | 'ask' | 'withdraw';
 
 /** Primary key of a delivery. */
 export interface DeliveryName {
@@ -31,6 +34,8 @@ export type AttemptFacts =
   | { kind: 'answered'; acknowledgement: Acknowledgement }
   /** Nothing is left to send. */
   | { kind: 'obsolete' }
+  /** The peer lacks the capability. */
+  | { kind: 'unsupported' }
   /** The leader has not decided yet. */
   | { kind: 'undecided' }
   /** @param own the failure is ours. */

@@ -32,6 +32,8 @@ export interface PeerDescription {
   instance: string;
   name: string;
   keys: PeerKey[];
+  /** What it can do beyond the protocol's version; unknown ones have no effect. */
+  capabilities: string[];
   /** `kid` of the key that signed the self-description: one of the signing keys in it. */
   signedBy: string;
 }
@@ -53,6 +55,7 @@ export type DescriptionFault = keyof typeof descriptionFaults;
 
 const type = 'accord-instance+jwt';
 const protocolVersion = '1';
+const ownCapabilities = ['withdrawal'];
 const lifetimeSeconds = 24 * 60 * 60;
 const maxLength = 64 * 1024;
 const maxKeys = 16;
@@ -76,6 +79,7 @@ export function describeInstance(instance: {
     jwks: { keys },
     endpoints: { description: `${baseUrl}/.well-known/accord`, pairing: `${baseUrl}/federation/pairing` },
     versions: [protocolVersion],
+    capabilities: ownCapabilities,
   };
 }
 
@@ -122,7 +126,13 @@ export function readDescription(
   const fault = signatureFault(read, signer.jwk) ?? faultOf(payload, { url, now });
   if (fault) return { fault };
   const name = toNfc(payload.name as string).trim();
-  return { description: { instance: url, name, keys, signedBy: signer.kid } };
+  const capabilities = readCapabilities(payload.capabilities);
+  return { description: { instance: url, name, keys, capabilities, signedBy: signer.kid } };
+}
+
+/** Earlier releases state none. */
+function readCapabilities(stated: unknown): string[] {
+  return Array.isArray(stated) ? stated.filter((each) => typeof each === 'string') : [];
 }
 
 /** Requires distinct, valid keys, at least one for signing and one for sealing. */

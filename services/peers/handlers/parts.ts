@@ -20,7 +20,10 @@ export function partHandlers({
   recordRejection,
 }: {
   db: Database;
-  transactions: Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmission' | 'readDecision'>;
+  transactions: Pick<
+    TransactionsOperations,
+    'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission' | 'readDecision'
+  >;
   sign: SignAcknowledgement;
   log: Logger;
   recordRejection: (reason: string) => void;
@@ -57,6 +60,15 @@ export function partHandlers({
       const peer = peerOf(ctx);
       const sid = params.sid as string;
       const verdict = await transactions.decideSubmission({ peer, sid, decision });
+      await stopAsking(db, { url: peer.url, sid });
+      acknowledge(ctx, sid, verdict);
+    },
+
+    /** The owner learns that a part was withdrawn at the leader. */
+    async withdrawSubmission(ctx, { params }) {
+      const peer = peerOf(ctx);
+      const sid = params.sid as string;
+      const verdict = await transactions.withdrawSubmission({ peer, sid });
       await stopAsking(db, { url: peer.url, sid });
       acknowledge(ctx, sid, verdict);
     },

@@ -43,8 +43,10 @@ export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
 async function expireDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Dependencies): Promise<number> {
   const expired = await db.withTransaction(async (tx) => {
     const rows = await deleteOverdue(tx, limit);
-    for (const row of rows)
-      await addToOutbox(tx, 'accord.peer-outcomes', verdictEvent(row, { verdict: 'expired' }, baseUrl));
+    for (const row of rows) {
+      const verdict = row.kind === 'withdraw' ? 'unreachable' : 'expired';
+      await addToOutbox(tx, 'accord.peer-outcomes', verdictEvent(row, { verdict }, baseUrl));
+    }
     return rows;
   });
   if (expired.length > 0) wakeRelay();

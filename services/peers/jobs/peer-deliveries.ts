@@ -46,11 +46,16 @@ const peerTables = {
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
   // A delivery goes only to a peer that has one of the keys that were pinned when it was queued. The job
-  // end-overdue.ts ends overdue deliveries except `ask`. A CASE hides these conditions from PostgreSQL, which
-  // would take them for rarely true and sort a long queue instead of using its index (ADR 14).
+  // end-overdue.ts ends overdue deliveries except `ask`. A withdrawal waits for its part. A CASE hides these
+  // conditions from PostgreSQL, which would take them for rarely true and sort a long queue instead of using
+  // its index (ADR 14).
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false
+         WHEN d.kind = 'withdraw' AND EXISTS (
+                SELECT FROM deliveries AS part
+                 WHERE part.kind IN ('submit', 'decide') AND part.peer_url = d.peer_url AND part.sid = d.sid)
+           THEN false
          ELSE d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
     d.kind || ' ' || d.sid AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
@@ -66,7 +71,7 @@ export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
   return createDeliveryEngine({ ...dependencies, kind: createPeerDeliveries(dependencies), limits });
 }
 
-/** The kinds `peer-submit`, `peer-decide` and `peer-ask`: a target is a peer. */
+/** The kinds `peer-submit`, `peer-decide`, `peer-ask` and `peer-withdraw`: a target is a peer. */
 function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptFacts> {
   const { transactions, wakeRelay } = dependencies;
   /** Rows that were read together share a reader, so that few calls read their parts. */
@@ -101,6 +106,7 @@ function resultOf({ attempts }: PeerRow, facts: AttemptFacts): AttemptResult<Att
   if (facts.kind === 'undecided')
     return { kind: 'retry', facts, waitMs: decisionBackoff(attempts + 1, Math.random()) };
   if (facts.kind === 'obsolete') return { kind: 'obsolete', facts };
+  if (facts.kind === 'unsupported') return { kind: 'refused', facts };
   const { content } = facts.acknowledgement;
   return { kind: 'verdict' in content && content.verdict === 'refused' ? 'refused' : 'done', facts };
 }
@@ -119,6 +125,7 @@ async function settle(
       ended.map(({ row, facts, traceparent }) => ({
         delivery: row,
         acknowledgement: facts.kind === 'answered' ? facts.acknowledgement : undefined,
+        isUnsupported: facts.kind === 'unsupported',
         traceparent,
       })),
       baseUrl,

@@ -76,16 +76,20 @@ export async function lockDeliveries(tx: Queries, names: readonly DeliveryName[]
 /** A delivery that has ended. */
 export interface EndedDelivery {
   delivery: DeliveryName;
-  /** Undefined if nothing was left to send. */
+  /** Undefined if nothing was left to send, or nothing could be sent. */
   acknowledgement: Acknowledgement | undefined;
+  /** Whether the peer lacks the capability. */
+  isUnsupported: boolean;
   /** Of the attempt; undefined without tracing. */
   traceparent: string | undefined;
 }
 
-/** The event with the verdict on a part, or `expired` if there was none before the deadline. */
+type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
+
+/** The event with the verdict on a part, or what came instead of one before the deadline. */
 export function verdictEvent(
   { url, sid }: Pick<DeliveryName, 'url' | 'sid'>,
-  verdict: Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>,
+  verdict: Verdict,
   source: string,
 ): NewEvent<'accord.peer-outcomes'> {
   const data = { submission: sid, peer: url, ...verdict };
@@ -103,18 +107,17 @@ export async function endDeliveries(
   ended: readonly EndedDelivery[],
   source: string,
 ): Promise<void> {
-  const given = ended.map(({ delivery: { kind, url, sid }, acknowledgement, traceparent }) => {
+  const given = ended.map(({ delivery: { kind, url, sid }, acknowledgement, isUnsupported, traceparent }) => {
     const name = { kind, url, sid };
+    const eventOf = (verdict: Verdict) => ({
+      ...newEvent(verdictEvent(name, verdict, source)),
+      ...(traceparent && { traceparent }),
+    });
+    if (isUnsupported) return { ...name, event: eventOf({ verdict: 'unsupported' }) };
     if (!acknowledgement) return name;
     const { jws: receipt, content } = acknowledgement;
     if ('decision' in content) return { ...name, receipt, verdict: content.decision };
-    const event = newEvent(verdictEvent(name, content, source));
-    return {
-      ...name,
-      receipt,
-      verdict: content.verdict,
-      event: { ...event, ...(traceparent && { traceparent }) },
-    };
+    return { ...name, receipt, verdict: content.verdict, event: eventOf(content) };
   });
   const events = sql`(SELECT m.event FROM matched AS m WHERE m.event IS NOT NULL)`;
   await tx.query(sql`
@@ -233,7 +236,7 @@ export function waitingDeliveries(
            coalesce(extract(epoch FROM accord_now()
                             - min(d.not_before) FILTER (WHERE d.not_before <= accord_now())), 0)::float8
              AS "oldestSeconds"
-      FROM unnest(ARRAY['submit', 'decide', 'ask']) AS k (kind)
+      FROM unnest(ARRAY['submit', 'decide', 'ask', 'withdraw']) AS k (kind)
       LEFT JOIN (SELECT d.kind, d.not_before FROM deliveries AS d JOIN peers AS p ON p.url = d.peer_url
                   WHERE p.state = 'PAIRED' LIMIT 100000) AS d ON d.kind = k.kind
      GROUP BY k.kind`);

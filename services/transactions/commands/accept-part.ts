@@ -238,8 +238,16 @@ async function holdPart(
   return true;
 }
 
-/** The verdict on a part whose decision arrives before the part; the part is refused when it arrives. */
-const notReceived: StoredVerdict = { digest: null, verdict: 'rolledback', reason: null, transaction: null };
+/**
+ * The verdict on a part whose decision or withdrawal arrives before the part; the part is refused when it
+ * arrives.
+ */
+export const notReceived: StoredVerdict = {
+  digest: null,
+  verdict: 'rolledback',
+  reason: null,
+  transaction: null,
+};
 
 /**
  * Applies the leader's decision to a held part. The first decision stands (docs/federation.md, "Answers at
@@ -272,7 +280,7 @@ export async function applyDecision(
 }
 
 /** Commits or rolls back the transaction of a held part, and writes the verdict. */
-async function endHeldPart(
+export async function endHeldPart(
   dependencies: AcceptDependencies,
   tx: Queries,
   { key, transaction, decision }: { key: PeerPartKey; transaction: string; decision: Decision },

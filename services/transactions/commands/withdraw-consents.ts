@@ -4,6 +4,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess } from '../domain/access.ts';
+import { chooseParts, type StandingPart } from '../domain/part-withdrawal.ts';
 import type { ReceiptSigner } from '../domain/receipt.ts';
 import { type ReadTransaction, recordsExpiry, stateAt, type Transaction } from '../domain/transaction.ts';
 import { changeLink, type TransactionTokens } from '../domain/transaction-token.ts';
@@ -11,15 +12,14 @@ import {
   acceptedOf,
   chooseConsents,
   composeWithdrawal,
-  earlierWithdrawal,
-  newestOf,
   ownKeys,
-  readWithdrawal,
   type StandingAnswer,
-  type WithdrawalRequest,
+  type Withdrawn,
   withdrawalReceipt,
   withdrawalTime,
 } from '../domain/withdrawal.ts';
+import { earlierWithdrawal, readWithdrawal, type WithdrawalRequest } from '../domain/withdrawal-request.ts';
+import { orderPartWithdrawals, readStandingParts } from '../queries/part-withdrawals.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import {
   insertWithdrawal,
@@ -28,10 +28,9 @@ import {
   readReceipts,
   readStanding,
 } from '../queries/withdrawals.ts';
-
 import { type Messaging, queueWithdrawalNews } from './queue-messages.ts';
 
-interface Dependencies {
+export interface WithdrawDependencies {
   db: Database;
   instance: { name: string; baseUrl: string };
   tokens: TransactionTokens;
@@ -44,15 +43,16 @@ interface Dependencies {
 type Withdrawal = ReadTransaction & { created: boolean };
 
 /**
- * Withdraws consents to the questions of a committed transaction, wherever each was answered last
- * (docs/withdrawal.md). Idempotent: a request whose consents were withdrawn before returns that withdrawal.
- * It asks no other service, so that people can withdraw while forms are unavailable.
+ * Withdraws consents to the questions of a committed transaction, wherever each was answered last, and has
+ * the peers told that keep a part of it (docs/withdrawal.md). Idempotent: a request whose consents were
+ * withdrawn before returns that withdrawal. It asks no other service, so that people can withdraw while forms
+ * are unavailable.
  * @param body `WithdrawalInput` of openapi.yaml.
  * @throws Failure of {@link requireAccess} and {@link readWithdrawal}; `wrong-state`, `nothing-to-withdraw`,
  * `not-withdrawable`.
  */
 export async function withdrawConsents(
-  dependencies: Dependencies,
+  dependencies: WithdrawDependencies,
   { id, principal, body }: { id: string; principal: Principal; body: unknown },
 ): Promise<Withdrawal> {
   const { db, wake, instance } = dependencies;
@@ -69,7 +69,8 @@ export async function withdrawConsents(
   const done = await db.withTransaction(async (tx) => {
     await lockSubject(tx, subject);
     const { clock, standing } = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
-    return withdraw(dependencies, tx, { principal, request, own, standing, clock, parent });
+    const parts = await readStandingParts(tx, { transaction: id });
+    return withdraw(dependencies, tx, { principal, request, own, standing, parts, clock, parent });
   });
   if (!done) throw nothingToWithdraw({ state });
   if (done.created) wake();
@@ -83,7 +84,7 @@ export async function withdrawConsents(
  * @throws Failure of {@link readWithdrawal}; `nothing-to-withdraw`, `not-withdrawable`.
  */
 export async function withdrawOfPerson(
-  dependencies: Dependencies,
+  dependencies: WithdrawDependencies,
   given: { subject: string; object: string | undefined; principal: Principal; body: unknown },
 ): Promise<Withdrawal[]> {
   const { subject, object, principal } = given;
@@ -91,13 +92,18 @@ export async function withdrawOfPerson(
   const done = await dependencies.db.withTransaction(async (tx) => {
     await lockSubject(tx, subject);
     const { clock, standing } = await readAllStanding(tx, subject);
-    const about = standing.filter((answer) => object === undefined || answer.object === object);
+    const sent = await readStandingParts(tx, { subject });
+    const objects = [...new Set([...standing, ...sent].map((each) => each.object))];
     const withdrawals: Withdrawal[] = [];
-    for (const answers of Map.groupBy(about, (answer) => answer.object).values()) {
+    for (const each of objects.filter((named) => object === undefined || named === object)) {
+      const answers = standing.filter((answer) => answer.object === each);
+      const parts = sent.filter((part) => part.object === each);
       const own = answers.map(({ key }) => key);
       const keys = request.keys?.filter((key) => own.includes(key));
-      if (keys?.length === 0) continue;
-      const asked = { principal, request: { ...request, keys }, own, standing: answers, clock, parent: null };
+      const peers = request.peers?.filter((peer) => parts.some(({ location }) => location === peer));
+      if (keys?.length === 0 && peers?.length === 0) continue;
+      const about = { own, standing: answers, parts, clock, parent: null };
+      const asked = { principal, request: { ...request, keys, peers }, ...about };
       const withdrawal = await withdraw(dependencies, tx, asked);
       if (withdrawal) withdrawals.push(withdrawal);
     }
@@ -116,13 +122,15 @@ function nothingToWithdraw(members?: { state: string }) {
   );
 }
 
-interface Asked {
+export interface AskedWithdrawal {
   principal: Principal;
   request: WithdrawalRequest;
   /** Keys of the questions that may be named. */
   own: readonly string[];
   /** The newest answers to them, all about one object. */
   standing: readonly StandingAnswer[];
+  /** The parts that may be named by their owner. */
+  parts: readonly StandingPart[];
   clock: Date;
   /** The transaction at which the request was made; null if it was made for a person. */
   parent: Transaction | null;
@@ -132,35 +140,47 @@ interface Asked {
  * Stores a withdrawal; the subject is locked.
  * @returns the earlier withdrawal if nothing is left to withdraw; undefined if there is none.
  */
-async function withdraw(
-  { instance, tokens, signReceipt, messaging }: Dependencies,
+export async function withdraw(
+  { instance, tokens, signReceipt, messaging }: WithdrawDependencies,
   tx: Queries,
-  { principal, request, own, standing, clock, parent }: Asked,
+  { principal, request, own, standing, parts: sent, clock, parent }: AskedWithdrawal,
 ): Promise<Withdrawal | undefined> {
+  const parts = chooseParts(sent, request.peers);
+  const accepted = acceptedOf(standing, request);
   const bodies = await readReceipts(
     tx,
-    acceptedOf(standing, request).map(({ transaction }) => transaction),
+    [...accepted, ...parts].map(({ transaction }) => transaction),
   );
   const receipts = new Map([...bodies].map(([id, { body }]) => [id, JSON.parse(body) as ReceiptBody]));
   const withdrawn = chooseConsents({ own, standing, receipts }, request);
-  if (withdrawn.length === 0) {
-    const earlier = earlierWithdrawal(standing, request);
+  const newest = newestOf(withdrawn)?.answer ?? parts[0];
+  if (!newest) {
+    const earlier = earlierWithdrawal({ standing, parts: sent }, request);
     const known = earlier === undefined ? undefined : await readTransaction(tx, earlier);
     return known && { ...known, created: false };
   }
-  const source = parent ?? (await readTransaction(tx, newestOf(withdrawn).answer.transaction))?.transaction;
-  if (!source) throw new Error('a record has no transaction');
+  const source = parent ?? (await readTransaction(tx, newest.transaction))?.transaction;
+  const shown = receipts.get(newest.transaction);
+  if (!source || !shown) throw new Error('a consent has no transaction or no receipt');
   const at = withdrawalTime(clock, standing);
-  const facts = { source, parent: parent?.id ?? null, principal, comment: request.comment, at, instance };
+  const where = { source, shown, parts, parent: parent?.id ?? null };
+  const facts = { ...where, principal, comment: request.comment, at, instance };
   const { created, commitment } = composeWithdrawal(withdrawn, facts);
   const updateUrl = changeLink(tokens, instance.baseUrl, created, recordsExpiry(created, at));
   const receipt = withdrawalReceipt(withdrawn, created, facts, updateUrl);
   const signed = { ...commitment, receipt: { body: receipt, jws: signReceipt(receipt) } };
   await insertWithdrawal(tx, created, signed, instance.baseUrl);
+  const order = { withdrawal: created.id, sids: parts.map(({ sid }) => sid) };
+  if (parts.length > 0) await orderPartWithdrawals(tx, order, instance.baseUrl);
   if (isPrivileged(principal)) {
     await recordAction(tx, { action: 'consent.withdrawn', target: `transaction/${created.id}` });
     await queueWithdrawalNews(tx, messaging, created);
   }
   const transaction = { ...created, state: 'COMMITTED' as const, version: created.version + 1 };
   return { transaction, now: at, created: true };
+}
+
+/** The consent that was given last; undefined if there is none. */
+function newestOf(withdrawn: readonly Withdrawn[]): Withdrawn | undefined {
+  return withdrawn.toSorted((a, b) => b.answer.committedAt.getTime() - a.answer.committedAt.getTime())[0];
 }

@@ -5,9 +5,10 @@ import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { queueBadNews } from '../commands/queue-messages.ts';
 import { commitSubmittedById, type SubmitDependencies } from '../commands/submit-answers.ts';
-import { moveAfter, movesInCommitMode, type ReportedVerdict } from '../domain/part.ts';
+import { moveAfter, movesInCommitMode, type ReportedVerdict, withdrawalStates } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
+import { changePartWithdrawal } from '../queries/part-withdrawals.ts';
 import {
   changePart,
   createAfterCommitWriter,
@@ -77,6 +78,11 @@ async function apply(
 ): Promise<void> {
   const { instance, log } = dependencies;
   const { submission: sid, peer } = verdict;
+  const told = withdrawalStates[verdict.verdict];
+  if (told) {
+    await changePartWithdrawal(tx, { sid, location: peer, state: told });
+    return;
+  }
   // Verdicts on parts of one transaction are applied one after the other: the last must see all others.
   await lockTransactionOf(tx, sid);
   const part = await readPart(tx, sid);

@@ -1,6 +1,7 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { SealedPart } from '#lib/contracts/parts.ts';
 import type { ConsentContext } from './context.ts';
+import type { PartWithdrawalState } from './part-withdrawal.ts';
 import { shownTexts } from './receipt.ts';
 
 /**
@@ -8,6 +9,13 @@ import { shownTexts } from './receipt.ts';
  * part or the decision about it in time.
  */
 export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
+
+/** What becomes of an order to withdraw a part, by the verdict that reports it. */
+export const withdrawalStates: Partial<Record<ReportedVerdict['verdict'], PartWithdrawalState>> = {
+  withdrawn: 'ACKNOWLEDGED',
+  unsupported: 'UNSUPPORTED',
+  unreachable: 'FAILED',
+};
 
 /** States of a part at the leader (docs/federation.md, "Answers at the leader"). */
 export type PartState = 'WAITING' | 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
@@ -49,6 +57,8 @@ export interface Part {
   mode: 'commit' | 'hold';
   shown: ShownPart;
   changedAt: Date;
+  /** What the owner knows of its withdrawal; null unless it is told. */
+  withdrawal: { state: PartWithdrawalState; since: string } | null;
 }
 
 /** A part to be stored with its submission. */

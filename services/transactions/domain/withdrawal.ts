@@ -3,11 +3,12 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { newUuid, randomId } from '#lib/ids/random-ids.ts';
-import { invalidComment, splitComment } from './answers.ts';
 import type { Commitment } from './commitment.ts';
 import type { Origin } from './context.ts';
+import { referencesOf, type StandingPart } from './part-withdrawal.ts';
 import { createdTransaction, type Transaction, type TransactionKind } from './transaction.ts';
 import { keyOf } from './values.ts';
+import type { WithdrawalRequest } from './withdrawal-request.ts';
 
 /** The newest committed answer to a question. */
 export interface StandingAnswer {
@@ -26,32 +27,6 @@ export interface StandingAnswer {
   /** The accepted record that this refusal ended. */
   withdraws: string | null;
   committedAt: Date;
-}
-
-/** What a request names, with the places in its body; undefined: all that can be withdrawn. */
-export interface WithdrawalRequest {
-  keys: string[] | undefined;
-  comment: string | null;
-}
-
-const maxNamed = 200;
-
-/**
- * Reads the body of a request to withdraw.
- * @throws Failure `invalid`, `invalid-answer` for the comment.
- */
-export function readWithdrawal(body: unknown): WithdrawalRequest {
-  const members = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
-  const { elements, comment } = members as Record<string, unknown>;
-  const sent = splitComment(comment === undefined ? {} : { comment });
-  if (!sent) throw invalidComment();
-  if (elements === undefined) return { keys: undefined, comment: sent.comment };
-  const named = [elements].flat().map(String);
-  if (named.length === 0 || named.length > maxNamed)
-    throw fail('invalid', 'The body is not valid.', {
-      errors: [{ pointer: '/elements', code: 'invalid', detail: 'must have 1 to 200 entries' }],
-    });
-  return { keys: named.map(keyOf), comment: sent.comment };
 }
 
 /** Keys of the questions of this instance in a transaction; those of peers are `<key>@<peer>`. */
@@ -83,7 +58,7 @@ export interface Withdrawn {
 /** The accepted answers whose consents a request could withdraw, before their texts are known. */
 export function acceptedOf(
   standing: readonly StandingAnswer[],
-  { keys }: WithdrawalRequest,
+  { keys }: Pick<WithdrawalRequest, 'keys'>,
 ): StandingAnswer[] {
   return standing.filter(
     (answer) => isAccepted(answer) && (keys ? keys.includes(answer.key) : answer.type === 'processing'),
@@ -132,19 +107,10 @@ function refusalOf(standing: StandingAnswer | undefined, isBound: boolean): stri
   return isBound ? 'has another legal basis than consent, and cannot be refused' : undefined;
 }
 
-/** The newest withdrawal among the answers that a request names; a repeated request returns it. */
-export function earlierWithdrawal(
-  standing: readonly StandingAnswer[],
-  { keys }: WithdrawalRequest,
-): string | undefined {
-  return standing
-    .filter(({ key, kind }) => kind === 'WITHDRAWAL' && (keys?.includes(key) ?? true))
-    .sort((a, b) => b.committedAt.getTime() - a.committedAt.getTime())[0]?.transaction;
-}
-
 /** How a withdrawal was made; kept on its records. */
 function originOf(principal: Principal): Origin {
   const token = principal.transaction;
+  if (principal.roles.includes('peer')) return 'PEER';
   if (token) return token.use === 'receipt' ? 'RECEIPT' : 'WEBFORM';
   return isPrivileged(principal) ? 'OPERATOR' : 'USER';
 }
@@ -159,6 +125,10 @@ export function withdrawalTime(clock: Date, standing: readonly StandingAnswer[])
 export interface WithdrawalFacts {
   /** The transaction whose context and layout the withdrawal takes over. */
   source: Transaction;
+  /** A receipt on which the texts of the information are shown. */
+  shown: ReceiptBody;
+  /** The parts whose owners are told. */
+  parts: readonly StandingPart[];
   /** The transaction at which the request was made; null if it was made for a person. */
   parent: string | null;
   principal: Principal;
@@ -171,10 +141,10 @@ export interface WithdrawalFacts {
 /** Composes the transaction of a withdrawal, as it is when it is created, and its records. */
 export function composeWithdrawal(
   withdrawn: readonly Withdrawn[],
-  { source, parent, principal, comment, at }: WithdrawalFacts,
+  { source, parts, parent, principal, comment, at }: WithdrawalFacts,
 ): { created: Transaction; commitment: Omit<Commitment, 'receipt'> } {
   const { author: _author, layout: _key, confirmationConfig: _config, ...context } = source.context;
-  const keys = withdrawn.map(({ answer }) => answer.key);
+  const keys = [...withdrawn.map(({ answer }) => answer.key), ...referencesOf(parts)];
   const origin = originOf(principal);
   const author = principal.transaction ? source.subject : principal.name;
   const created = createdTransaction(
@@ -225,20 +195,15 @@ export function composeWithdrawal(
   return { created, commitment };
 }
 
-/** The consent that was given last. */
-export function newestOf(withdrawn: readonly Withdrawn[]): Withdrawn {
-  return withdrawn.reduce((a, b) => (b.answer.committedAt > a.answer.committedAt ? b : a));
-}
-
 /** Composes the receipt of a withdrawal: the texts that were accepted, and the consents that have ended. */
 export function withdrawalReceipt(
   withdrawn: readonly Withdrawn[],
   created: Transaction,
-  { parent, at, instance }: WithdrawalFacts,
+  { shown, parts, parent, at, instance }: WithdrawalFacts,
   updateUrl: string | undefined,
 ): string {
   const { context, author } = created;
-  const newest = newestOf(withdrawn).receipt;
+  const peers = parts.map(({ name, location, shown: texts }) => ({ name, location, ...texts }));
   const receipt = {
     receiptId: randomId(),
     kind: 'WITHDRAWAL',
@@ -246,20 +211,21 @@ export function withdrawalReceipt(
     subject: created.subject,
     subjectInfos: context.subjectInfos,
     object: context.object,
-    language: newest.language,
-    jurisdiction: newest.jurisdiction,
+    language: shown.language,
+    jurisdiction: shown.jurisdiction,
     collector: { instance: instance.baseUrl, name: instance.name },
     collectionMethod: context.origin,
     author,
     timestamp: at.toISOString(),
     confirmation: 'NONE',
-    information: newest.information,
+    information: shown.information,
     consents: withdrawn.map(({ answer, consent, receipt: { receiptId } }) => ({
       ...consent,
       answer: ['refused'],
       withdraws: { record: answer.id, receiptId, given: answer.committedAt.toISOString() },
     })),
-    privacyPolicyUrl: newest.privacyPolicyUrl,
+    peers: peers.length > 0 ? peers : undefined,
+    privacyPolicyUrl: shown.privacyPolicyUrl,
     attributes: context.attributes,
     updateUrl,
     parent: parent ?? undefined,

@@ -8,11 +8,11 @@ import { createChild } from '../commands/transactions.ts';
 import { requireAccess, requireUpdatable } from '../domain/access.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
-import { standingOf } from '../domain/withdrawal.ts';
-import { receiptAnswers } from '../presenters/final-page.ts';
+import { receiptAnswers, withdrawalChoice } from '../presenters/final-page.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { enteredAgain } from '../presenters/form-retry.ts';
 import { embeddingOf, findTheme, readAsker } from '../presenters/page-parts.ts';
+import { readParts } from '../queries/parts.ts';
 import { readOpenChild } from '../queries/transactions.ts';
 import { readResult } from '../queries/withdrawals.ts';
 import { openForm } from './forms.ts';
@@ -39,6 +39,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
       const language = languages[0] as string;
       const theme = await findTheme(forms, [transaction.layout.theme], language);
       const links = mintLinks(dependencies, read, principal);
+      const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
       const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
       await sendTransactionPage(ctx, dependencies, read, {
         page: 'child',
@@ -50,7 +51,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
         state: stateAt(transaction, now),
         ...(receipt && {
           answers: receiptAnswers(receipt),
-          withdrawal: { url: links.withdraw, standing: standingOf(receipt, read.standing) },
+          withdrawal: withdrawalChoice(links, receipt, { standing: read.standing, parts }),
         }),
         links: { child: links.child, transaction: links.transaction },
       });

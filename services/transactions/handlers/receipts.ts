@@ -9,17 +9,16 @@ import { requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { keyOf } from '../domain/values.ts';
-import { ownKeys, standingOf } from '../domain/withdrawal.ts';
-import { presentRecipient } from '../presenters/final-page.ts';
+import { ownKeys } from '../domain/withdrawal.ts';
+import { presentRecipient, withdrawalChoice } from '../presenters/final-page.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 import { receiptJsonLd } from '../presenters/receipt-jsonld.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
-import { readNotices } from '../queries/notices.ts';
 import { readReceipt, readRecordIds } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { readStanding } from '../queries/withdrawals.ts';
 import type { Dependencies } from './handlers.ts';
-import { sendTransactionPage } from './send.ts';
+import { readRelated, sendTransactionPage } from './send.ts';
 
 const json = 'application/json';
 const jsonLd = 'application/ld+json';
@@ -131,11 +130,15 @@ async function sendReceiptPage(
   const { subject, context } = transaction;
   const about = { subject, object: context.object ?? '', keys: ownKeys(transaction) };
   const { standing } = await readStanding(dependencies.db, about);
-  const notices = (await readNotices(dependencies.db, [transaction])).get(transaction.id);
+  const related = await readRelated(dependencies.db, [transaction]);
+  const notices = related.notices.get(transaction.id);
   await sendTransactionPage(ctx, dependencies, read, {
     ...pageOf(read, receipt, instance),
     theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
-    withdrawal: { url: links.withdraw, standing: standingOf(receipt, standing) },
+    withdrawal: withdrawalChoice(links, receipt, {
+      standing,
+      parts: related.parts.get(transaction.id) ?? [],
+    }),
     ...(notices && { recipients: notices.map(presentRecipient) }),
     links: {
       child: transaction.context.updatable ? links.child : null,

@@ -9,6 +9,7 @@ import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { cancelTransaction, createTransaction, readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import { unknownFields } from '../domain/context.ts';
+import { untoldOwners } from '../domain/part-withdrawal.ts';
 import {
   historyAt,
   isAwaitingCode,
@@ -17,7 +18,6 @@ import {
   type Transaction,
 } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
-import { standingOf } from '../domain/withdrawal.ts';
 import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, findTheme, readAsker } from '../presenters/page-parts.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
@@ -159,7 +159,6 @@ async function sendFinalPage(
     : await readAsker(forms, read, languages);
   const { parts, notices } = await readRelated(db, [transaction]);
   const links = mintLinks(dependencies, read, principal);
-  const withdrawal = receipt && { url: links.withdraw, standing: standingOf(receipt, read.standing) };
   const keptBy = transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined;
   const page = finalPage(read, {
     receipt,
@@ -171,17 +170,15 @@ async function sendFinalPage(
     language,
     instance,
     theme,
-    withdrawal,
+    standing: read.standing,
     keptBy,
   });
   await sendTransactionPage(ctx, dependencies, read, page);
 }
 
-/** Names of the peers that keep answers of the form whose consents were withdrawn. */
+/** Names of the peers that keep answers of the form whose consents were withdrawn, and are not told. */
 async function ownersOf({ db }: Dependencies, { parent }: Transaction): Promise<string[]> {
   const read = parent === null ? undefined : await readTransaction(db, parent);
   const parts = read && (await readParts(db, [read.transaction])).get(read.transaction.id);
-  return (parts ?? []).flatMap(({ state, name }) =>
-    state === 'ACCEPTED' || state === 'HELD' || state === 'SENDING' ? name : [],
-  );
+  return untoldOwners(parts ?? []).map(({ name }) => name);
 }

@@ -7,6 +7,7 @@ import { readActiveVersions } from '../commands/submit-answers.ts';
 import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
 import { planNotices, readDueTransactions, writeNotices } from '../queries/expiry-notices.ts';
+import { markOverdueWithdrawals } from '../queries/part-withdrawals.ts';
 import { deleteOldVerdicts } from '../queries/peer-parts.ts';
 
 interface JobDependencies {
@@ -86,6 +87,30 @@ export function createExpiryNotifier({
       while ((await writeBatch()) === noticeBatch && !isStopped());
     },
     onError: (error) => log.warn('failed to write expiry notices; retried at the next interval', { error }),
+  });
+}
+
+const overdueBatch = 200;
+
+/** Marks withdrawals as OVERDUE that peers have not confirmed (docs/withdrawal.md, "Peers"). */
+export function createPartWithdrawalSweeper({
+  db,
+  log,
+  source,
+  wake,
+  everyMs,
+}: Omit<JobDependencies, 'db'> & { db: Database }): RepeatedWork {
+  return createRepeatedWork({
+    everyMs,
+    async work(isStopped) {
+      let marked: number;
+      do {
+        marked = await db.withTransaction((tx) => markOverdueWithdrawals(tx, overdueBatch, source));
+        if (marked > 0) wake();
+      } while (marked === overdueBatch && !isStopped());
+    },
+    onError: (error) =>
+      log.warn('failed to mark overdue withdrawals at peers; retried at the next interval', { error }),
   });
 }
 

@@ -7,6 +7,7 @@ import {
   createRecentDatabaseTime,
 } from '../commands/accept-part.ts';
 import { createTransaction, readContext } from '../commands/transactions.ts';
+import { withdrawPart } from '../commands/withdraw-part.ts';
 import { isFinal } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import type { Dependencies } from '../handlers/handlers.ts';
@@ -51,6 +52,7 @@ export function createOperations(dependencies: OperationDependencies): Transacti
 
     acceptSubmission: (received) => acceptPart(accepting, received),
     decideSubmission: (decided) => applyDecision(accepting, decided),
+    withdrawSubmission: (withdrawn) => withdrawPart(accepting, withdrawn),
   };
 }
 

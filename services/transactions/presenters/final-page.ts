@@ -1,11 +1,19 @@
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
-import type { FinalPage, PageAnswer, PagePart, PageRecipient } from '#lib/contracts/pages.ts';
+import type {
+  FinalPage,
+  PageAnswer,
+  PagePart,
+  PageRecipient,
+  WithdrawalChoice,
+} from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { receiptExpiry } from '../domain/access.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { Part, PartState } from '../domain/part.ts';
+import { untoldOwners } from '../domain/part-withdrawal.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import type { Links } from '../domain/transaction-token.ts';
+import { type StandingAnswer, standingOf } from '../domain/withdrawal.ts';
 import { presentAnswer, titleOf } from './form-page.ts';
 import { embeddingOf } from './page-parts.ts';
 
@@ -17,9 +25,11 @@ const pages = {
   ROLLBACK: 'rolledback',
 } as const;
 
-interface Shown extends Pick<FinalPage, 'contact' | 'asker' | 'withdrawal' | 'keptBy'> {
+interface Shown extends Pick<FinalPage, 'contact' | 'asker' | 'keptBy'> {
   /** Undefined unless the transaction is committed. */
   receipt: ReceiptBody | undefined;
+  /** The newest answers to the questions on the receipt. */
+  standing: readonly StandingAnswer[];
   parts: readonly Part[];
   notices: readonly Notice[];
   links: Links;
@@ -30,7 +40,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker' | 'withdrawal' | 'ke
 
 /** The page of a transaction in a final state, or whose answers wait for peers. */
 export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
-  const { receipt, parts, notices, links, language, instance, theme, asker, contact, withdrawal, keptBy } =
+  const { receipt, standing, parts, notices, links, language, instance, theme, asker, contact, keptBy } =
     shown;
   const { transaction, now } = read;
   const state = stateAt(transaction, now) as keyof typeof pages;
@@ -43,8 +53,8 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     asker,
     embedding: embeddingOf(read),
     answers: receipt ? receiptAnswers(receipt) : [],
-    ...(withdrawal && { withdrawal }),
-    ...(keptBy && { keptBy }),
+    ...(receipt && { withdrawal: withdrawalChoice(links, receipt, { standing, parts }) }),
+    ...(keptBy && { keptBy, toldPeers: toldPeers(notices) }),
     ...(notices.length > 0 && { recipients: notices.map(presentRecipient) }),
     leader: transaction.leader && transaction.author,
     ...(state === 'ROLLBACK' && transaction.awaitsCode && { reason: 'codes' as const }),
@@ -60,6 +70,23 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     },
     contact,
   };
+}
+
+/** What the subject of a receipt can withdraw. @param now.parts of its transaction. */
+export function withdrawalChoice(
+  { withdraw }: Links,
+  receipt: ReceiptBody,
+  now: { standing: readonly StandingAnswer[]; parts: readonly Part[] },
+): WithdrawalChoice {
+  const peers = untoldOwners(now.parts).map(({ location }) => location);
+  return { url: withdraw, standing: standingOf(receipt, now.standing), peers };
+}
+
+/** Names of the peers that are told of a withdrawal. The list of recipients names those that cannot be. */
+function toldPeers(notices: readonly Notice[]): string[] {
+  return notices.flatMap(({ kind, name, state }) =>
+    kind === 'PEER' && state !== 'UNSUPPORTED' && state !== 'FAILED' ? name : [],
+  );
 }
 
 /** The answers on a receipt, as pages show them. */

@@ -71,7 +71,7 @@ function presentNotice({ name, kind, state, outcome, note, since }: Notice, prin
   };
 }
 
-function presentPart({ location, remoteId, name, state, reason, changedAt }: Part) {
+function presentPart({ location, remoteId, name, state, reason, changedAt, withdrawal }: Part) {
   return {
     location,
     id: remoteId ?? undefined,
@@ -79,5 +79,8 @@ function presentPart({ location, remoteId, name, state, reason, changedAt }: Par
     state,
     reason: reason ?? undefined,
     changed: changedAt.toISOString(),
+    withdrawal: withdrawal
+      ? { state: withdrawal.state, since: new Date(withdrawal.since).toISOString() }
+      : undefined,
   };
 }

@@ -74,10 +74,10 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 
 /**
  * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery (column
- * `deadline`), or `decided` by the leader.
+ * `deadline`), `decided` by the leader, or `withdrawn` with the leader.
  */
 export function partEvents(
-  name: 'released' | 'decided',
+  name: 'released' | 'decided' | 'withdrawn',
   { from, source, decision }: { from: Statement; source: string; decision?: Decision },
 ): Statement {
   return insertEvents(

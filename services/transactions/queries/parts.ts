@@ -18,7 +18,9 @@ export async function readParts(
   if (answered.length === 0) return new Map();
   const rows = await db.query<Part & { transaction: string }>(sql`
     SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode,
-           f.shown, f.changed_at AS "changedAt"
+           f.shown, f.changed_at AS "changedAt",
+           CASE WHEN f.withdrawal IS NOT NULL
+             THEN jsonb_build_object('state', f.withdrawal_state, 'since', f.withdrawal_since) END AS withdrawal
       FROM followers AS f WHERE f.transaction = ANY(${answered.map(({ id }) => id)}::text[])
      ORDER BY f.transaction, f.place`);
   return Map.groupBy(rows, ({ transaction }) => transaction);

@@ -26,7 +26,7 @@ import { createTestDatabase } from '../stores/postgres.ts';
 export interface TransactionsStandIn
   extends Pick<
     TransactionsOperations,
-    'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission'
+    'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission'
   > {
   /** By sid: what is to be sent. */
   parts: Map<string, { location: string; submission: PartRequest }>;
@@ -227,6 +227,7 @@ function standIn(): TransactionsStandIn {
       held.decided.push(input);
       return { verdict: input.decision === 'commit' ? 'committed' : 'rolledback', id: 'ours' };
     },
+    withdrawSubmission: async () => ({ verdict: 'withdrawn', id: 'ours' }),
   };
   return held;
 }

@@ -16,7 +16,10 @@ import { createTestBus } from '../stores/event-bus.ts';
 import { type Caller, signIn } from './callers.ts';
 import { startTestInstance, type TestInstance } from './instance.ts';
 
-type Operations = Pick<TransactionsOperations, 'acceptSubmission' | 'decideSubmission'>;
+type Operations = Pick<
+  TransactionsOperations,
+  'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission'
+>;
 
 /**
  * An instance that peers send answers to, and replicas of its services on its database whose operations a

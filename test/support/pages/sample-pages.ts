@@ -294,7 +294,9 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         .slice(0, 2)
         .map((answer) => ({ ...answer, decision: 'withdrawn' as const, created })),
       keptBy: ['University Hospital'],
+      toldPeers: ['Northern Lab'],
       recipients: [
+        { name: 'Northern Lab', state: 'QUEUED', kept: false, since: at },
         { name: 'Letters Ltd', state: 'DELIVERED', kept: false, since: at },
         { name: 'Invoice Service', state: 'ACKNOWLEDGED', kept: true, since: at },
       ],

@@ -1,0 +1,70 @@
+import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { ownKeys } from '../domain/withdrawal.ts';
+import { hasMaxRows, insertVerdict, lockVerdict, type StoredVerdict } from '../queries/peer-parts.ts';
+import { readTransaction } from '../queries/transactions.ts';
+import { lockSubject, readStanding } from '../queries/withdrawals.ts';
+import { type AcceptDependencies, endHeldPart, notReceived } from './accept-part.ts';
+import { withdraw } from './withdraw-consents.ts';
+
+/**
+ * Withdraws the consents of a part that its leader withdrew, unless they were answered again since
+ * (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one is refused when it arrives:
+ * no answer given before the withdrawal is in force after it. Idempotent: a repeated request finds nothing
+ * left.
+ * @throws Failure `unavailable`: nothing was withdrawn.
+ */
+export async function withdrawPart(
+  dependencies: AcceptDependencies,
+  { peer, sid }: { peer: PeerSummary; sid: string },
+): Promise<OwnerVerdict> {
+  const { db, wake } = dependencies;
+  const key = { peer: peer.url, sid };
+  const id = await db.withTransaction(async (tx) => {
+    const known = (await lockVerdict(tx, key)) ?? (await rememberUnknown(tx, key));
+    const { verdict, transaction } = known;
+    if (transaction === null) return null;
+    if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
+    if (verdict === 'committed') await withdrawAnswers(dependencies, tx, { peer, transaction });
+    return transaction;
+  });
+  wake();
+  return { verdict: 'withdrawn', ...(id !== null && { id }) };
+}
+
+/** Stores that a part is to be refused when it arrives. Waits for a database transaction that stores it. */
+async function rememberUnknown(tx: Queries, key: { peer: string; sid: string }): Promise<StoredVerdict> {
+  if (await hasMaxRows(tx, key.peer, 'notReceived'))
+    throw fail('unavailable', 'Too many parts of this peer are unknown. Try again later.', {
+      headers: { 'Retry-After': '3600' },
+    });
+  if (await insertVerdict(tx, key, notReceived)) return notReceived;
+  return (await lockVerdict(tx, key)) as StoredVerdict;
+}
+
+/** Withdraws what the transaction of a part accepted, where that is the newest answer. */
+async function withdrawAnswers(
+  dependencies: AcceptDependencies,
+  tx: Queries,
+  { peer, transaction }: { peer: PeerSummary; transaction: string },
+): Promise<void> {
+  const read = await readTransaction(tx, transaction);
+  if (!read) throw new Error('the transaction of a part does not exist');
+  const { transaction: parent } = read;
+  const { subject, context } = parent;
+  await lockSubject(tx, subject);
+  const own = ownKeys(parent);
+  const answers = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
+  const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
+  await withdraw(dependencies, tx, {
+    principal,
+    request: { keys: undefined, peers: [], comment: null },
+    own,
+    standing: answers.standing.filter((answer) => answer.transaction === transaction),
+    parts: [],
+    clock: answers.clock,
+    parent,
+  });
+}

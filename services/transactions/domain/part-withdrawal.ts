@@ -1,0 +1,68 @@
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import type { Part } from './part.ts';
+import { keyOf } from './values.ts';
+
+/** What has become of telling the owner of a part that the part was withdrawn. */
+export type PartWithdrawalState = 'QUEUED' | 'ACKNOWLEDGED' | 'OVERDUE' | 'FAILED' | 'UNSUPPORTED';
+
+/** A part of a committed transaction, as a request to withdraw finds it. */
+export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | 'state' | 'shown'> {
+  transaction: string;
+  /** Of the transaction's context; empty for none. */
+  object: string;
+  /** The withdrawal of which the owner is told; null for none. */
+  withdrawal: string | null;
+  /** When that took effect. */
+  withdrawnAt: Date | null;
+}
+
+/** Whether an owner can be told to withdraw a part: it was sent, and is neither refused nor dropped. */
+function canBeTold({ state }: Pick<Part, 'state'>): boolean {
+  return state === 'SENDING' || state === 'HELD' || state === 'ACCEPTED';
+}
+
+/** The owners that have not been told to withdraw their part, and can be. */
+export function untoldOwners(parts: readonly Part[]): Pick<Part, 'name' | 'location'>[] {
+  return parts.filter((part) => part.withdrawal === null && canBeTold(part));
+}
+
+/**
+ * Chooses the parts whose owners a request tells.
+ * @param peers base URLs; undefined: all.
+ * @throws Failure `not-withdrawable` if a named peer has no part, with a pointer for each.
+ */
+export function chooseParts(parts: readonly StandingPart[], peers: string[] | undefined): StandingPart[] {
+  const errors = (peers ?? []).flatMap((peer, place): Fault[] =>
+    parts.some(({ location }) => location === peer)
+      ? []
+      : [
+          {
+            pointer: `/peers/${place}`,
+            code: 'not-withdrawable',
+            detail: 'is not the base URL of a peer that has a part of this transaction',
+          },
+        ],
+  );
+  if (errors.length > 0) throw fail('not-withdrawable', 'A named peer has no part.', { errors });
+  return parts.filter(
+    (part) => part.withdrawal === null && canBeTold(part) && (peers?.includes(part.location) ?? true),
+  );
+}
+
+/** The newest withdrawal among the parts that a request names. */
+export function earlierPartWithdrawal(parts: readonly StandingPart[], peers: string[] | undefined) {
+  return parts
+    .flatMap(({ location, withdrawal, withdrawnAt }) =>
+      withdrawal !== null && withdrawnAt !== null && (peers?.includes(location) ?? true)
+        ? [{ id: withdrawal, at: withdrawnAt }]
+        : [],
+    )
+    .sort((a, b) => b.at.getTime() - a.at.getTime())[0];
+}
+
+/** The references `<key>@<host>` to the elements of parts, as in a layout. */
+export function referencesOf(parts: readonly StandingPart[]): string[] {
+  return [
+    ...new Set(parts.flatMap(({ shown }) => shown.elements.map(({ identifier }) => keyOf(identifier)))),
+  ];
+}

@@ -1,0 +1,52 @@
+import { fail } from '#lib/errors/fail.ts';
+import { invalidComment, splitComment } from './answers.ts';
+import { earlierPartWithdrawal, type StandingPart } from './part-withdrawal.ts';
+import { keyOf } from './values.ts';
+import type { StandingAnswer } from './withdrawal.ts';
+
+/** What a request names, with the places in its body; undefined: all that can be withdrawn. */
+export interface WithdrawalRequest {
+  keys: string[] | undefined;
+  /** Base URLs. */
+  peers: string[] | undefined;
+  comment: string | null;
+}
+
+const maxNamed = 200;
+
+/**
+ * Reads the body of a request to withdraw.
+ * @throws Failure `invalid`, `invalid-answer` for the comment.
+ */
+export function readWithdrawal(body: unknown): WithdrawalRequest {
+  const members = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
+  const { elements, peers, comment } = members as Record<string, unknown>;
+  const sent = splitComment(comment === undefined ? {} : { comment });
+  if (!sent) throw invalidComment();
+  const keys = readNamed(elements, '/elements')?.map(keyOf);
+  const locations = readNamed(peers, '/peers');
+  if (!keys && !locations) return { keys: undefined, peers: undefined, comment: sent.comment };
+  return { keys: keys ?? [], peers: locations ?? [], comment: sent.comment };
+}
+
+function readNamed(value: unknown, pointer: string): string[] | undefined {
+  if (value === undefined) return undefined;
+  const named = [value].flat().map(String);
+  if (named.length > 0 && named.length <= maxNamed) return named;
+  throw fail('invalid', 'The body is not valid.', {
+    errors: [{ pointer, code: 'invalid', detail: 'must have 1 to 200 entries' }],
+  });
+}
+
+/** The newest withdrawal of the answers and parts that a request names; a repeated request returns it. */
+export function earlierWithdrawal(
+  { standing, parts }: { standing: readonly StandingAnswer[]; parts: readonly StandingPart[] },
+  { keys, peers }: WithdrawalRequest,
+): string | undefined {
+  const ofParts = earlierPartWithdrawal(parts, peers);
+  return standing
+    .filter(({ key, kind }) => kind === 'WITHDRAWAL' && (keys?.includes(key) ?? true))
+    .map(({ transaction, committedAt }) => ({ id: transaction, at: committedAt }))
+    .concat(ofParts ?? [])
+    .sort((a, b) => b.at.getTime() - a.at.getTime())[0]?.id;
+}

@@ -1,0 +1,115 @@
+import type { Queries } from '#lib/db/database.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
+import type { PartWithdrawalState, StandingPart } from '../domain/part-withdrawal.ts';
+import { partEvents } from './events.ts';
+
+/** Parts of a transaction, or of all committed transactions of a subject, in the order of the forms. */
+export function readStandingParts(
+  db: Queries,
+  of: { transaction: string } | { subject: string },
+): Promise<StandingPart[]> {
+  const which = 'subject' in of ? sql`t.subject = ${of.subject}` : sql`t.id = ${of.transaction}`;
+  return db.query(sql`
+    SELECT f.sid, f.location, f.name, f.state, f.shown, f.transaction, f.withdrawal,
+           coalesce(t.context->>'object', '') AS object, w.changed_at AS "withdrawnAt"
+      FROM transactions AS t JOIN followers AS f ON f.transaction = t.id
+      LEFT JOIN transactions AS w ON w.id = f.withdrawal
+     WHERE ${which} AND t.state = 'COMMITTED'
+     ORDER BY t.created_at DESC, t.id, f.place`);
+}
+
+/** Orders that the owners of parts are told of a withdrawal; its notices begin as QUEUED. */
+export async function orderPartWithdrawals(
+  tx: Queries,
+  { withdrawal, sids }: { withdrawal: string; sids: readonly string[] },
+  source: string,
+): Promise<void> {
+  await tx.query(sql`
+    WITH f AS (
+      UPDATE followers
+         SET withdrawal = ${withdrawal}, withdrawal_state = 'QUEUED', withdrawal_since = accord_now()
+       WHERE sid = ANY(${sids}::text[])
+      RETURNING *
+    ), noticed AS (
+      INSERT INTO notices (transaction, recipient, kind, name, state, version, since)
+      SELECT DISTINCT ON (f.location) f.withdrawal, f.location, 'PEER', f.name, 'QUEUED', 1, accord_now() FROM f
+    ) ${partEvents('withdrawn', { from: sql`f`, source })}`);
+}
+
+/**
+ * Writes what has become of an order, unless the owner has confirmed it before. Idempotent.
+ * @returns whether it is an order to this owner.
+ */
+export async function changePartWithdrawal(
+  tx: Queries,
+  { sid, location, state }: { sid: string; location: string; state: PartWithdrawalState },
+): Promise<boolean> {
+  const isPart = sql`f.sid = ${sid} AND f.location = ${location} AND f.withdrawal IS NOT NULL`;
+  // Orders of one notice are changed one after the other: the last must see all others.
+  await lockNotices(tx, isPart);
+  const [changed] = await tx.query<{ withdrawal: string }>(sql`
+    UPDATE followers AS f
+       SET withdrawal_state = CASE WHEN f.withdrawal_state = 'ACKNOWLEDGED' THEN 'ACKNOWLEDGED' ELSE ${state} END,
+           withdrawal_since = CASE WHEN f.withdrawal_state IN ('ACKNOWLEDGED', ${state}) THEN f.withdrawal_since
+                                   ELSE accord_now() END
+     WHERE ${isPart} RETURNING f.withdrawal`);
+  if (!changed) return false;
+  await changeNotices(tx, [changed.withdrawal]);
+  return true;
+}
+
+const overdueHours = 72;
+
+/**
+ * Marks orders as OVERDUE, and gives them again: an order that was lost is carried out then, any other is
+ * known already. @returns how many, at most `limit`.
+ */
+export async function markOverdueWithdrawals(tx: Queries, limit: number, source: string): Promise<number> {
+  const due = await tx.query<{ sid: string; withdrawal: string }>(sql`
+    SELECT f.sid, f.withdrawal FROM followers AS f
+     WHERE f.withdrawal_state = 'QUEUED'
+       AND f.withdrawal_since <= accord_now() - ${overdueHours} * interval '1 hour'
+     ORDER BY f.withdrawal_since LIMIT ${limit}`);
+  if (due.length === 0) return 0;
+  const sids = due.map(({ sid }) => sid);
+  await lockNotices(tx, sql`f.sid = ANY(${sids}::text[])`);
+  await tx.query(sql`
+    WITH f AS (
+      UPDATE followers AS f SET withdrawal_state = 'OVERDUE', withdrawal_since = accord_now()
+       WHERE f.sid = ANY(${sids}::text[]) AND f.withdrawal_state = 'QUEUED'
+      RETURNING *
+    ) ${partEvents('withdrawn', { from: sql`f`, source })}`);
+  await changeNotices(
+    tx,
+    due.map(({ withdrawal }) => withdrawal),
+  );
+  return due.length;
+}
+
+/** For metrics: parts whose owners have not confirmed a withdrawal in time, counted up to 100,000. */
+export async function countOverdueWithdrawals(db: Queries): Promise<number> {
+  const { count } = await db.one<{ count: number }>(sql`
+    SELECT count(*)::int AS count
+      FROM (SELECT FROM followers AS f WHERE f.withdrawal_state = 'OVERDUE' LIMIT 100000) AS f`);
+  return count;
+}
+
+/** Locks the notices of the parts `f` that meet a condition, always in the same order. */
+async function lockNotices(tx: Queries, condition: Statement): Promise<void> {
+  await tx.query(sql`
+    SELECT FROM notices AS n
+     WHERE (n.transaction, n.recipient) IN (SELECT f.withdrawal, f.location FROM followers AS f WHERE ${condition})
+     ORDER BY n.transaction, n.recipient FOR UPDATE`);
+}
+
+/** Derives notices from the orders to a peer: the worst state of any of them counts. */
+async function changeNotices(tx: Queries, withdrawals: readonly string[]): Promise<void> {
+  await tx.query(sql`
+    UPDATE notices AS n SET state = told.state, version = n.version + 1, since = accord_now()
+      FROM (SELECT DISTINCT ON (f.withdrawal, f.location) f.withdrawal, f.location, f.withdrawal_state AS state
+              FROM followers AS f WHERE f.withdrawal = ANY(${withdrawals}::text[])
+             ORDER BY f.withdrawal, f.location, array_position(
+                   ARRAY['FAILED', 'UNSUPPORTED', 'OVERDUE', 'QUEUED', 'ACKNOWLEDGED'], f.withdrawal_state)) AS told
+     WHERE n.transaction = told.withdrawal AND n.recipient = told.location AND n.kind = 'PEER'
+       AND n.state <> told.state`);
+}

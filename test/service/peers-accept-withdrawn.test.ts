@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
+import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
+import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
+import { makePart, newPeer, type Part, type PartChanges } from '../support/peers/peer-parts.ts';
+
+type Transaction = components['schemas']['Transaction'];
+
+const letter = 'element/processing/processing.001/1.0';
+const often = 'element/preference/preference.001/1.0';
+
+let lab: OwnerInstance;
+beforeAll(async () => {
+  lab = await startOwner();
+  await keepEvents(lab);
+  for (const key of ['processing.001', 'preference.001']) await lab.share(key);
+}, 60_000);
+afterAll(() => lab?.stop());
+
+/** Hands over a part. @returns it, and what the laboratory said of it. */
+async function send(changes: PartChanges = {}) {
+  const part = await makePart(lab, changes);
+  return { part, said: await lab.one.acceptSubmission(part) };
+}
+const withdraw = ({ peer, sid }: Pick<Part, 'peer' | 'sid'>, replica = lab.one) =>
+  replica.withdrawSubmission({ peer, sid });
+const answersOf = async ({ submission: { subject } }: Pick<Part, 'submission'>) =>
+  ((await recordsOf(lab.admin, subject))['processing.001'] ?? []).map(({ value, state }) => [value, state]);
+const inForce = async (part: Part) => (await answersOf(part)).find(([, state]) => state === 'COMMITTED')?.[0];
+
+describe('a withdrawal of a part', () => {
+  it('refuses what the part accepted, in a transaction of its own with a receipt and events, and keeps preferences', async () => {
+    const { part, said } = await send({ answers: { [letter]: ['accepted'], [often]: ['Every week'] } });
+    expect(await withdraw(part)).toEqual({ verdict: 'withdrawn', id: said.id });
+    expect(await answersOf(part)).toEqual([
+      ['refused', 'COMMITTED'],
+      ['accepted', 'COMMITTED'],
+    ]);
+    const [newest] = (await recordsOf(lab.admin, part.submission.subject))['processing.001'] ?? [];
+    const id = newest?.transaction as string;
+    expect((await (await lab.admin.get(`/consents/${id}`)).json()) as Transaction).toMatchObject({
+      kind: 'WITHDRAWAL',
+      parent: said.id,
+      author: part.peer.name,
+      context: { origin: 'PEER' },
+    });
+    expect(await (await lab.admin.get(`/receipts/${id}`)).json()).toMatchObject({
+      kind: 'WITHDRAWAL',
+      consents: [{ identifier: letter, answer: ['refused'] }],
+    });
+    const types = (await eventsOf(lab, { id })).map(({ event }) => event.type);
+    expect(types).toContain('io.accord.consent.withdrawn.v1');
+  });
+
+  it('that is repeated, also at once on two replicas, gets the same answer and is stored once', async () => {
+    const { part, said } = await send();
+    const both = await Promise.all([withdraw(part), withdraw(part, lab.other)]);
+    for (const answer of [...both, await withdraw(part)])
+      expect(answer).toEqual({ verdict: 'withdrawn', id: said.id });
+    expect(await answersOf(part)).toHaveLength(2);
+  });
+
+  it('leaves a later consent in force', async () => {
+    const { part } = await send();
+    await recordAnswers(lab.admin, part.submission.subject, { [letter]: ['accepted'] });
+    expect(await withdraw(part)).toMatchObject({ verdict: 'withdrawn' });
+    expect(await inForce(part)).toBe('accepted');
+  });
+
+  it('rolls a held part back, and a decision that comes later does not put it in force', async () => {
+    const { part, said } = await send({ submission: { mode: 'hold' } });
+    expect(said.verdict).toBe('held');
+    expect(await withdraw(part)).toEqual({ verdict: 'withdrawn', id: said.id });
+    const { peer, sid } = part;
+    expect(await lab.one.decideSubmission({ peer, sid, decision: 'commit' })).toMatchObject({
+      verdict: 'rolledback',
+    });
+    expect(await inForce(part)).toBeUndefined();
+  });
+
+  it('at the same time as the decision to commit leaves nothing in force, whichever is first', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { part } = await send({ submission: { mode: 'hold' } });
+      const { peer, sid } = part;
+      const [withdrawn] = await Promise.all([
+        withdraw(part, lab.other),
+        lab.one.decideSubmission({ peer, sid, decision: 'commit' }),
+      ]);
+      expect(withdrawn).toMatchObject({ verdict: 'withdrawn' });
+      expect(await inForce(part)).not.toBe('accepted');
+    }
+  });
+
+  it('that arrives before the part has the part refused', async () => {
+    const part = await makePart(lab);
+    expect(await withdraw(part)).toEqual({ verdict: 'withdrawn' });
+    expect(await lab.other.acceptSubmission(part)).toEqual({ verdict: 'refused', reason: 'decided' });
+    expect(await withdraw(part)).toEqual({ verdict: 'withdrawn' });
+    expect(await answersOf(part)).toEqual([]);
+  });
+
+  it('at the same time as its part leaves nothing in force', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const part = await makePart(lab);
+      await Promise.all([lab.one.acceptSubmission(part), withdraw(part, lab.other)]);
+      expect(await inForce(part)).not.toBe('accepted');
+    }
+  });
+
+  it('by another peer under the same id does not concern the part', async () => {
+    const { part } = await send();
+    const other = newPeer();
+    expect(await withdraw({ peer: other, sid: part.sid })).toEqual({ verdict: 'withdrawn' });
+    expect(await inForce(part)).toBe('accepted');
+  });
+
+  it('is not acknowledged if it cannot be remembered', async () => {
+    const peer = newPeer();
+    await runInDatabase(
+      lab,
+      `INSERT INTO transactions.submissions (peer, sid, verdict, received_at, changed_at)
+       SELECT $1, lpad(n::text, 22, 'x'), 'rolledback', now(), now() FROM generate_series(1, 1000) AS n`,
+      [peer.url],
+    );
+    await expect(withdraw({ peer, sid: randomId() })).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('that fails at its last statement leaves the consent in force, and succeeds when it is repeated', async () => {
+    const { part } = await send();
+    await runInDatabase(
+      lab,
+      `CREATE FUNCTION transactions.fail() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'no more receipts'; END $$;
+       CREATE TRIGGER fail BEFORE INSERT ON transactions.receipts
+         FOR EACH STATEMENT EXECUTE FUNCTION transactions.fail()`,
+    );
+    await expect(withdraw(part)).rejects.toThrow();
+    await runInDatabase(lab, 'DROP TRIGGER fail ON transactions.receipts');
+    expect(await inForce(part)).toBe('accepted');
+    const kinds = await rowsOf(lab, 'SELECT FROM transactions.transactions WHERE subject = $1', [
+      part.submission.subject,
+    ]);
+    expect(kinds).toHaveLength(1);
+    expect(await withdraw(part)).toMatchObject({ verdict: 'withdrawn' });
+    expect(await inForce(part)).toBe('refused');
+  });
+});

@@ -1,0 +1,257 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
+import { type OwnerProxy, startOwnerProxy } from '../chaos/peers/owner-proxy.ts';
+import { createRandom } from '../chaos/random.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import { problemOf, subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { pairInstances } from '../support/peers/pair-instances.ts';
+import { until } from '../support/run/until.ts';
+
+type Entry = components['schemas']['Entry'];
+type Transaction = components['schemas']['Transaction'];
+
+let clinic: TestInstance;
+let lab: TestInstance;
+/** What the clinic reaches the laboratory by. */
+let way: OwnerProxy;
+let clinicAdmin: Caller;
+let labAdmin: Caller;
+beforeAll(async () => {
+  const port = await freePort();
+  way = await startOwnerProxy({ target: port, random: createRandom(1) });
+  [clinic, lab] = await Promise.all([
+    startTestInstance({ INSTANCE_NAME: 'Lakeside Clinic' }),
+    startTestInstance({ INSTANCE_NAME: 'Northern Lab', PORT: String(port), BASE_URL: way.url }),
+  ]);
+  [clinicAdmin, labAdmin] = await Promise.all([signIn(clinic, 'admin'), signIn(lab, 'admin')]);
+  const { id, name } = (await (await labAdmin.get('/models/serials/processing.002')).json()) as Entry;
+  expect((await labAdmin.send('PUT', `/models/${id}`, { name, shared: true })).status).toBe(200);
+  await pairInstances(clinic, lab);
+}, 60_000);
+afterEach(() => way.behave('well'));
+afterAll(async () => {
+  await clinic?.stop();
+  await lab?.stop();
+  await way?.close();
+});
+
+const own = 'element/processing/processing.001/1.0';
+const theirs = () => `processing.002@${new URL(lab.url).host}`;
+
+/** Somebody whose form at the clinic also asked a question of the laboratory. */
+interface Asked {
+  id: string;
+  token: string;
+  subject: string;
+}
+
+/** Has somebody consent at the clinic, also to the laboratory's question. */
+async function consent(context: Record<string, unknown> = {}): Promise<Asked> {
+  const elements = ['processing.001', theirs()];
+  const made = await until(() => createTransaction(clinicAdmin, { layoutData: { elements }, ...context }));
+  const answers = {
+    ...(context.layoutData ? {} : { [own]: ['accepted'] }),
+    [`element/processing/${theirs()}/1.0`]: ['accepted'],
+  } as Record<string, string[]>;
+  expect((await subjectOf(clinic, made).submit(answers)).status).toBe(200);
+  return made;
+}
+
+const atClinic = async (id: string) =>
+  (await (await clinicAdmin.get(`/consents/${id}`)).json()) as Transaction;
+const partOf = async ({ id }: Asked) => (await atClinic(id)).followers?.[0];
+const delivered = (made: Asked) =>
+  until(async () => expect(await partOf(made)).toMatchObject({ state: 'ACCEPTED' }));
+const told = (made: Asked, state: string) =>
+  until(async () => expect(await partOf(made)).toMatchObject({ withdrawal: { state } }));
+const withdraw = (made: Asked, body?: object) =>
+  clinic.fetch(`/consents/${made.id}/withdraw?t=${encodeURIComponent(made.token)}`, {
+    method: 'POST',
+    headers: { Accept: 'application/json', ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+const withdrawalIn = async (response: Response) => {
+  expect(response.status).toBe(201);
+  return (await response.json()) as Transaction;
+};
+const atLab = async ({ subject }: Asked) => (await recordsOf(labAdmin, subject))['processing.002'] ?? [];
+const receiptAt = async (admin: Caller, id: string) =>
+  (await (await admin.get(`/receipts/${id}`)).json()) as Record<string, unknown>;
+
+/** In all that happens at the clinic, whose waits for another attempt end. */
+const letTimePassAtClinic = async (interval: string) => {
+  for (const schema of ['transactions', 'peers', 'forms'] as const)
+    await letTimePass(clinic, interval, schema);
+};
+const letWaitsPass = async () => {
+  await runInDatabase(clinic, 'UPDATE peers.queues SET next_at = now()');
+  await runInDatabase(
+    clinic,
+    'UPDATE peers.deliveries SET not_before = least(not_before, peers.accord_now())',
+  );
+};
+
+describe('a withdrawal at the leader', () => {
+  it('ends the consent at the owner, with a receipt there, and both receipts say so', async () => {
+    const made = await consent();
+    await delivered(made);
+    const withdrawal = await withdrawalIn(await withdraw(made));
+    await told(made, 'ACKNOWLEDGED');
+    const [newest, given] = await atLab(made);
+    expect(newest).toMatchObject({ value: 'refused', origin: 'PEER', author: 'Lakeside Clinic' });
+    const receipt = await receiptAt(labAdmin, given?.transaction as string);
+    expect(await receiptAt(labAdmin, newest?.transaction as string)).toMatchObject({
+      kind: 'WITHDRAWAL',
+      collectionMethod: 'PEER',
+      consents: [{ answer: ['refused'], withdraws: { receiptId: receipt.receiptId } }],
+    });
+    expect(await atClinic(withdrawal.id)).toMatchObject({
+      parent: made.id,
+      followers: [],
+      recipients: [{ name: 'Northern Lab', kind: 'PEER', state: 'ACKNOWLEDGED' }],
+    });
+    expect(await receiptAt(clinicAdmin, withdrawal.id)).toMatchObject({
+      consents: [{ identifier: own, answer: ['refused'] }],
+      peers: [{ name: 'Northern Lab', location: lab.url }],
+    });
+  });
+
+  it('is the same when it is repeated, and reaches the owner once', async () => {
+    const made = await consent();
+    await delivered(made);
+    const both = await Promise.all([withdraw(made), withdraw(made)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 201]);
+    const [first, second] = (await Promise.all(both.map((each) => each.json()))) as Transaction[];
+    expect(second?.id).toBe(first?.id);
+    await told(made, 'ACKNOWLEDGED');
+    expect((await atLab(made)).map(({ value }) => value)).toEqual(['refused', 'accepted']);
+  });
+
+  it('tells no peer if it names questions alone, and withdraws no answer if it names peers alone', async () => {
+    const made = await consent();
+    await delivered(made);
+    const named = await withdrawalIn(await withdraw(made, { peers: [lab.url] }));
+    expect(await receiptAt(clinicAdmin, named.id)).toMatchObject({ consents: [], kind: 'WITHDRAWAL' });
+    await told(made, 'ACKNOWLEDGED');
+    expect((await atLab(made))[0]).toMatchObject({ value: 'refused' });
+    const ours = async () => (await recordsOf(clinicAdmin, made.subject))['processing.001'];
+    expect(await ours()).toMatchObject([{ value: 'accepted' }]);
+
+    const other = await consent();
+    await delivered(other);
+    await withdrawalIn(await withdraw(other, { elements: ['processing.001'] }));
+    expect(await partOf(other)).not.toHaveProperty('withdrawal');
+  });
+
+  it('is rejected if it names a peer that has no part', async () => {
+    const made = await consent();
+    const peers = [lab.url, 'https://another.example'];
+    expect(await problemOf(await withdraw(made, { peers }))).toMatchObject({
+      said: '422 not-withdrawable',
+      errors: [{ pointer: '/peers/1' }],
+    });
+    expect(await partOf(made)).not.toHaveProperty('withdrawal');
+  });
+
+  it('of a transaction that only asked for a peer has a page, a receipt and a child that undoes it', async () => {
+    const made = await consent({ layoutData: { elements: [theirs()] } });
+    await delivered(made);
+    for (const path of [`/consents/${made.id}`, `/consents/${made.id}/child`]) {
+      const page = await clinic.fetch(`${path}?t=${encodeURIComponent(made.token)}`, {
+        headers: { Accept: 'text/html' },
+      });
+      expect(await page.text()).toContain(`name="peers" value="${lab.url}"`);
+    }
+    const sent = await clinic.fetch(`/consents/${made.id}/withdraw?t=${encodeURIComponent(made.token)}`, {
+      method: 'POST',
+      headers: { Accept: 'text/html' },
+      body: new URLSearchParams({ peers: lab.url }),
+      redirect: 'manual',
+    });
+    expect(sent.status).toBe(303);
+    await told(made, 'ACKNOWLEDGED');
+    const repeated = await withdraw(made);
+    expect(repeated.status).toBe(200);
+    const withdrawal = (await repeated.json()) as Transaction;
+    for (const url of [withdrawal.links?.subject, withdrawal.links?.receipt]) {
+      const page = await fetch(url as string, { headers: { Accept: 'text/html' } });
+      expect(page.status).toBe(200);
+      expect(await page.text()).toContain('Northern Lab');
+    }
+    for (const Accept of ['application/pdf', 'text/plain', 'application/xml', 'application/ld+json']) {
+      // A busy machine prints no PDF for some seconds.
+      await until(async () => {
+        const receipt = await clinicAdmin.get(`/receipts/${withdrawal.id}`, { Accept });
+        expect([Accept, receipt.status]).toEqual([Accept, 200]);
+      });
+    }
+    const again = await fetch(withdrawal.links?.child as string, {
+      method: 'POST',
+      headers: { Accept: 'application/json' },
+    });
+    const child = (await again.json()) as Transaction;
+    const answers = { [`element/processing/${theirs()}/1.0`]: ['accepted'] };
+    const asked = { id: child.id, token: child.token as string, subject: made.subject };
+    expect((await subjectOf(clinic, asked).submit(answers)).status).toBe(200);
+    await delivered(asked);
+    expect((await atLab(made))[0]).toMatchObject({ value: 'accepted' });
+  });
+
+  it('of a person reaches the owners of all parts', async () => {
+    const subject = `everywhere-${Date.now()}`;
+    const parts = [await consent({ subject }), await consent({ subject, object: 'account 7' })];
+    for (const part of parts) await delivered(part);
+    const response = await clinicAdmin.send('POST', '/choices/withdraw', { subject });
+    expect(response.status).toBe(201);
+    for (const part of parts) await told(part, 'ACKNOWLEDGED');
+    const refused = await rowsOf<{ object: string }>(
+      lab,
+      `SELECT r.object FROM transactions.records AS r
+        WHERE r.subject = $1 AND r.withdraws IS NOT NULL ORDER BY r.object`,
+      [subject],
+    );
+    expect(refused.map(({ object }) => object)).toEqual(['', 'account 7']);
+  });
+});
+
+describe('an owner that is away', () => {
+  it('for 72 hours is OVERDUE, then gets the part, and after it the withdrawal', async () => {
+    way.behave('down');
+    const made = await consent();
+    const withdrawal = await withdrawalIn(await withdraw(made));
+    await letTimePassAtClinic('72 hours');
+    await until(async () => {
+      expect(await partOf(made)).toMatchObject({ state: 'SENDING', withdrawal: { state: 'OVERDUE' } });
+      expect((await atClinic(withdrawal.id)).recipients).toMatchObject([{ state: 'OVERDUE' }]);
+    });
+    way.behave('well');
+    await letWaitsPass();
+    await told(made, 'ACKNOWLEDGED');
+    expect(await partOf(made)).toMatchObject({ state: 'ACCEPTED' });
+    expect((await atLab(made)).map(({ value }) => value)).toEqual(['refused', 'accepted']);
+    const kinds = await rowsOf<{ kind: string }>(
+      clinic,
+      `SELECT r.kind FROM peers.receipts AS r JOIN transactions.followers AS f ON f.sid = r.sid
+        WHERE f.transaction = $1 ORDER BY r.received_at`,
+      [made.id],
+    );
+    expect(kinds.map(({ kind }) => kind)).toEqual(['submit', 'withdraw']);
+  });
+
+  it('for 30 days after the withdrawal is no longer told', async () => {
+    const made = await consent();
+    await delivered(made);
+    way.behave('down');
+    const withdrawal = await withdrawalIn(await withdraw(made));
+    await until(async () =>
+      expect(await rowsOf(clinic, "SELECT FROM peers.deliveries WHERE kind = 'withdraw'")).toHaveLength(1),
+    );
+    await letTimePassAtClinic('40 days');
+    await told(made, 'FAILED');
+    expect((await atClinic(withdrawal.id)).recipients).toMatchObject([{ state: 'FAILED' }]);
+  });
+});
