@@ -18,6 +18,7 @@ import type { MessageLimits } from './commands/queue-messages.ts';
 import { followVerdicts } from './consumers/follow-verdicts.ts';
 import { createAnswersDigests } from './domain/answers.ts';
 import { createCodes } from './domain/code.ts';
+import { createSubjectDigest } from './domain/erasure.ts';
 import { createAddressDigest } from './domain/message.ts';
 import { createReceiptSigner } from './domain/receipt.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
@@ -25,6 +26,7 @@ import { createSubjectAuthentication } from './handlers/authenticate.ts';
 import { renderErrorPage } from './handlers/error-page.ts';
 import { createHandlers, type Dependencies } from './handlers/handlers.ts';
 import { createDeadlineSweeper, createExpiryNotifier, createVerdictSweeper } from './jobs/background-jobs.ts';
+import { createEraser } from './jobs/erasures.ts';
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
@@ -43,6 +45,8 @@ interface Options extends ServiceParts {
     sweepMs: number;
     /** EXPIRY_NOTICE */
     expiryNoticeDays: number;
+    /** BACKUP_RETENTION, ISO 8601. */
+    backupRetention: string;
     /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
     codeTtl: number;
     resendAfter: number;
@@ -58,6 +62,8 @@ interface Options extends ServiceParts {
   signingKey: JWK & { kid: string };
   /** Private keys that open parts from peers. */
   sealingKeys: readonly PrivateKey[];
+  /** `erasure-pepper`: the first makes digests, all recognise. */
+  erasurePeppers: readonly Uint8Array[];
 }
 
 /** Composes the transactions service. */
@@ -105,10 +111,15 @@ export async function composeTransactions(
     versions: createVersionsCache(forms),
     expiryNoticeMs,
     wake,
+    subjectDigest: createSubjectDigest(options.erasurePeppers),
+    wakeErasure: () => void eraser.runOnce(),
   };
+  const { backupRetention } = settings;
+  const eraser = createEraser({ ...dependencies, log, backupRetention, everyMs: settings.sweepMs });
   const audit = composeAudit({ db, log, retention: settings.auditRetention });
   const jobs = [
     audit.sweeper,
+    eraser,
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
     createVerdictSweeper({ db, log }),

@@ -16,6 +16,7 @@ const names = [
   'key-pepper',
   'transaction-token',
   'webhook-sealing',
+  'erasure-pepper',
 ];
 
 let parent: string;

@@ -2,10 +2,11 @@ import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { receiptFileName, receiptPdf } from '../commands/receipt-pdf.ts';
-import { requireAccess } from '../domain/access.ts';
+import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { keyOf } from '../domain/values.ts';
@@ -13,6 +14,7 @@ import { ownKeys, standingOf } from '../domain/withdrawal.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 import { receiptJsonLd } from '../presenters/receipt-jsonld.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
+import { readErasedReceipt } from '../queries/erased-receipts.ts';
 import { readReceipt, readRecordIds } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { readStanding } from '../queries/withdrawals.ts';
@@ -46,7 +48,8 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
   return {
     /** The receipt as it was signed, or another presentation of it. */
     async getReceipt(ctx, { params, query, principal }) {
-      const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
+      const found = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'representation');
+      const read = await requireNotErased(db, found);
       const type = chooseType(ctx, query.format as string | undefined);
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
@@ -67,6 +70,16 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
       ctx.body = type === jose ? receipt.jws : receipt.body;
     },
   };
+}
+
+/** @throws Failure `not-found` with what is kept of an erased receipt, to compare a copy that somebody holds. */
+async function requireNotErased(db: Queries, read: ReadTransaction): Promise<ReadTransaction> {
+  if (!read.transaction.erasedAt) return read;
+  const erased = await readErasedReceipt(db, read.transaction.id);
+  if (!erased) throw noSuchTransaction();
+  const { digest, kid, signedAt } = erased;
+  const members = { sha256: digest, kid, timestamp: signedAt.toISOString() };
+  throw fail('not-found', 'The receipt was erased. `sha256` is the digest of its JWS.', { members });
 }
 
 /** @throws Failure `not-acceptable` if no wanted format is available. */
