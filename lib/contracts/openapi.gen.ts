@@ -4491,6 +4491,15 @@ export interface components {
             triesLeft?: number;
             /** @description With `confirmation-failed`, codes that can still be requested */
             codesLeft?: number;
+            /** @description With `not-found`, the facts of an erased receipt, which prove a copy that somebody holds */
+            erased?: {
+                /** @description SHA-256 of the JWS, base64url */
+                sha256: string;
+                /** @description The key that signed it */
+                kid: string;
+                /** Format: date-time */
+                timestamp: string;
+            };
             /** @description With `in-use`, keys of the layouts */
             layouts?: string[];
             /**

@@ -78,8 +78,8 @@ async function requireNotErased(db: Queries, read: ReadTransaction): Promise<Rea
   const erased = await readErasedReceipt(db, read.transaction.id);
   if (!erased) throw noSuchTransaction();
   const { digest, kid, signedAt } = erased;
-  const members = { sha256: digest, kid, timestamp: signedAt.toISOString() };
-  throw fail('not-found', 'The receipt was erased. `sha256` is the digest of its JWS.', { members });
+  const members = { erased: { sha256: digest, kid, timestamp: signedAt.toISOString() } };
+  throw fail('not-found', 'The receipt was erased.', { members });
 }
 
 /** @throws Failure `not-acceptable` if no wanted format is available. */
