@@ -61,10 +61,10 @@ it('an erasure is completed after kill -9, and repeated on a backup that is olde
   const broken = path.join(path.dirname(file), 'broken');
   await writeFile(broken, '{"id":"x"}\n');
   const refused = await runCommand('services/transactions/erasures.ts', ['reapply', broken], { env });
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 1') });
+  expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('Line 1') });
   for (let run = 0; run < 2; run += 1) {
     const done = await runCommand('services/transactions/erasures.ts', ['reapply', file], { env });
-    expect(done.stdout).toContain('1 erasures read; 1 are repeated');
+    expect(done.output).toContain('1 erasures read; 1 are repeated');
   }
   const restored = startStandalone(env);
   onTestFinished(async () => void (await restored.kill()));
