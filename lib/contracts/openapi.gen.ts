@@ -831,6 +831,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/subjects/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export all data of a subject
+         * @description All personal data of a subject (GDPR, articles 15 and 20; docs/erasure.md): transactions, newest first,
+         *     with their answers, receipts and messages. `Link` leads to the next page if there are more. Exports for
+         *     others are audited. Users may only export themselves; 404 for another subject.
+         */
+        get: operations["exportSubject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/subjects/{name}/hold": {
         parameters: {
             query?: never;
@@ -2795,6 +2823,71 @@ export interface components {
             elements?: string[];
             /** @description A free text of at most 4,000 characters, kept with the records */
             comment?: string;
+        };
+        SubjectExport: {
+            subject: components["schemas"]["Subject"];
+            transactions: components["schemas"]["ExportedTransaction"][];
+            /** @description Lines of the audit log about the subject and these transactions, newest first; at most 1,000 */
+            audit: {
+                /** Format: date-time */
+                at: string;
+                action: string;
+                /**
+                 * @description An employee, a program or this instance
+                 * @enum {string}
+                 */
+                by: "account" | "key" | "system";
+            }[];
+            /** @description Peers that keep answers of these transactions; ask there too */
+            peers: {
+                name: string;
+                location: string;
+            }[];
+        };
+        ExportedTransaction: {
+            id: string;
+            state: components["schemas"]["State"];
+            /** @enum {string} */
+            kind?: "WITHDRAWAL";
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            changed: string;
+            context: components["schemas"]["StoredContext"];
+            records: {
+                record: string;
+                /** @description Identifier of the question */
+                element: string;
+                /** @description Identifier of the information */
+                information: string;
+                object?: string;
+                answers: string[];
+                /** @enum {string} */
+                state: "PENDING" | "COMMITTED" | "ROLLED_BACK";
+                origin: components["schemas"]["Origin"];
+                comment?: string;
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                committed?: string;
+                /** Format: date-time */
+                expires?: string;
+            }[];
+            /** @description With the texts that were shown */
+            receipt?: components["schemas"]["Receipt"];
+            messages: {
+                kind: string;
+                /** @enum {string} */
+                channel: "mail" | "sms";
+                /** @description The masked address */
+                destination: string;
+                /** @enum {string} */
+                state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                sent?: string;
+            }[];
         };
         HoldInput: {
             /** @description Why nothing may be erased, such as a legal claim */
@@ -6864,6 +6957,46 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportSubject: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the data */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubjectExport"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -152,7 +152,7 @@ async function eraseBatch(
   if (!erasure || (erasure.state !== 'RUNNING' && erasure.state !== 'HELD')) return false;
   const { reference } = erasure;
   if (await readHold(tx, subject)) {
-    await holdErasure(tx, { id, reference, subject }, source);
+    if (erasure.state === 'RUNNING') await holdErasure(tx, { id, reference, subject }, source);
     return false;
   }
   if (erasure.state === 'HELD') await moveErasure(tx, id, 'RUNNING');

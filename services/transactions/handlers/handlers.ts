@@ -19,6 +19,7 @@ import { messageHandlers } from './messages.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './records.ts';
 import { statsHandlers } from './stats.ts';
+import { subjectExportHandlers } from './subject-export.ts';
 import { subjectHandlers } from './subjects.ts';
 import { transactionHandlers } from './transactions.ts';
 import { withdrawalHandlers } from './withdrawals.ts';
@@ -52,6 +53,7 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     ...receiptHandlers(dependencies),
     ...recordHandlers(dependencies),
     ...subjectHandlers(dependencies),
+    ...subjectExportHandlers(dependencies),
     ...erasureHandlers(dependencies),
     ...statsHandlers(dependencies),
     ...decisionHandlers(dependencies),

@@ -124,7 +124,7 @@ function parseEmail(text: string): string | Fault {
 }
 
 /** `Timestamp` members are epoch milliseconds (docs/interface.md, "Terms"). */
-function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
+export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
   return {
     id,
     name,

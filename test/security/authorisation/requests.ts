@@ -79,9 +79,11 @@ async function newModel({ admin }: Aim): Promise<{ id: string }> {
 }
 
 /** A person of whom nothing else is asked. */
-async function newSubject({ operator }: Aim): Promise<{ name: string }> {
+async function newSubject({ operator, admin }: Aim): Promise<{ name: string }> {
   const name = newName();
   await operator.send('POST', '/subjects', { name });
+  // So that nothing is erased while others look at the tables.
+  await admin.send('PUT', `/subjects/${encodeURIComponent(name)}/hold`, { reason: 'A legal claim' });
   return { name };
 }
 
@@ -206,6 +208,7 @@ export const recipes: Record<string, Recipe> = {
     json: { defaultLanguage: 'fr' },
   })),
   listSubjectRecords: ofSubject((name) => ({ params: { name } }), true),
+  exportSubject: ofSubject((name) => ({ params: { name } })),
   holdSubject: ofErased({ json: { reason: 'A legal claim' } }),
   endHold: ofErased(),
   eraseSubject: ofErased(),
