@@ -28,6 +28,7 @@ import { createHandlers, type Dependencies } from './handlers/handlers.ts';
 import { createDeadlineSweeper, createExpiryNotifier, createVerdictSweeper } from './jobs/background-jobs.ts';
 import { createEraser } from './jobs/erasures.ts';
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
+import { createRetention } from './jobs/retention.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
 import { heldParts } from './queries/peer-parts.ts';
@@ -47,6 +48,9 @@ interface Options extends ServiceParts {
     expiryNoticeDays: number;
     /** BACKUP_RETENTION, ISO 8601. */
     backupRetention: string;
+    /** RECORD_RETENTION and ABANDONED_RETENTION, ISO 8601. */
+    recordRetention?: string | undefined;
+    abandonedRetention: string;
     /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
     codeTtl: number;
     resendAfter: number;
@@ -120,6 +124,12 @@ export async function composeTransactions(
   const jobs = [
     audit.sweeper,
     eraser,
+    createRetention({
+      ...job,
+      instance,
+      abandoned: settings.abandonedRetention,
+      records: settings.recordRetention,
+    }),
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
     createVerdictSweeper({ db, log }),

@@ -22,6 +22,9 @@ export const transactionsSpecs = {
   EXPIRY_NOTICE: days({ default: 30 }),
   /** Age at which backups of the database are deleted (docs/erasure.md). */
   BACKUP_RETENTION: calendarPeriod({ default: 'P35D' }),
+  /** Ages at which data are erased: answers that are over, and transactions without answers in force. */
+  RECORD_RETENTION: calendarPeriod({ default: undefined }),
+  ABANDONED_RETENTION: calendarPeriod({ default: 'P90D' }),
   MAIL_URL: mailUrl({ default: undefined }),
   MAIL_CA: pemFile({ default: undefined }),
   MAIL_FROM: mailSender({ default: undefined }),

@@ -36,6 +36,8 @@ export const transactionsService = defineService({
         trustedProxies: settings.TRUSTED_PROXIES,
         auditRetention: settings.AUDIT_RETENTION,
         backupRetention: settings.BACKUP_RETENTION,
+        recordRetention: settings.RECORD_RETENTION,
+        abandonedRetention: settings.ABANDONED_RETENTION,
         sweepMs,
         expiryNoticeDays: settings.EXPIRY_NOTICE,
         codeTtl: settings.CODE_TTL,

@@ -106,7 +106,7 @@ async function requireSubject(db: Database, nameOrId: string | undefined): Promi
 }
 
 function ownSubject({ subject }: Principal): string {
-  if (subject === undefined) throw fail('forbidden', 'Only people with an own subject can request this.');
+  if (subject === undefined) throw fail('invalid', 'The caller has no subject.');
   return subject;
 }
 

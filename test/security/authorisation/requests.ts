@@ -212,7 +212,8 @@ export const recipes: Record<string, Recipe> = {
   holdSubject: ofErased({ json: { reason: 'A legal claim' } }),
   endHold: ofErased(),
   eraseSubject: ofErased(),
-  requestErasure: plain(),
+  // A program has no subject.
+  requestErasure: { ...plain(), letIn: 422 },
   listErasures: plain(),
   getErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }),
   decideErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }, { json: { status: 'RUNNING' } }),

@@ -117,6 +117,7 @@ export async function startOwner(): Promise<OwnerInstance> {
         sweepMs: 1_000,
         expiryNoticeDays: 30,
         backupRetention: 'P35D',
+        abandonedRetention: 'P90D',
         ...messageSettings,
       },
       transports: { mail: null, sms: null },
