@@ -156,11 +156,12 @@ describe('a hold', () => {
     const { event } = erased.at(-1) as LiveEvent;
     expect(event.type).toBe('io.accord.subject.erased.v1');
     expect(event.data).toMatchObject({ erasure: held.id, records: expect.arrayContaining([record?.serial]) });
-    const actions = await rowsOf<{ action: string }>(
+    const actions = await rowsOf<{ action: string; actor: string }>(
       instance,
-      'SELECT action FROM transactions.audit_log WHERE target = $1 ORDER BY at, id',
+      'SELECT action, actor FROM transactions.audit_log WHERE target = $1 ORDER BY at, id',
       [`subject/${id}`],
     );
+    expect(actions.at(-1)?.actor).toBe('accord');
     const order = ['subject.held', 'erasure.started', 'subject.released', 'subject.erased'];
     expect(actions.map(({ action }) => action)).toEqual(order);
   });
@@ -219,6 +220,12 @@ describe('a request for erasure', () => {
     expect((await decide(again.id, { status: 'RUNNING' })).status).toBe(200);
     await reach(again.id, 'DONE');
     expect((await decide(again.id, { status: 'RUNNING' })).status).toBe(200);
+    const list = await json<Erasure[]>(operator.get('/erasures?limit=1'));
+    expect(list.map(({ id }) => id)).toEqual([again.id]);
+    const lines = await operator.get('/erasures', { Accept: 'application/x-ndjson' });
+    const repeatable = (await lines.text()).split('\n').flatMap((line) => (line ? JSON.parse(line) : []));
+    expect(repeatable.map(({ id }: Erasure) => id)).toContain(again.id);
+    expect(repeatable.map(({ id }: Erasure) => id)).not.toContain(asked.id);
     expect((await decide('5sVdYk2pQxWm4tYv9LsRb2', { status: 'RUNNING' })).status).toBe(404);
     expect((await shop.send('POST', '/choices/erasure')).status).toBe(403);
   });

@@ -1,4 +1,4 @@
-import { recordAction } from '#lib/audit/record-action.ts';
+import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
@@ -167,7 +167,7 @@ async function eraseBatch(
   // A hold that is over.
   await deleteHold(tx, subject);
   await replaceSubject(tx, subject, rest.later);
-  await recordAction(tx, { action: 'subject.erased', target: `subject/${reference}` });
+  await recordAction(tx, { action: 'subject.erased', target: `subject/${reference}` }, thisInstance);
   await endErasure(tx, id, { state: 'DONE' });
   return false;
 }

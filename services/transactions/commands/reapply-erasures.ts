@@ -8,8 +8,8 @@ import { type RepeatableErasure, repeatErasure } from '../queries/erasures.ts';
 import { lockSubject } from '../queries/withdrawals.ts';
 
 /**
- * Repeats erasures after the restore of a backup that is older than they are (docs/erasure.md, "Backups"). The
- * services erase as soon as they run. Idempotent.
+ * Repeats erasures after the restore of an older backup (docs/erasure.md, "Backups"). The services erase as
+ * soon as they run. Idempotent.
  * @param lines NDJSON of `GET /erasures`. @returns how many erasures there are, and of how many the subject
  * was found.
  * @throws StartupError that names the first line that is not one of them; then nothing is changed.

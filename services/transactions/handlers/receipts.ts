@@ -72,7 +72,7 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
-/** @throws Failure `not-found` with what is kept of an erased receipt, to compare a copy that somebody holds. */
+/** @throws Failure `not-found` with what is kept of an erased receipt, to prove a copy. */
 async function requireNotErased(db: Queries, read: ReadTransaction): Promise<ReadTransaction> {
   if (!read.transaction.erasedAt) return read;
   const erased = await readErasedReceipt(db, read.transaction.id);

@@ -19,7 +19,7 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
 }
 
 /**
- * Cancels the open transactions that an erasure covers; those past their deadline are the sweeper's, and those
+ * Cancels the open transactions that an erasure covers. The sweeper ends those past their deadline, and those
  * that a peer leads wait for its decision. SKIP LOCKED: a submission that holds the row is completed first.
  */
 export async function cancelOpen(

@@ -93,7 +93,7 @@ async function eraseReceipts(tx: Queries, ids: readonly string[]): Promise<numbe
   return deleted.length;
 }
 
-/** `accepted` and `refused` stay, and of other answers the positions of the options. @returns their number. */
+/** Keeps `accepted`, `refused` and the positions of other options. @returns the number of records. */
 async function eraseRecords(
   tx: Queries,
   ids: readonly string[],

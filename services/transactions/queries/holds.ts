@@ -43,7 +43,7 @@ export async function writeHold(
                                 ELSE excluded.restricted_at END`);
 }
 
-/** Restricts the use of a held subject's data, because an erasure is HELD. @returns false if it was before. */
+/** Restricts the use of a held subject's data. @returns false if it was restricted before. */
 export async function restrictHeld(tx: Queries, subject: string): Promise<boolean> {
   const changed = await tx.maybeOne(sql`
     UPDATE holds AS h SET restricted_at = accord_now()

@@ -75,11 +75,15 @@ export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Stat
      FOR UPDATE OF t SKIP LOCKED`);
 }
 
-/** Deletes a subject without transactions that nobody has changed for the retention. The caller has locked it. */
+/** Deletes a subject, which is locked, if it has no transactions and has not changed for the retention. */
 export async function deleteUnused(tx: Queries, subject: string, retention: string): Promise<void> {
   await tx.query(sql`
-    DELETE FROM subjects AS s
-     WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
-       AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
-       AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)`);
+    WITH unused AS (
+      DELETE FROM subjects AS s
+       WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
+         AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
+         AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
+      RETURNING s.name
+    )
+    DELETE FROM holds AS h USING unused AS u WHERE h.subject = u.name`);
 }

@@ -19,7 +19,7 @@ export interface ExportRows {
 }
 
 /**
- * Reads the personal data of transactions of a subject, as {@link ExportedTransaction} of openapi.yaml has them.
+ * Reads the personal data of transactions of a subject (openapi.yaml, `ExportedTransaction`).
  * @param reference the id of the subject, by which audit lines name it.
  */
 export async function readExport(

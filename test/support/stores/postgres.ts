@@ -10,7 +10,7 @@ export interface TestDatabase {
 
 let made = 0;
 
-/** Clones the migrated template; about 30 ms. @param source a database to copy that nobody is connected to. */
+/** Clones the migrated template; about 30 ms. @param source another database; it must have no connections. */
 export async function createTestDatabase(source?: string): Promise<TestDatabase> {
   const { adminUrl, prefix } = inject('postgres');
   made += 1;

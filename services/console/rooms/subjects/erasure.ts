@@ -7,7 +7,7 @@ import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
-import { nameOf } from './subject.ts';
+import { nameOf } from './subject-path.ts';
 
 const longestReason = 1_000;
 

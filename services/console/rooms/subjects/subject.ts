@@ -9,7 +9,7 @@ import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 import { holdFact } from './erasure.ts';
 import { answerWord, listAskable } from './questions.ts';
-import { contactFields } from './subject-path.ts';
+import { contactFields, nameOf } from './subject-path.ts';
 
 type Answer = components['schemas']['Record'];
 
@@ -159,12 +159,6 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       await showLink(ctx, error);
     }
   });
-}
-
-/** The person of the page's URL. @throws ApiFailure 404 if the name was not sealed here. */
-export function nameOf(ctx: Context, kit: RoomKit): { name: string; href: string } {
-  const sealed = String(ctx.params.s);
-  return { name: kit.names.open(sealed) ?? '', href: `${kit.path}/${sealed}` };
 }
 
 function answerTable(reader: ConsoleReader, caption: string, rows: readonly Answer[]) {
