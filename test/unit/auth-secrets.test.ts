@@ -9,6 +9,7 @@ import { StartupError } from '#lib/errors/fail.ts';
 const names = [
   'console-client',
   'console-session',
+  'erasure-pepper',
   'instance-sealing',
   'instance-signing',
   'issuer-cookies',
@@ -16,7 +17,6 @@ const names = [
   'key-pepper',
   'transaction-token',
   'webhook-sealing',
-  'erasure-pepper',
 ];
 
 let parent: string;
