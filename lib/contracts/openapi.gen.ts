@@ -2742,6 +2742,8 @@ export interface components {
             token: string;
             links: components["schemas"]["TransactionLinks"];
         };
+        /** @description What is left of an erased transaction */
+        ErasedTransaction: components["schemas"]["ListedTransaction"] & Record<string, never>;
         /** @description A transaction in a list, without token and `links`. Members without a value are absent. */
         ListedTransaction: {
             id: string;
@@ -5519,7 +5521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transaction"] | components["schemas"]["ListedTransaction"];
+                    "application/json": components["schemas"]["Transaction"] | components["schemas"]["ErasedTransaction"];
                     "text/html": components["schemas"]["Page"];
                 };
             };
