@@ -166,7 +166,7 @@ describe('a hold', () => {
     expect(actions.map(({ action }) => action)).toEqual(order);
   });
 
-  it('that comes while an erasure runs stops it, and restricts only until it is over', async () => {
+  it('restricts decisions from its beginning until its end, and may be ended twice', async () => {
     await recordAnswers(shop, 'hugo', { [letter]: ['accepted'] });
     const until = new Date(Date.now() + 86_400_000).toISOString();
     expect((await hold('hugo', { reason: 'Claim 8', restrict: true, until })).status).toBe(200);
