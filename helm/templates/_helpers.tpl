@@ -18,8 +18,8 @@ forms:
   egress: []
 transactions:
   calls: [auth, forms]
-  secrets: [transaction-token, instance-signing, instance-sealing]
-  paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /choices, /.well-known/authzen-configuration]
+  secrets: [transaction-token, instance-signing, instance-sealing, erasure-pepper]
+  paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /choices, /erasures, /.well-known/authzen-configuration]
   egress: [mail, sms]
 peers:
   calls: [auth, forms, transactions]

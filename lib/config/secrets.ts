@@ -30,6 +30,8 @@ export interface Secrets {
   instanceSealing: readonly PrivateKey[];
   /** Encryption keys of the webhook secrets in the database. */
   webhookSealing: readonly Uint8Array[];
+  /** HMAC keys that recognise erased subjects after a restore. */
+  erasurePepper: readonly Uint8Array[];
   /** Encryption keys of the console's sessions, cookies and kept forms. */
   consoleSession: readonly Uint8Array[];
 }
@@ -39,6 +41,7 @@ const sharedSecrets = {
   keyPepper: 'key-pepper',
   issuerCookies: 'issuer-cookies',
   webhookSealing: 'webhook-sealing',
+  erasurePepper: 'erasure-pepper',
   consoleSession: 'console-session',
 } as const satisfies Partial<Record<keyof Secrets, string>>;
 

@@ -142,6 +142,17 @@ export interface components {
             /** @description A text by the organisation. Only with `notice.acknowledged`. */
             note?: string;
         };
+        SubjectErased: {
+            /** @description The erasure of the person; absent if the retention of the transaction has ended. */
+            erasure?: components["schemas"]["TransactionId"];
+            transaction: components["schemas"]["TransactionId"];
+            records: components["schemas"]["RecordIds"];
+        };
+        SubjectRestricted: {
+            records: components["schemas"]["RecordIds"];
+        };
+        /** @description More than 50 come in several events. */
+        RecordIds: string[];
         RecordSuperseded: {
             /** Format: uuid */
             record: string;
@@ -213,7 +224,7 @@ export type operations = Record<string, never>;
 
 /** The types of the events of each topic. */
 export interface TopicEvents {
-  'accord.consents': 'io.accord.consent.submitted.v1' | 'io.accord.consent.rolledback.v1' | 'io.accord.peer.submission.delivered.v1' | 'io.accord.peer.submission.accepted.v1' | 'io.accord.peer.submission.refused.v1' | 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.consent.expiring.v1' | 'io.accord.consent.expired.v1' | 'io.accord.consent.withdrawn.v1' | 'io.accord.record.superseded.v1' | 'io.accord.message.sent.v1' | 'io.accord.message.failed.v1';
+  'accord.consents': 'io.accord.consent.submitted.v1' | 'io.accord.consent.rolledback.v1' | 'io.accord.peer.submission.delivered.v1' | 'io.accord.peer.submission.accepted.v1' | 'io.accord.peer.submission.refused.v1' | 'io.accord.consent.created.v1' | 'io.accord.consent.committed.v1' | 'io.accord.consent.cancelled.v1' | 'io.accord.consent.timedout.v1' | 'io.accord.consent.expiring.v1' | 'io.accord.consent.expired.v1' | 'io.accord.consent.withdrawn.v1' | 'io.accord.subject.erased.v1' | 'io.accord.subject.restricted.v1' | 'io.accord.record.superseded.v1' | 'io.accord.message.sent.v1' | 'io.accord.message.failed.v1';
   'accord.models': 'io.accord.model.activated.v1' | 'io.accord.model.archived.v1' | 'io.accord.model.deleted.v1' | 'io.accord.model.shared.v1';
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
@@ -237,6 +248,8 @@ export interface EventData {
   'io.accord.peer.submission.accepted.v1': components['schemas']['PeerSubmission'];
   'io.accord.peer.submission.refused.v1': components['schemas']['PeerSubmission'];
   'io.accord.consent.withdrawn.v1': components['schemas']['ConsentWithdrawn'];
+  'io.accord.subject.erased.v1': components['schemas']['SubjectErased'];
+  'io.accord.subject.restricted.v1': components['schemas']['SubjectRestricted'];
   'io.accord.record.superseded.v1': components['schemas']['RecordSuperseded'];
   'io.accord.message.sent.v1': components['schemas']['SubjectMessage'];
   'io.accord.message.failed.v1': components['schemas']['SubjectMessage'];

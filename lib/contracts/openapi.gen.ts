@@ -88,7 +88,8 @@ export interface paths {
          * Get a transaction
          * @description JSON: the transaction. HTML: a redirect to the next task, or a page with the transaction's state if
          *     there is no task. Send this URL to the subject. A transaction past its deadline has state `TIMEOUT`;
-         *     one whose peers did not all hold their parts in time has state `ROLLBACK`.
+         *     one whose peers did not all hold their parts in time has state `ROLLBACK`. An erased one (`erased`) has
+         *     neither token nor `links`, and no page.
          */
         get: operations["getTransaction"];
         put?: never;
@@ -564,6 +565,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/choices/erasure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request the erasure of one's own data
+         * @description Stores the request of a signed-in person (REQUESTED). An administrator decides about it. The request
+         *     that is not decided, or the erasure that has begun, is returned again.
+         */
+        post: operations["requestErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List erasures
+         * @description Newest first. With `Accept: application/x-ndjson`, all that may have to be repeated after a restore, a
+         *     line each: keep this list with every backup of the database (docs/erasure.md).
+         */
+        get: operations["listErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures/{erasure}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an erasure
+         * @description Its state, what has been erased, and the peers to ask.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures/{erasure}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Start or refuse a requested erasure
+         * @description RUNNING starts it; while a hold is in force it becomes HELD. REFUSED needs a `ground`. Idempotent; 409
+         *     `wrong-state` if it was decided otherwise.
+         */
+        put: operations["decideErasure"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/decisions": {
         parameters: {
             query?: never;
@@ -739,6 +835,95 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/subjects/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export all data of a subject
+         * @description All personal data of a subject (GDPR, articles 15 and 20; docs/erasure.md): transactions, newest first,
+         *     with their answers, receipts and messages. `Link` leads to the next page if there are more. Exports for
+         *     others are audited. Users may only export themselves; 404 for another subject.
+         */
+        get: operations["exportSubject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subjects/{name}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Hold the data of a subject
+         * @description Nothing of the subject is erased while the hold is in force (docs/erasure.md): a running erasure becomes
+         *     HELD. With `restrict`, decisions about the subject are RESTRICTED. Replaces an earlier hold. The path
+         *     parameter is the subject's name or its `id`.
+         */
+        put: operations["holdSubject"];
+        post?: never;
+        /**
+         * End the hold of a subject
+         * @description Erasures that were HELD go on. The same answer without a hold.
+         */
+        delete: operations["endHold"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subjects/{name}/erasure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a subject
+         * @description Starts the erasure of all personal data of a subject (GDPR, article 17; docs/erasure.md), or an erasure
+         *     that the subject requested. It goes on after the response; while a hold is in force it is HELD. The
+         *     erasure of a subject that is not DONE is returned again. The path parameter is the subject's name or
+         *     its `id`.
+         */
+        post: operations["eraseSubject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/receipts/{txid}": {
         parameters: {
             query?: never;
@@ -759,7 +944,7 @@ export interface paths {
          *     Data Privacy Vocabulary (ISO/IEC TS 27560), or in the receipt's language a
          *     page, PDF (accessible: PDF/UA-1; the JWS is attached as `receipt.jws`) or plain text, or XML (schema:
          *     `/assets/receipt.xsd`). Two PDFs of one receipt have the same bytes. 404 before the transaction is
-         *     committed; 503 with Retry-After if too many PDFs are being rendered.
+         *     committed, and after its erasure (with the SHA-256 of the JWS); 503 with Retry-After if too many PDFs are being rendered.
          */
         get: operations["getReceipt"];
         put?: never;
@@ -2651,6 +2836,8 @@ export interface components {
             token: string;
             links: components["schemas"]["TransactionLinks"];
         };
+        /** @description What is left of an erased transaction */
+        ErasedTransaction: components["schemas"]["ListedTransaction"] & Record<string, never>;
         /** @description A transaction in a list, without token and `links`. Members without a value are absent. */
         ListedTransaction: {
             id: string;
@@ -2678,6 +2865,11 @@ export interface components {
              * @description URL of the receipt, once COMMITTED
              */
             receipt?: string;
+            /**
+             * Format: date-time
+             * @description When the personal data of the transaction were erased
+             */
+            erased?: string;
             links?: components["schemas"]["TransactionLinks"];
             /** @description Language of the form, if the context sets one */
             language?: string;
@@ -2761,6 +2953,147 @@ export interface components {
             peers?: string[];
             /** @description A free text of at most 4,000 characters, kept with the records */
             comment?: string;
+        };
+        SubjectExport: {
+            subject: components["schemas"]["Subject"];
+            transactions: components["schemas"]["ExportedTransaction"][];
+            /** @description Lines of the audit log about the subject and these transactions, newest first; at most 1,000 */
+            audit: {
+                /** Format: date-time */
+                at: string;
+                action: string;
+                /**
+                 * @description An employee, a program or this instance
+                 * @enum {string}
+                 */
+                by: "account" | "key" | "system";
+            }[];
+            /** @description Peers that keep answers of these transactions; ask there too */
+            peers: {
+                name: string;
+                location: string;
+            }[];
+        };
+        ExportedTransaction: {
+            id: string;
+            state: components["schemas"]["State"];
+            /** @enum {string} */
+            kind?: "WITHDRAWAL";
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            changed: string;
+            context: components["schemas"]["StoredContext"];
+            records: {
+                record: string;
+                /** @description Identifier of the question */
+                element: string;
+                /** @description Identifier of the information */
+                information: string;
+                object?: string;
+                answers: string[];
+                /** @enum {string} */
+                state: "PENDING" | "COMMITTED" | "ROLLED_BACK";
+                origin: components["schemas"]["Origin"];
+                comment?: string;
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                committed?: string;
+                /** Format: date-time */
+                expires?: string;
+            }[];
+            /** @description With the texts that were shown */
+            receipt?: components["schemas"]["Receipt"];
+            messages: {
+                kind: string;
+                /** @enum {string} */
+                channel: "mail" | "sms";
+                /** @description The masked address */
+                destination: string;
+                /** @enum {string} */
+                state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                sent?: string;
+            }[];
+        };
+        HoldInput: {
+            /** @description Why nothing may be erased, such as a legal claim */
+            reason: string;
+            /** @description Whether decisions about the subject are RESTRICTED (GDPR, article 18) */
+            restrict?: boolean;
+            /**
+             * Format: date-time
+             * @description Absent: until the hold is ended
+             */
+            until?: string;
+        };
+        Hold: {
+            reason: string;
+            /** @description Whether decisions about the subject are RESTRICTED; also while an erasure is HELD */
+            restrict: boolean;
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Absent: until the hold is ended
+             */
+            until?: string;
+        };
+        ErasureInput: {
+            /** @description Erased when the erasure ends */
+            reason?: string;
+        };
+        ErasureDecision: {
+            /** @enum {string} */
+            status: "RUNNING" | "REFUSED";
+            /** @description Why it is refused; only with REFUSED. It is kept, so it must not name the person */
+            ground?: string;
+        };
+        Erasure: {
+            id: string;
+            /** @description The `id` of the subject */
+            subject: string;
+            /**
+             * @description REQUESTED: by the person, not decided. HELD: a hold is in force
+             * @enum {string}
+             */
+            state: "REQUESTED" | "RUNNING" | "HELD" | "DONE" | "REFUSED";
+            /** @description Absent after the end */
+            reason?: string;
+            /** @description Why it was refused */
+            ground?: string;
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: date-time
+             * @description One month after the request (GDPR, article 12(3))
+             */
+            due: string;
+            /**
+             * Format: date-time
+             * @description When it was DONE or REFUSED
+             */
+            done?: string;
+            /** @description What has been erased so far */
+            counts: {
+                transactions: number;
+                records: number;
+                receipts: number;
+                messages: number;
+            };
+            /** @description Peers that have answers of the subject or have shown a form to the subject; ask there too */
+            peers: {
+                name: string;
+                location: string;
+                /**
+                 * @description UNSUPPORTED: the peer is not told
+                 * @enum {string}
+                 */
+                state: "UNSUPPORTED";
+            }[];
         };
         Withdrawals: {
             /** @description One for each object */
@@ -3029,13 +3362,13 @@ export interface components {
         };
         /**
          * @description The first that applies. GIVEN: accepted and in force. UNKNOWN: there is no such processing, conditions or
-         *     purpose. NOT_OURS: the element is a peer's, which alone knows the answer. NO_ANSWER: never answered
-         *     for this object. WITHDRAWN: accepted once, refused since. REFUSED. EXPIRED. NOT_ACTIVE: the element
+         *     purpose. NOT_OURS: the element is a peer's, which alone knows the answer. RESTRICTED: a hold restricts the
+         *     use of the subject's data. NO_ANSWER: never answered for this object. WITHDRAWN: accepted once, refused since. REFUSED. EXPIRED. NOT_ACTIVE: the element
          *     has no ACTIVE version. NOTICE_CHANGED: the information has another MAJOR than when the answer was
          *     given. CHANGED: the element has.
          * @enum {string}
          */
-        DecisionReason: "GIVEN" | "UNKNOWN" | "NOT_OURS" | "NO_ANSWER" | "WITHDRAWN" | "REFUSED" | "EXPIRED" | "NOT_ACTIVE" | "NOTICE_CHANGED" | "CHANGED";
+        DecisionReason: "GIVEN" | "UNKNOWN" | "NOT_OURS" | "RESTRICTED" | "NO_ANSWER" | "WITHDRAWN" | "REFUSED" | "EXPIRED" | "NOT_ACTIVE" | "NOTICE_CHANGED" | "CHANGED";
         ElementDecision: {
             allowed: boolean;
             reason: components["schemas"]["DecisionReason"];
@@ -3385,11 +3718,11 @@ export interface components {
             /** @description The answers */
             values: string[];
             /** @enum {string} */
-            state: "PENDING" | "COMMITTED" | "ROLLED_BACK";
+            state: "PENDING" | "COMMITTED" | "ROLLED_BACK" | "ERASED";
             /** @enum {string} */
             status: "VALID" | "OBSOLETE" | "EXPIRED" | "IRRELEVANT";
             /** @enum {string} */
-            statusExplanation: "LATEST_VALID" | "OBSOLETE" | "EXPIRED" | "INFO_SERIAL_ARCHIVED" | "BODY_SERIAL_ARCHIVED" | "STILL_PENDING" | "ENTRY_DELETED" | "ROLLED_BACK";
+            statusExplanation: "LATEST_VALID" | "OBSOLETE" | "EXPIRED" | "INFO_SERIAL_ARCHIVED" | "BODY_SERIAL_ARCHIVED" | "STILL_PENDING" | "ENTRY_DELETED" | "ROLLED_BACK" | "ERASED";
             creationTimestamp: components["schemas"]["EpochMilliseconds"];
             expirationTimestamp?: components["schemas"]["EpochMilliseconds"];
             origin: components["schemas"]["Origin"];
@@ -3459,6 +3792,8 @@ export interface components {
             emailAddress?: string;
             defaultLanguage?: string;
             creationTimestamp: components["schemas"]["EpochMilliseconds"];
+            /** @description The hold in force; for administrators, operators and API keys */
+            hold?: components["schemas"]["Hold"];
         };
         NewSubject: {
             /** @description The subject */
@@ -4220,7 +4555,7 @@ export interface components {
             targetUrl: string;
             /**
              * @description consent.created, .submitted, .committed (also as CONSENT_COMMIT), .cancelled, .timedout, .rolledback, .expiring, .expired;
-             *     consent.withdrawn; record.superseded; audit.checkpoint; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
+             *     consent.withdrawn; subject.erased, .restricted; record.superseded; audit.checkpoint; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
              *     .submission.accepted, .submission.refused; key.created, .revoked
              */
             subscribedActions: string[];
@@ -4527,6 +4862,15 @@ export interface components {
             triesLeft?: number;
             /** @description With `confirmation-failed`, codes that can still be requested */
             codesLeft?: number;
+            /** @description With `not-found`, the facts of an erased receipt, which prove a copy that somebody holds */
+            erased?: {
+                /** @description SHA-256 of the JWS, base64url */
+                sha256: string;
+                /** @description The key that signed it */
+                kid: string;
+                /** Format: date-time */
+                timestamp: string;
+            };
             /** @description With `in-use`, keys of the layouts */
             layouts?: string[];
             /**
@@ -5193,6 +5537,11 @@ export interface components {
          */
         txid: string;
         /**
+         * @description Id of the erasure
+         * @example 5sVdYk2pQxWm4tYv9LsRb2
+         */
+        erasureId: string;
+        /**
          * @description Name of the subject, percent-encoded; to update a subject its id
          * @example jane.doe@example.org
          */
@@ -5454,7 +5803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transaction"];
+                    "application/json": components["schemas"]["Transaction"] | components["schemas"]["ErasedTransaction"];
                     "text/html": components["schemas"]["Page"];
                 };
             };
@@ -6397,6 +6746,151 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    requestErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ErasureInput"];
+            };
+        };
+        responses: {
+            /** @description The request */
+            202: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of erasures */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"][];
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasure */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    decideErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasureDecision"];
+            };
+        };
+        responses: {
+            /** @description The erasure */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getDecision: {
         parameters: {
             query: {
@@ -6746,6 +7240,153 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportSubject: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the data */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubjectExport"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    holdSubject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldInput"];
+            };
+        };
+        responses: {
+            /** @description The hold */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hold"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endHold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["Done"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    eraseSubject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ErasureInput"];
+            };
+        };
+        responses: {
+            /** @description The erasure */
+            202: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

@@ -9,6 +9,8 @@ export const subscribableActions = [
   'consent.expiring',
   'consent.expired',
   'consent.withdrawn',
+  'subject.erased',
+  'subject.restricted',
   'record.superseded',
   'message.sent',
   'message.failed',

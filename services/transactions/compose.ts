@@ -20,6 +20,7 @@ import { followNotices } from './consumers/follow-notices.ts';
 import { followVerdicts } from './consumers/follow-verdicts.ts';
 import { createAnswersDigests } from './domain/answers.ts';
 import { createCodes } from './domain/code.ts';
+import { createSubjectDigest } from './domain/erasure.ts';
 import { createAddressDigest } from './domain/message.ts';
 import { createReceiptSigner } from './domain/receipt.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
@@ -32,7 +33,9 @@ import {
   createPartWithdrawalSweeper,
   createVerdictSweeper,
 } from './jobs/background-jobs.ts';
+import { createEraser } from './jobs/erasures.ts';
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
+import { createRetention } from './jobs/retention.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
 import { countOverdueWithdrawals } from './queries/part-withdrawals.ts';
@@ -51,6 +54,11 @@ interface Options extends ServiceParts {
     sweepMs: number;
     /** EXPIRY_NOTICE */
     expiryNoticeDays: number;
+    /** BACKUP_RETENTION, ISO 8601. */
+    backupRetention: string;
+    /** RECORD_RETENTION and ABANDONED_RETENTION, ISO 8601. */
+    recordRetention?: string | undefined;
+    abandonedRetention: string;
     /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
     codeTtl: number;
     resendAfter: number;
@@ -66,6 +74,8 @@ interface Options extends ServiceParts {
   signingKey: JWK & { kid: string };
   /** Private keys that open parts from peers. */
   sealingKeys: readonly PrivateKey[];
+  /** `erasure-pepper`: the first makes digests, all recognise. */
+  erasurePeppers: readonly Uint8Array[];
 }
 
 /** Composes the transactions service. */
@@ -114,7 +124,11 @@ export async function composeTransactions(
     versions: createVersionsCache(forms),
     expiryNoticeMs,
     wake,
+    subjectDigest: createSubjectDigest(options.erasurePeppers),
+    wakeErasure: () => void eraser.runOnce(),
   };
+  const { backupRetention } = settings;
+  const eraser = createEraser({ ...dependencies, log, backupRetention, everyMs: settings.sweepMs });
   const audit = composeAudit({
     area: 'consents',
     db,
@@ -126,6 +140,13 @@ export async function composeTransactions(
   });
   const jobs = [
     audit,
+    eraser,
+    createRetention({
+      ...job,
+      instance,
+      abandoned: settings.abandonedRetention,
+      records: settings.recordRetention,
+    }),
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
     createPartWithdrawalSweeper(job),

@@ -9,7 +9,7 @@ export const transactionsService = defineService({
   name: 'transactions',
   migrations: new URL('./migrations', import.meta.url),
   specs: transactionsSpecs,
-  secrets: ['transactionToken', 'instanceSigning', 'instanceSealing'],
+  secrets: ['transactionToken', 'instanceSigning', 'instanceSealing', 'erasurePepper'],
   calls: ['auth', 'forms'],
   // `createTransaction` has no callers in other processes: only the first page of a demonstration uses it,
   // and a demonstration is one process.
@@ -36,6 +36,9 @@ export const transactionsService = defineService({
         corsOrigins: settings.CORS_ORIGINS,
         trustedProxies: settings.TRUSTED_PROXIES,
         auditRetention: settings.AUDIT_RETENTION,
+        backupRetention: settings.BACKUP_RETENTION,
+        recordRetention: settings.RECORD_RETENTION,
+        abandonedRetention: settings.ABANDONED_RETENTION,
         sweepMs,
         expiryNoticeDays: settings.EXPIRY_NOTICE,
         codeTtl: settings.CODE_TTL,
@@ -51,6 +54,7 @@ export const transactionsService = defineService({
       tokenSecrets: secrets.transactionToken,
       signingKey: secrets.instanceSigning[0] as PrivateKey,
       sealingKeys: secrets.instanceSealing,
+      erasurePeppers: secrets.erasurePepper,
     });
     return { ...transactions, prefixes };
   },
@@ -69,5 +73,6 @@ const prefixes = [
   '/decisions',
   '/access',
   '/choices',
+  '/erasures',
   '/.well-known/authzen-configuration',
 ];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
@@ -12,13 +12,13 @@ afterAll(() => operator?.close());
 
 const here = '/console/subjects';
 const question = 'element/processing/processing.001/1.0';
-const textOf = async (path: string) => (await operator.get(path)).text();
+const textOf = async (path: string, pages = operator) => (await pages.get(path)).text();
 const locationOf = (response: Response) => response.headers.get('location') ?? '';
 /** Searches for a person. @returns the path of the list that the search leads to. */
-const search = async (word: string) => locationOf(await operator.post(here, { word }));
+const search = async (word: string, pages = operator) => locationOf(await pages.post(here, { word }));
 /** The path of a person's page, as the list links to it. */
-async function pageOf(name: string): Promise<string> {
-  const html = await textOf(await search(name));
+async function pageOf(name: string, pages = operator): Promise<string> {
+  const html = await textOf(await search(name, pages), pages);
   return new RegExp(`href="([^"]+)"[^>]*><bdi>${name}<`).exec(html)?.[1] ?? '';
 }
 async function answer(subject: string, decision: string): Promise<void> {
@@ -179,4 +179,50 @@ it.each(['en', 'fr', 'ar'])('pages of subjects have all their words in %s', asyn
       />(subjects|answers|record|link|answer|origin|statusExplanation)\.[a-zA-Z_.-]+</,
     );
   }
+});
+
+describe('holds and erasures in the console', () => {
+  let admin: ConsolePages;
+  beforeAll(async () => {
+    admin = await openPages(instance, 'admin');
+  });
+  afterAll(() => admin?.close());
+  const read = async (path: string) => (await admin.get(path)).text();
+
+  it('hold a person, end the hold, export, and erase after the name was typed', async () => {
+    await answer('otto', 'accepted');
+    const page = await pageOf('otto', admin);
+    expect(locationOf(await admin.post(`${page}/hold`, { reason: 'Claim 12', restrict: 'yes' }))).toContain(
+      'done=held',
+    );
+    expect(await read(page)).toContain('Claim 12');
+    expect(locationOf(await admin.post(`${page}/release`, {}))).toContain('done=holdEnded');
+    expect(await (await admin.get(`${page}/export`)).json()).toMatchObject({ subject: { name: 'otto' } });
+    expect(await read(`${page}/erase`)).toContain('Transactions: 1. Answers: 1.');
+    const wrong = await admin.post(`${page}/erase`, { typed: 'Otto' });
+    expect(wrong.status).toBe(422);
+    expect(await wrong.text()).toContain('This is not the name of the person.');
+    const location = locationOf(await admin.post(`${page}/erase`, { typed: 'otto', reason: '' }));
+    expect(location).toMatch(/erasures\?done=erasing$/);
+    await vi.waitFor(async () => expect(await read(location)).toContain('Done'), { timeout: 10_000 });
+    expect((await admin.get(page)).status).toBe(404);
+  });
+
+  it('are not offered to operators', async () => {
+    await answer('olga', 'accepted');
+    const page = await pageOf('olga');
+    expect(await textOf(page)).not.toMatch(/\/(erase|hold)"/);
+    expect((await operator.post(`${page}/erase`, { typed: 'olga' })).status).toBe(403);
+  });
+
+  it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
+    await answer('oscar', 'accepted');
+    const page = await pageOf('oscar', admin);
+    for (const path of [page, `${page}/hold`, `${page}/release`, `${page}/erase`, `${here}/erasures`]) {
+      const shown = await admin.get(path, { 'Accept-Language': language });
+      expect(shown.status).toBe(200);
+      const html = await shown.text();
+      expect(html, path).not.toMatch(/>(subjects|hold|erase|erasures|erasureState)\.[a-zA-Z.-]+</);
+    }
+  });
 });

@@ -9,6 +9,7 @@ import { StartupError } from '#lib/errors/fail.ts';
 const names = [
   'console-client',
   'console-session',
+  'erasure-pepper',
   'instance-sealing',
   'instance-signing',
   'issuer-cookies',

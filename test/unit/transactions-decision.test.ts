@@ -16,7 +16,15 @@ const answer: AnswerAt = {
   expires: new Date('2026-09-14T09:27:11Z'),
 };
 const information = { type: 'information', major: 2, owner: null };
-const facts: DecisionFacts = { element: 'processing.001', object: '', version, answer, information, asOf };
+const facts: DecisionFacts = {
+  element: 'processing.001',
+  object: '',
+  version,
+  restricted: false,
+  answer,
+  information,
+  asOf,
+};
 const reasonOf = (change: Partial<DecisionFacts>) => decideElement({ ...facts, ...change }).reason;
 const answered = (change: Partial<AnswerAt>) => ({ answer: { ...answer, ...change } });
 
@@ -39,6 +47,7 @@ describe('a decision about an element', () => {
     ['nothing has the key', 'UNKNOWN', { version: undefined }],
     ['the key is a preference', 'UNKNOWN', { version: { ...version, type: 'preference' } }],
     ['a peer owns the element', 'NOT_OURS', { version: { ...version, owner: 'https://lab.example.org' } }],
+    ['a hold restricts the use', 'RESTRICTED', { restricted: true, answer: undefined }],
     ['nobody has answered', 'NO_ANSWER', { answer: undefined }],
     ['the answer is a refusal', 'REFUSED', answered({ refused: true })],
     ['a refusal follows an acceptance', 'WITHDRAWN', answered({ refused: true, withdraws: true })],

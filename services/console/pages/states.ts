@@ -25,6 +25,13 @@ const shapes: Record<string, Record<string, Shape>> = {
     ARCHIVED: 'over',
     DELETED: 'over',
   },
+  erasureState: {
+    REQUESTED: 'needs-you',
+    RUNNING: 'under-way',
+    HELD: 'needs-you',
+    DONE: 'over',
+    REFUSED: 'over',
+  },
   webhookState: { ACTIVE: 'in-force', FAILING: 'needs-you', PAUSED: 'needs-you' },
   deliveryStatus: { PENDING: 'under-way', DELIVERED: 'in-force', FAILED: 'needs-you' },
   messageStatus: { PENDING: 'under-way', SENT: 'in-force', FAILED: 'needs-you', EXPIRED: 'over' },

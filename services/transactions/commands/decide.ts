@@ -74,10 +74,10 @@ export async function decide(
     }),
   );
   const decided = items.map(({ question, key, object, asOf }, place) => {
-    const { answer, asOf: readAt } = answers[place] as Probed;
+    const { answer, restricted, asOf: readAt } = answers[place] as Probed;
     const version = entries(asOf).version(key);
     const information = answer && informations(asOf).version(answer.infoKey);
-    const facts = { element: key, object, version, answer, information, asOf: readAt };
+    const facts = { element: key, object, version, restricted, answer, information, asOf: readAt };
     return { question, decision: decideElement(facts) };
   });
   const byQuestion = Map.groupBy(decided, ({ question }) => question);

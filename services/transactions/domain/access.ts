@@ -18,17 +18,19 @@ export function noSuchTransaction() {
 /**
  * Admits privileged callers, the signed-in subject, and holders of a transaction token. An expired token
  * opens the result while the receipt is valid, so that a link in a mail still leads to withdrawal.
- * @param need `task` to answer, confirm or cancel; `result` for the final page, the receipt and the child.
+ * @param need `task` to answer, confirm or cancel; `result` for the final page, the receipt and the child;
+ * `representation` also of an erased transaction.
  * @throws Failure `not-found` for everyone else, `unauthorized` for a revoked or expired token, `forbidden`
  * for a `receipt` token at a task.
  */
 export function requireAccess<Read extends ReadTransaction>(
   principal: Principal,
   read: Read | undefined,
-  need: 'task' | 'result' = 'task',
+  need: 'task' | 'result' | 'representation' = 'task',
 ): Read {
   if (!read) throw noSuchTransaction();
   const { transaction, now } = read;
+
   const token = principal.transaction;
   if (token) {
     if (token.id !== transaction.id) throw noSuchTransaction();
@@ -41,6 +43,8 @@ export function requireAccess<Read extends ReadTransaction>(
     return read;
   }
   if (!isPrivileged(principal) && principal.subject !== transaction.subject) throw noSuchTransaction();
+  if (transaction.erasedAt && need !== 'representation')
+    throw fail('not-found', 'The transaction was erased.');
   return read;
 }
 

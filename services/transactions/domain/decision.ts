@@ -6,6 +6,7 @@ export type DecisionReason =
   | 'GIVEN'
   | 'UNKNOWN'
   | 'NOT_OURS'
+  | 'RESTRICTED'
   | 'NO_ANSWER'
   | 'WITHDRAWN'
   | 'REFUSED'
@@ -64,6 +65,8 @@ export interface DecisionFacts {
   object: string;
   /** Undefined if nothing has this key. */
   version: VersionAt | undefined;
+  /** Whether a hold restricts the use of the subject's data (docs/erasure.md). */
+  restricted: boolean;
   answer: AnswerAt | undefined;
   /** The information under which the answer was given. */
   information: VersionAt | undefined;
@@ -91,9 +94,10 @@ export function decideElement(facts: DecisionFacts): ElementDecision {
   };
 }
 
-function reasonOf({ version, answer, information, asOf }: DecisionFacts): DecisionReason {
+function reasonOf({ version, restricted, answer, information, asOf }: DecisionFacts): DecisionReason {
   if (!isDecidable(version)) return 'UNKNOWN';
   if (version.owner !== null) return 'NOT_OURS';
+  if (restricted) return 'RESTRICTED';
   if (!answer) return 'NO_ANSWER';
   if (answer.refused) return answer.withdraws ? 'WITHDRAWN' : 'REFUSED';
   if (answer.expires && answer.expires <= asOf) return 'EXPIRED';

@@ -1,7 +1,7 @@
 import type { PreviousAnswer } from '#lib/contracts/form-content.ts';
 import type { ActiveVersions, DescribedElement } from '#lib/contracts/forms.ts';
 
-export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK'] as const;
+export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK', 'ERASED'] as const;
 export const recordStatuses = ['VALID', 'OBSOLETE', 'EXPIRED', 'IRRELEVANT'] as const;
 
 /** The members of a record that its status depends on. */
@@ -24,6 +24,7 @@ type StatusExplanation =
   | 'STILL_PENDING'
   | 'ENTRY_DELETED'
   | 'ROLLED_BACK'
+  | 'ERASED'
   | 'INFO_SERIAL_ARCHIVED'
   | 'BODY_SERIAL_ARCHIVED';
 
@@ -33,6 +34,7 @@ export function recordStatus(
   active: ActiveVersions,
   now: Date,
 ): [RecordStatus, StatusExplanation] {
+  if (record.state === 'ERASED') return ['IRRELEVANT', 'ERASED'];
   if (record.state === 'PENDING') return ['IRRELEVANT', 'STILL_PENDING'];
   if (active[record.key]?.deleted) return ['IRRELEVANT', 'ENTRY_DELETED'];
   if (record.state === 'ROLLED_BACK') return ['IRRELEVANT', 'ROLLED_BACK'];

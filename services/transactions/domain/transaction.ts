@@ -64,6 +64,8 @@ export interface Transaction {
   createdAt: Date;
   changedAt: Date;
   expiresAt: Date;
+  /** When its personal data were erased (docs/erasure.md). */
+  erasedAt: Date | null;
 }
 
 /** A transaction and the database's time when it was read. */
@@ -106,6 +108,7 @@ export function createdTransaction(created: NewTransaction, now: Date): Transact
     createdAt: now,
     changedAt: now,
     expiresAt: addDuration(now, created.context.timeout),
+    erasedAt: null,
   };
 }
 

@@ -5,6 +5,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { DecideDependencies } from '../commands/decide.ts';
+import type { ErasureDependencies } from '../commands/erase-subject.ts';
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
 import type { DemoMailbox } from '../transports/demo.ts';
 import { auditReads } from './audit-reads.ts';
@@ -12,17 +13,19 @@ import { authzenHandlers } from './authzen.ts';
 import { childHandlers } from './children.ts';
 import { confirmationHandlers } from './confirmations.ts';
 import { decisionHandlers } from './decisions.ts';
+import { erasureHandlers } from './erasures.ts';
 import { formHandlers } from './forms.ts';
 import { messageHandlers } from './messages.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './records.ts';
 import { statsHandlers } from './stats.ts';
+import { subjectExportHandlers } from './subject-export.ts';
 import { subjectHandlers } from './subjects.ts';
 import { transactionHandlers } from './transactions.ts';
 import { withdrawalHandlers } from './withdrawals.ts';
 
 /** Dependencies of the handlers; compose.ts builds them. */
-export interface Dependencies extends SubmitDependencies, DecideDependencies {
+export interface Dependencies extends SubmitDependencies, DecideDependencies, ErasureDependencies {
   db: Database;
   forms: FormsOperations;
   /** Forms as described last, by layout and languages; a guess that `renderForm` verifies (ADR 12). */
@@ -50,6 +53,8 @@ export function createHandlers(dependencies: Dependencies): Handlers {
     ...receiptHandlers(dependencies),
     ...recordHandlers(dependencies),
     ...subjectHandlers(dependencies),
+    ...subjectExportHandlers(dependencies),
+    ...erasureHandlers(dependencies),
     ...statsHandlers(dependencies),
     ...decisionHandlers(dependencies),
     ...authzenHandlers(dependencies),

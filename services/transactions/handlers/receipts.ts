@@ -2,10 +2,11 @@ import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { receiptFileName, receiptPdf } from '../commands/receipt-pdf.ts';
-import { requireAccess } from '../domain/access.ts';
+import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { keyOf } from '../domain/values.ts';
@@ -14,6 +15,7 @@ import { presentRecipient, withdrawalChoice } from '../presenters/final-page.ts'
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 import { receiptJsonLd } from '../presenters/receipt-jsonld.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
+import { readErasedReceipt } from '../queries/erased-receipts.ts';
 import { readReceipt, readRecordIds } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { readStanding } from '../queries/withdrawals.ts';
@@ -47,7 +49,8 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
   return {
     /** The receipt as it was signed, or another presentation of it. */
     async getReceipt(ctx, { params, query, principal }) {
-      const read = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'result');
+      const found = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'representation');
+      const read = await requireNotErased(db, found);
       const type = chooseType(ctx, query.format as string | undefined);
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
@@ -68,6 +71,16 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
       ctx.body = type === jose ? receipt.jws : receipt.body;
     },
   };
+}
+
+/** @throws Failure `not-found` with what is kept of an erased receipt, to prove a copy. */
+async function requireNotErased(db: Queries, read: ReadTransaction): Promise<ReadTransaction> {
+  if (!read.transaction.erasedAt) return read;
+  const erased = await readErasedReceipt(db, read.transaction.id);
+  if (!erased) throw noSuchTransaction();
+  const { digest, kid, signedAt } = erased;
+  const members = { erased: { sha256: digest, kid, timestamp: signedAt.toISOString() } };
+  throw fail('not-found', 'The receipt was erased.', { members });
 }
 
 /** @throws Failure `not-acceptable` if no wanted format is available. */

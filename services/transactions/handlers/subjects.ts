@@ -5,6 +5,8 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { invalid, isFault, parseLanguage, parseText } from '../domain/values.ts';
+import { presentHold } from '../presenters/erasure.ts';
+import { readHold } from '../queries/holds.ts';
 import {
   insertSubject,
   listSubjects,
@@ -54,7 +56,8 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
       const isId = !named && isPrivileged(principal) && uuidPattern.test(name);
       const subject = isId ? await readSubjectById(db, name) : named;
       if (!subject) throw noSuchSubject();
-      ctx.body = presentSubject(subject);
+      const hold = isPrivileged(principal) ? await readHold(db, subject.name) : undefined;
+      ctx.body = { ...presentSubject(subject), hold: hold && presentHold(hold) };
     },
 
     /** Changes the members that are present; an empty text clears. */
@@ -121,7 +124,7 @@ function parseEmail(text: string): string | Fault {
 }
 
 /** `Timestamp` members are epoch milliseconds (docs/interface.md, "Terms"). */
-function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
+export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
   return {
     id,
     name,

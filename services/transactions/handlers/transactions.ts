@@ -72,8 +72,11 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
     async getTransaction(ctx, { params, principal, mode }) {
       const id = params.txid ?? '';
       if (mode === 'json') {
-        const read = requireAccess(principal, await readTransaction(db, id), 'result');
-        return sendTransaction(ctx, dependencies, read, { principal });
+        const read = requireAccess(principal, await readTransaction(db, id), 'representation');
+        if (!read.transaction.erasedAt) return sendTransaction(ctx, dependencies, read, { principal });
+        const related = await readRelated(db, [read.transaction]);
+        ctx.body = presentTransaction(read, principal, dependencies.instance.baseUrl, related);
+        return;
       }
       const read = requireAccess(principal, await readResult(db, id), 'result');
       const isOpen = stateAt(read.transaction, read.now) === 'CREATED';

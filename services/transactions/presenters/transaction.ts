@@ -34,7 +34,8 @@ export function presentTransaction(
     token: links?.token,
     task: state === 'CREATED' ? plain.submit : awaitsCode ? plain.confirm : undefined,
     breed: plain.child,
-    receipt: state === 'COMMITTED' ? plain.receipt : undefined,
+    receipt: state === 'COMMITTED' && !transaction.erasedAt ? plain.receipt : undefined,
+    erased: transaction.erasedAt?.toISOString(),
     // Links that lead nowhere in this state are left out.
     links: links && {
       subject: links.transaction,

@@ -19,6 +19,23 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
 }
 
 /**
+ * Cancels the open transactions that an erasure covers. The sweeper ends those past their deadline, and those
+ * that a peer leads wait for its decision. SKIP LOCKED: a submission that holds the row is completed first.
+ */
+export async function cancelOpen(
+  db: Queries,
+  { subject, erasure }: { subject: string; erasure: string },
+  source: string,
+): Promise<void> {
+  const where = sql`id IN (
+    SELECT o.id FROM transactions AS o JOIN erasures AS e ON e.id = ${erasure}
+     WHERE o.subject = ${subject} AND o.state IN ('CREATED', 'SUBMITTED') AND o.leader IS NULL
+       AND o.expires_at > accord_now() AND o.created_at <= e.started_at AND e.state IN ('RUNNING', 'HELD')
+     FOR UPDATE OF o SKIP LOCKED)`;
+  await endTransactions(db, 'CANCELLED', where, source);
+}
+
+/**
  * Ends transactions past their deadline, oldest first, in the state that `stateAt` names.
  * SKIP LOCKED: sweepers share the work, and a submission that holds the row is completed first.
  * @param limit for each of three kinds: not answered, not confirmed, not held by all owners.

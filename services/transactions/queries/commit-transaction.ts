@@ -8,7 +8,7 @@ import type { SignedReceipt } from '../domain/receipt.ts';
 import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
 import { storeCode, useCode } from './codes.ts';
 import { partEvents, recordStateChange, supersededEvents, withdrawnEvents } from './events.ts';
-import { toReadTransaction, transactionColumns, withdrawnSince } from './transactions.ts';
+import { subjectLockShared, toReadTransaction, transactionColumns, withdrawnSince } from './transactions.ts';
 
 /**
  * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
@@ -32,11 +32,6 @@ export async function commitTransaction(
     ), ${recordStateChange('committed', source)}
     SELECT t.id FROM t`);
   return row !== undefined;
-}
-
-/** SQL: the arguments of the advisory lock of a subject. */
-export function subjectLock(subject: Statement): Statement {
-  return sql`hashtext('subject'), hashtext(${subject})`;
 }
 
 /** Common table expressions that commit the answers of the transaction in `t`: records and receipt. */
@@ -147,7 +142,7 @@ function storeRecords(
              ${commitment.author}, ${commitment.comment}::text, ${commitment.submittedAt}, ${committedAt},
              g."expiresAt", ${withdraws}
         FROM given AS g CROSS JOIN t
-       CROSS JOIN (SELECT pg_advisory_xact_lock_shared(${subjectLock(sql`l.subject`)}) FROM t AS l) AS shared
+       CROSS JOIN ${subjectLockShared} AS shared
       RETURNING id, key, withdraws
     )`;
 }

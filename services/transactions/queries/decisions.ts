@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { AnswerAt } from '../domain/decision.ts';
+import { isRestricted } from './holds.ts';
 
 /** Whose answer to read, and as of when. */
 export interface Probe {
@@ -15,15 +16,16 @@ export interface Probe {
 /** What a probe found. */
 export interface Probed {
   asOf: Date;
+  restricted: boolean;
   answer: AnswerAt | undefined;
 }
 
-type Row = { asOf: Date } & ({ record: null } | AnswerAt);
+type Row = { asOf: Date; restricted: boolean } & ({ record: null } | AnswerAt);
 
 /** The newest answer that was committed by a time, for each probe in order: two index probes each at most. */
 export async function readAnswersAt(db: Queries, probes: readonly Probe[]): Promise<Probed[]> {
   const rows = await db.query<Row>(sql`
-    SELECT q.as_of AS "asOf", r.record, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
+    SELECT q.as_of AS "asOf", ${isRestricted(sql`q.subject`, sql`q.as_of`)} AS restricted, r.record, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
            r.refused, coalesce(p.accepted, false) AS withdraws, r.of_peer AS "ofPeer", r.given, r.expires
       FROM (SELECT w.place, w.subject, w.object, w.key, coalesce(w.as_of, n.now) AS as_of
               FROM unnest(${probes.map(({ subject }) => subject)}::text[],
@@ -49,5 +51,9 @@ export async function readAnswersAt(db: Queries, probes: readonly Probe[]): Prom
             ORDER BY p.committed_at DESC, p.id DESC
             LIMIT 1) AS p ON true
      ORDER BY q.place`);
-  return rows.map(({ asOf, ...answer }) => ({ asOf, answer: answer.record === null ? undefined : answer }));
+  return rows.map(({ asOf, restricted, ...answer }) => ({
+    asOf,
+    restricted,
+    answer: answer.record === null ? undefined : answer,
+  }));
 }

@@ -186,3 +186,52 @@ export function supersededEvents(
     source,
   );
 }
+
+/** Inserts an event for every 50 records that are in force for the questions of a subject. */
+export function restrictedEvents(
+  { subject, reference }: { subject: string; reference: string },
+  source: string,
+): Statement {
+  const newest = sql`
+    SELECT DISTINCT ON (r.object, r.key) r.id FROM records AS r
+     WHERE r.state = 'COMMITTED' AND r.subject = ${subject}
+     ORDER BY r.object, r.key, r.committed_at DESC, r.id DESC`;
+  return insertEvents(
+    {
+      from: inPieces(sql`SELECT ${reference}::text AS id, n.id AS record FROM (${newest}) AS n`),
+      topic: 'accord.consents',
+      key: sql`s.id`,
+      type: sql`'io.accord.subject.restricted.v1'::text`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object('records', s.records)`,
+    },
+    source,
+  );
+}
+
+/** Inserts an event for every 50 records that took effect once, of the transactions in `erased`. */
+export function erasedEvents(erasure: string | undefined, source: string): Statement {
+  return insertEvents(
+    {
+      from: inPieces(sql`
+        SELECT e.transaction AS id, e.id AS record FROM erased AS e WHERE e.committed_at IS NOT NULL`),
+      topic: 'accord.consents',
+      key: sql`s.id`,
+      type: sql`'io.accord.subject.erased.v1'::text`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object(
+        'erasure', ${erasure}::text, 'transaction', s.id, 'records', s.records)`,
+    },
+    source,
+  );
+}
+
+/** SQL: rows (id, records), with up to 50 records each. @param records a query for (id, record). */
+function inPieces(records: Statement): Statement {
+  return sql`(
+    SELECT p.id, jsonb_agg(p.record ORDER BY p.record) AS records
+      FROM (SELECT o.id, o.record,
+                   (row_number() OVER (PARTITION BY o.id ORDER BY o.record) - 1) / 50 AS piece
+              FROM (${records}) AS o) AS p
+     GROUP BY p.id, p.piece)`;
+}

@@ -19,7 +19,7 @@ export function countStates(db: Queries, { after, before }: Period, timeZone: st
 }
 
 /**
- * Notices do not count: they have no options, so `positions` is null.
+ * Erased answers count. Notices do not count: they have no options, so `positions` is null.
  * @param keys the elements to count; undefined for all.
  */
 export function countAnswers(
@@ -32,7 +32,7 @@ export function countAnswers(
     SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type,
            r.value[1] AS answer, count(*) AS count
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
-     WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.state = 'COMMITTED'
+     WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.committed_at IS NOT NULL
        AND r.type IN ('processing', 'conditions') AND r.positions IS NOT NULL
        ${keys ? sql`AND r.key = ANY(${keys}::text[])` : empty}
      GROUP BY 1, r.key, r.type, r.value[1]`);

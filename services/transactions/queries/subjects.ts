@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, sql } from '#lib/db/sql.ts';
+import { fail } from '#lib/errors/fail.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 
@@ -61,6 +62,29 @@ export async function updateSubject(
                                    ELSE s.default_language END,
            modified_at = accord_now()
      WHERE s.id = ${id} RETURNING ${columns}`);
+}
+
+/** The subject of a name, stored first if it is new. */
+export async function ensureSubject(db: Queries, name: string): Promise<Subject> {
+  const given = { name, emailAddress: null, defaultLanguage: null };
+  return (
+    (await readSubject(db, name)) ??
+    (await insertSubject(db, given)) ??
+    (await readSubject(db, name)) ??
+    gone()
+  );
+}
+
+function gone(): never {
+  throw fail('unavailable', 'The subject is being erased. Please try again.', {
+    headers: { 'Retry-After': '1' },
+  });
+}
+
+/** Deletes an erased subject. @param hasLater whether the name has later transactions: of a new subject. */
+export async function replaceSubject(tx: Queries, name: string, hasLater: boolean): Promise<void> {
+  await tx.query(sql`DELETE FROM subjects AS s WHERE s.name = ${name}`);
+  if (hasLater) await insertSubject(tx, { name, emailAddress: null, defaultLanguage: null });
 }
 
 /** A page of subjects, newest first. @param name a part of their names. @param only a whole name. */

@@ -17,7 +17,7 @@ import { newestRecord } from './records.ts';
 export const transactionColumns = sql`
   t.id, t.subject, t.state, t.version, t.context, t.layout, t.kind, t.author, t.parent, t.token_epoch AS "tokenEpoch",
   t.answers_digest AS "answersDigest", t.awaits_code AS "awaitsCode", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt",
-  t.expires_at AS "expiresAt"`;
+  t.expires_at AS "expiresAt", t.erased_at AS "erasedAt"`;
 
 type Row = Transaction & { now: Date };
 
@@ -201,12 +201,17 @@ function inserted(
     ), ${storeSubject()}, ${recordStateChange('created', source)}`;
 }
 
+/** SQL: a relation of one row that makes an erasure of the subject of `t` wait, or waits for its COMMIT. */
+export const subjectLockShared = sql`
+  (SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(l.subject)) FROM t AS l)`;
+
 /** A common table expression that stores the subject of the transaction in `t` if it is new. */
 export function storeSubject(): Statement {
   return sql`subject AS (
       INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
       SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress',
-             t.context->>'language', t.created_at, t.created_at FROM t
+             t.context->>'language', t.created_at, t.created_at
+        FROM t CROSS JOIN ${subjectLockShared} AS shared
       ON CONFLICT (name) DO NOTHING
     )`;
 }

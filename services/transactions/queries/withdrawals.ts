@@ -4,16 +4,16 @@ import type { Commitment } from '../domain/commitment.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import type { StandingAnswer } from '../domain/withdrawal.ts';
-import { storeCommittedAnswers, subjectLock } from './commit-transaction.ts';
+import { storeCommittedAnswers } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
 import { storeSubject, toReadTransaction, transactionColumns } from './transactions.ts';
 
 /**
  * Waits for all submissions of a subject that are being stored, and makes later ones wait for the end of the
- * database transaction (docs/withdrawal.md, "The rule").
+ * database transaction (docs/withdrawal.md, "The rule"). The shared lock: `subjectLockShared`.
  */
 export async function lockSubject(tx: Queries, subject: string): Promise<void> {
-  await tx.query(sql`SELECT pg_advisory_xact_lock(${subjectLock(sql`${subject}`)})`);
+  await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext(${subject}))`);
 }
 
 /** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */

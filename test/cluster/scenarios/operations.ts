@@ -152,6 +152,7 @@ const shared = [
   'transaction-token',
   'key-pepper',
   'webhook-sealing',
+  'erasure-pepper',
 ];
 const neededLonger = ['transaction-token', 'key-pepper', 'webhook-sealing'];
 

@@ -78,6 +78,23 @@ async function newModel({ admin }: Aim): Promise<{ id: string }> {
   };
 }
 
+/** A person of whom nothing else is asked. */
+async function newSubject({ operator, admin }: Aim): Promise<{ name: string }> {
+  const name = newName();
+  await operator.send('POST', '/subjects', { name });
+  // So that nothing is erased while others look at the tables.
+  await admin.send('PUT', `/subjects/${encodeURIComponent(name)}/hold`, { reason: 'A legal claim' });
+  return { name };
+}
+
+async function newErasure(aim: Aim): Promise<{ erasure: string }> {
+  const { name } = await newSubject(aim);
+  const path = `/subjects/${encodeURIComponent(name)}/erasure`;
+  return { erasure: (await answer<{ id: string }>(aim.admin.send('POST', path))).id };
+}
+
+const ofErased = (more: Parts = {}) => thing(newSubject, { name: 'nobody at all' }, more);
+
 async function newKey({ admin }: Aim): Promise<{ id: string }> {
   const { id } = await answer<{ id: string }>(
     admin.send('POST', '/keys', { name: 'short-lived', scope: 'OWNER' }),
@@ -191,6 +208,15 @@ export const recipes: Record<string, Recipe> = {
     json: { defaultLanguage: 'fr' },
   })),
   listSubjectRecords: ofSubject((name) => ({ params: { name } }), true),
+  exportSubject: ofSubject((name) => ({ params: { name } })),
+  holdSubject: ofErased({ json: { reason: 'A legal claim' } }),
+  endHold: ofErased(),
+  eraseSubject: ofErased(),
+  // A program has no subject.
+  requestErasure: { ...plain(), letIn: 422 },
+  listErasures: plain(),
+  getErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }),
+  decideErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }, { json: { status: 'RUNNING' } }),
   getReceipt: about('final'),
   getUserRecords: plain(),
   getStats: plain(),

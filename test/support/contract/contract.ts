@@ -51,7 +51,7 @@ export function createContractChecker(document: ContractDocument): ContractCheck
       const schema = mediaTypeOf(found.response, observed, fail);
       if (schema === undefined) return;
       const { mediaType, pointer } = schema;
-      const body = mediaType.endsWith('json') ? parseJson(observed.body, fail) : observed.body;
+      const body = /[/+]json$/.test(mediaType) ? parseJson(observed.body, fail) : observed.body;
       const validate = validatorFor(`${found.pointer}${pointer}`);
       if (!validate(body)) fail(`${describe(validate.errors ?? [])}\n${excerpt(observed.body)}`);
       if (mediaType === 'application/problem+json') checkProblem(found.response, observed.status, body, fail);

@@ -20,6 +20,8 @@ export async function startKillableInstance(settings: Record<string, string> = {
   const { headers } = await createKey(instance);
   return {
     database: database.url,
+    program,
+    instance,
     shop: patient(callerWith(instance, headers)),
     kill: () => accord.kill(),
     async startAgain() {

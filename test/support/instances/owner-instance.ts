@@ -109,17 +109,26 @@ export async function startOwner(): Promise<OwnerInstance> {
       if (isFormsAway) throw fail('unavailable', 'Forms cannot be asked.');
       return forms.operations.checkSubmission(input);
     };
-    const { transactionToken, instanceSigning, instanceSealing } = instance.secrets;
+    const { transactionToken, instanceSigning, instanceSealing, erasurePepper } = instance.secrets;
     const transactions = await composeTransactions({
       ...shared,
       db,
       forms: { ...forms.operations, checkSubmission },
-      settings: { ...settings, embedOrigins: '', sweepMs: 1_000, expiryNoticeDays: 30, ...messageSettings },
+      settings: {
+        ...settings,
+        embedOrigins: '',
+        sweepMs: 1_000,
+        expiryNoticeDays: 30,
+        backupRetention: 'P35D',
+        abandonedRetention: 'P90D',
+        ...messageSettings,
+      },
       transports: { mail: null, sms: null },
       senders: { mail: [], sms: [] },
       tokenSecrets: transactionToken,
       signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
       sealingKeys: [...instanceSealing, formerSealingKey],
+      erasurePeppers: erasurePepper,
     });
     return transactions.operations;
   };

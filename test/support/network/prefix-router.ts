@@ -41,6 +41,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/decisions',
     '/access',
     '/choices',
+    '/erasures',
     '/.well-known/authzen-configuration',
   ],
   peers: ['/peers', '/federation', '/.well-known/accord', '/audit/peers', '/audit/checkpoints'],

@@ -10,12 +10,13 @@ export interface TestDatabase {
 
 let made = 0;
 
-/** Clones the migrated template; about 30 ms. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** Clones the migrated template; about 30 ms. @param source another database; it must have no connections. */
+export async function createTestDatabase(source?: string): Promise<TestDatabase> {
   const { adminUrl, prefix } = inject('postgres');
   made += 1;
   const name = `${prefix}_${process.pid}_${made}`;
-  await runOn(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${prefix}_template`);
+  const template = source ? new URL(source).pathname.slice(1) : `${prefix}_template`;
+  await runOn(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   return {

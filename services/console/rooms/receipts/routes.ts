@@ -100,7 +100,7 @@ export const receipts: Room = {
 /** A link for each format. They have a fresh token of the transaction, because browsers send no other. */
 async function linksOf(ctx: Context, kit: RoomKit, txid: string) {
   const { body } = await kit.api(ctx).call('getTransaction', { params: { txid } });
-  const { receipt } = body.links;
+  const receipt = body.links?.receipt;
   if (!receipt) return [];
   return formats.map((format) => ({
     href: withQuery(receipt, { format }),

@@ -5,7 +5,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec, PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { answerWord, elementsOfForm, listAskable, type Question, readQuestions } from './questions.ts';
-import { nameOf } from './subject.ts';
+import { nameOf } from './subject-path.ts';
 
 /** How an answer came that is recorded on behalf of a person. */
 const ways = ['paper', 'telephone', 'person', 'mail', 'other'] as const;

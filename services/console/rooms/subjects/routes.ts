@@ -8,6 +8,7 @@ import { type Column, tableView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { transactionPath } from '../transactions/transaction-path.ts';
 import { answerRoutes } from './answers.ts';
+import { erasureRoutes } from './erasure.ts';
 import { recordRoutes } from './record.ts';
 import { subjectRoutes } from './subject.ts';
 import { contactFields, subjectPath } from './subject-path.ts';
@@ -19,7 +20,7 @@ export const subjects: Room = {
   name: 'subjects',
   path: '/subjects',
   roles: ['operator'],
-  views: ['list', 'new', 'answers', 'subject', 'record', 'review'],
+  views: ['list', 'new', 'answers', 'subject', 'record', 'review', 'erasures'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
@@ -46,6 +47,7 @@ export const subjects: Room = {
         }),
         table: tableView(reader, { caption, columns, path, filters, cursor, ...page }),
         newUrl: kit.may(ctx, 'createSubject') && `${path}/new`,
+        erasuresUrl: kit.may(ctx, 'listErasures') && `${path}/erasures`,
         answersUrl: `${path}/answers`,
       });
     });
@@ -96,6 +98,7 @@ export const subjects: Room = {
     });
 
     answerRoutes(router, kit);
+    erasureRoutes(router, kit);
     subjectRoutes(router, kit);
     recordRoutes(router, kit);
   },

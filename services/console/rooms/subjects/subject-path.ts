@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -5,6 +6,12 @@ import type { RoomKit } from '../../pages/kit.ts';
 /** The path of a person's page. */
 export function subjectPath({ names }: Pick<RoomKit, 'names'>, name: string): string {
   return `/console/subjects/${names.seal(name)}`;
+}
+
+/** The person of the page's URL. @throws ApiFailure 404 if the name was not sealed here. */
+export function nameOf(ctx: Context, kit: RoomKit): { name: string; href: string } {
+  const sealed = String(ctx.params.s);
+  return { name: kit.names.open(sealed) ?? '', href: `${kit.path}/${sealed}` };
 }
 
 /** Fields that can be changed later. */

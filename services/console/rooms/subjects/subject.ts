@@ -7,8 +7,9 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
+import { holdFact } from './erasure.ts';
 import { answerWord, listAskable } from './questions.ts';
-import { contactFields } from './subject-path.ts';
+import { contactFields, nameOf } from './subject-path.ts';
 
 type Answer = components['schemas']['Record'];
 
@@ -45,6 +46,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
           cell: { text: subject.defaultLanguage ? reader.languageName(subject.defaultLanguage) : '–' },
         },
         { label: t('subjects.since'), cell: { time: reader.time(subject.creationTimestamp) } },
+        ...(subject.hold ? [holdFact(reader, subject.hold)] : []),
       ],
       valid: {
         ...records,
@@ -61,6 +63,13 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         { may: kit.may(ctx, 'createSingleStepTransaction'), href: `${href}/record`, word: t('record.act') },
         { may: kit.may(ctx, 'createTransaction'), href: `${href}/link`, word: t('link.act') },
         { may: kit.may(ctx, 'updateSubject'), href: `${href}/edit`, word: t('subjects.edit') },
+        { may: kit.may(ctx, 'exportSubject'), href: `${href}/export`, word: t('subjects.export') },
+        {
+          may: kit.may(ctx, 'holdSubject'),
+          href: `${href}/${subject.hold ? 'release' : 'hold'}`,
+          word: t(subject.hold ? 'hold.endAct' : 'hold.act'),
+        },
+        { may: kit.may(ctx, 'eraseSubject'), href: `${href}/erase`, word: t('erase.act') },
         { may: true, href: `${href}/json`, word: t('subjects.json') },
       ].filter(({ may }) => may),
     });
@@ -150,12 +159,6 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       await showLink(ctx, error);
     }
   });
-}
-
-/** The person of the page's URL. @throws ApiFailure 404 if the name was not sealed here. */
-export function nameOf(ctx: Context, kit: RoomKit): { name: string; href: string } {
-  const sealed = String(ctx.params.s);
-  return { name: kit.names.open(sealed) ?? '', href: `${kit.path}/${sealed}` };
 }
 
 function answerTable(reader: ConsoleReader, caption: string, rows: readonly Answer[]) {

@@ -12,7 +12,7 @@ import { subjectPath } from '../subjects/subject-path.ts';
 /** The room Integration shows webhooks. */
 const webhooksPath = `${consolePath}/integration/webhooks`;
 
-type Transaction = components['schemas']['Transaction'];
+type Transaction = components['schemas']['ListedTransaction'];
 
 /** Everything about a transaction that its page shows, read side by side. */
 export async function readTransaction(ctx: Context, kit: RoomKit, id: string): Promise<PageLocals> {
@@ -29,8 +29,8 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
   return {
     title: reader.t('transactions.one', { id }),
     facts: factsOf(reader, transaction, kit),
-    link: transaction.links.subject,
-    receipt: transaction.links.receipt,
+    link: transaction.links?.subject,
+    receipt: transaction.links?.receipt,
     ...panels,
     parts: partTable(reader, transaction.followers),
     recipients: transaction.recipients && recipientTable(reader, transaction.recipients),
@@ -55,7 +55,8 @@ const operations = {
 const finalStates = ['COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'];
 
 /** What may be done with a transaction in its state. */
-function actsOf({ state, updatable }: Transaction): (keyof typeof operations)[] {
+function actsOf({ state, updatable, erased }: Transaction): (keyof typeof operations)[] {
+  if (erased) return [];
   const isFinal = finalStates.includes(state);
   return [
     ...(isFinal ? [] : (['invite'] as const)),
@@ -108,13 +109,15 @@ function deliveryTable(reader: ConsoleReader, rows: Awaited<ReturnType<typeof re
 
 function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names }: RoomKit) {
   const { t } = reader;
-  const { subject, state, kind, created, expires, author, language, parent, leader, context } = transaction;
+  const { subject, state, kind, created, erased, expires, author, language, parent, leader, context } =
+    transaction;
   const fact = (key: string, cell: object) => ({ label: t(`transactions.${key}`), cell });
   return [
     fact('state', { state: stateMark(reader, 'transactionState', state) }),
     ...(kind ? [fact('kind', { text: t('transactions.withdrawal') })] : []),
     fact('subject', { text: subject, href: subjectPath({ names }, subject) }),
     fact('created', { time: reader.time(created) }),
+    ...(erased ? [fact('erased', { time: reader.time(erased) })] : []),
     ...(finalStates.includes(state) ? [] : [fact('expires', { time: reader.time(expires) })]),
     ...(author ? [fact('author', { text: author })] : []),
     ...(context?.origin ? [fact('origin', { text: reader.word('origin', context.origin) })] : []),

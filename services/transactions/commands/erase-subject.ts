@@ -1,0 +1,173 @@
+import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
+import type { Erasure, SubjectDigest } from '../domain/erasure.ts';
+import { cancelOpen } from '../queries/change-state.ts';
+import {
+  deleteClaims,
+  eraseTransactions,
+  pickTransactions,
+  readRest,
+} from '../queries/erase-transactions.ts';
+import {
+  addErased,
+  endErasure,
+  insertErasure,
+  lockErasure,
+  moveErasure,
+  readErasure,
+  readOpenErasure,
+} from '../queries/erasures.ts';
+import { deleteHold, readHold, restrictHeld, tellRestriction } from '../queries/holds.ts';
+import { readSubject, replaceSubject, type Subject } from '../queries/subjects.ts';
+import { lockSubject } from '../queries/withdrawals.ts';
+
+export interface ErasureDependencies {
+  db: Database;
+  instance: { baseUrl: string };
+  subjectDigest: SubjectDigest;
+  /** Wakes the outbox relay. */
+  wake: () => void;
+  /** Wakes the job that erases. */
+  wakeErasure: () => void;
+}
+
+/**
+ * Starts the erasure of a subject, or stores the request for it. Idempotent: the erasure of the subject that
+ * has not ended is returned, and started if the subject had only requested it.
+ * @param given.state REQUESTED for a request by the person.
+ */
+export async function requestErasure(
+  dependencies: ErasureDependencies,
+  subject: Pick<Subject, 'id' | 'name'>,
+  { state, reason }: { state: 'REQUESTED' | 'RUNNING'; reason: string | null },
+): Promise<Erasure> {
+  const { db, subjectDigest, wakeErasure } = dependencies;
+  const erasure = await db.withTransaction(async (tx) => {
+    await lockSubject(tx, subject.name);
+    // It may have been erased while this request waited.
+    if ((await readSubject(tx, subject.name))?.id !== subject.id)
+      throw fail('not-found', 'Subject not found.');
+    const digest = subjectDigest.make(subject.name);
+    const row = { id: randomId(), reference: subject.id, subject: subject.name, digest, state, reason };
+    const inserted = await insertErasure(tx, row);
+    const stored = inserted ?? ((await readOpenErasure(tx, subject.name)) as Erasure);
+    if (state === 'REQUESTED' || (!inserted && stored.state !== 'REQUESTED')) return stored;
+    return startErasure(dependencies, tx, stored);
+  });
+  wakeErasure();
+  return erasure;
+}
+
+/**
+ * Starts or refuses a requested erasure. Idempotent.
+ * @throws Failure `not-found`; `wrong-state` if it was decided otherwise.
+ */
+export async function decideErasure(
+  dependencies: ErasureDependencies,
+  id: string,
+  { status, ground }: { status: 'RUNNING' | 'REFUSED'; ground: string | null },
+): Promise<Erasure> {
+  const { db, wakeErasure } = dependencies;
+  const found = await readErasure(db, id);
+  if (!found) throw noSuchErasure();
+  const erasure = await db.withTransaction(async (tx) => {
+    if (found.subject !== null) await lockSubject(tx, found.subject);
+    const stored = (await lockErasure(tx, id)) as Erasure;
+    const isSame = (stored.state === 'REFUSED') === (status === 'REFUSED');
+    if (stored.state !== 'REQUESTED' && isSame) return stored;
+    if (stored.state !== 'REQUESTED')
+      throw fail('wrong-state', `The erasure is already ${stored.state}.`, {
+        members: { state: stored.state },
+      });
+    if (status === 'RUNNING') return startErasure(dependencies, tx, stored);
+    await recordAction(tx, { action: 'erasure.refused', target: `subject/${stored.reference}` });
+    return endErasure(tx, id, { state: 'REFUSED', ground });
+  });
+  wakeErasure();
+  return erasure;
+}
+
+export function noSuchErasure() {
+  return fail('not-found', 'Erasure not found.');
+}
+
+/** Starts an erasure whose subject is locked; while a hold is in force, it is HELD. */
+async function startErasure(
+  { instance }: Pick<ErasureDependencies, 'instance'>,
+  tx: Queries,
+  { id, reference, subject }: Erasure,
+): Promise<Erasure> {
+  await recordAction(tx, { action: 'erasure.started', target: `subject/${reference}` });
+  if (subject === null || !(await readHold(tx, subject))) return moveErasure(tx, id, 'RUNNING');
+  return holdErasure(tx, { id, reference, subject }, instance.baseUrl);
+}
+
+/** Makes an erasure HELD, which restricts the use of the subject's data. The subject is locked. */
+export async function holdErasure(
+  tx: Queries,
+  { id, reference, subject }: { id: string; reference: string; subject: string },
+  source: string,
+): Promise<Erasure> {
+  if (await restrictHeld(tx, subject)) await tellRestriction(tx, { subject, reference }, source);
+  return moveErasure(tx, id, 'HELD');
+}
+
+/** Transactions that one COMMIT erases. */
+const batch = 50;
+
+/**
+ * Works on an erasure until it is DONE or has to wait: for a hold, or for a transaction that is being
+ * answered or that a peer leads. Whatever was committed is not done again, so it can be repeated at any time.
+ */
+export async function runErasure(
+  dependencies: Pick<ErasureDependencies, 'db' | 'instance' | 'wake'>,
+  id: string,
+  isStopped: () => boolean,
+): Promise<void> {
+  const { db, instance, wake } = dependencies;
+  const found = await readErasure(db, id);
+  if (!found || found.subject === null) return;
+  const { subject } = found;
+  if ((await readHold(db, subject)) === undefined) {
+    await cancelOpen(db, { subject, erasure: id }, instance.baseUrl);
+    await deleteClaims(db, subject);
+  }
+  let goesOn = true;
+  while (goesOn && !isStopped()) {
+    goesOn = await db.withTransaction((tx) => eraseBatch(tx, { id, subject }, instance.baseUrl));
+    wake();
+  }
+}
+
+/** @returns whether another batch may follow at once. */
+async function eraseBatch(
+  tx: Queries,
+  { id, subject }: { id: string; subject: string },
+  source: string,
+): Promise<boolean> {
+  await lockSubject(tx, subject);
+  const erasure = await lockErasure(tx, id);
+  if (!erasure || (erasure.state !== 'RUNNING' && erasure.state !== 'HELD')) return false;
+  const { reference } = erasure;
+  if (await readHold(tx, subject)) {
+    if (erasure.state === 'RUNNING') await holdErasure(tx, { id, reference, subject }, source);
+    return false;
+  }
+  if (erasure.state === 'HELD') await moveErasure(tx, id, 'RUNNING');
+  const picked = await pickTransactions(tx, { subject, erasure: id }, batch);
+  if (picked.length > 0) {
+    const erased = await eraseTransactions(tx, picked, { erasure: id, source });
+    await addErased(tx, erasure, erased);
+    return true;
+  }
+  const rest = await readRest(tx, { subject, erasure: id });
+  if (rest.covered) return false;
+  // A hold that is over.
+  await deleteHold(tx, subject);
+  await replaceSubject(tx, subject, rest.later);
+  await recordAction(tx, { action: 'subject.erased', target: `subject/${reference}` }, thisInstance);
+  await endErasure(tx, id, { state: 'DONE' });
+  return false;
+}

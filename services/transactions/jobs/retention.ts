@@ -1,0 +1,73 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { Statement } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/lists.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import { eraseTransactions } from '../queries/erase-transactions.ts';
+import {
+  deleteUnused,
+  findAbandoned,
+  findOver,
+  isAbandoned,
+  isOver,
+  type Outlived,
+  pickOutlived,
+} from '../queries/retention.ts';
+import { lockSubject } from '../queries/withdrawals.ts';
+
+interface RetentionDependencies {
+  db: Database;
+  log: Logger;
+  instance: { baseUrl: string };
+  /** Wakes the outbox relay. */
+  wake: () => void;
+  /** ABANDONED_RETENTION, as PostgreSQL reads it. */
+  abandoned: string;
+  /** RECORD_RETENTION; undefined: answers are kept. */
+  records: string | undefined;
+  everyMs: number;
+}
+
+/** Transactions of each kind in one run, so that a run takes few seconds. */
+const batch = 200;
+
+/**
+ * Erases transactions whose retention has ended (docs/erasure.md, "Retention"). Each run looks at the next
+ * committed transactions, and starts anew after the newest; only the place is kept in memory.
+ */
+export function createRetention(dependencies: RetentionDependencies): RepeatedWork {
+  const { db, log, abandoned, records, everyMs } = dependencies;
+  let after: Position | undefined;
+  return createRepeatedWork({
+    everyMs,
+    async work(isStopped) {
+      for (const found of await findAbandoned(db, abandoned, batch))
+        if (!isStopped())
+          await erase(dependencies, found, { ended: isAbandoned(abandoned), retention: abandoned });
+      if (records === undefined) return;
+      const looked = await findOver(db, { retention: records, after, limit: batch });
+      for (const found of looked)
+        if (found.over && !isStopped())
+          await erase(dependencies, found, { ended: isOver(records), retention: records });
+      const last = looked.at(-1);
+      after = last && looked.length === batch ? { createdAt: last.position, id: last.id } : undefined;
+    },
+    onError: (error) =>
+      log.warn('failed to erase transactions after their retention; retried at the next interval', { error }),
+  });
+}
+
+async function erase(
+  { db, instance, wake }: RetentionDependencies,
+  found: Outlived,
+  { ended, retention }: { ended: Statement; retention: string },
+): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    await lockSubject(tx, found.subject);
+    const picked = await pickOutlived(tx, found, ended);
+    if (picked.length === 0) return;
+    await eraseTransactions(tx, picked, { erasure: undefined, source: instance.baseUrl });
+    await deleteUnused(tx, found.subject, retention);
+  });
+  wake();
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { ConsentContext } from '../domain/context.ts';
+import { type ErasureCounts, type ErasurePeer, erasedContext } from '../domain/erasure.ts';
+import { erasedEvents } from './events.ts';
+
+/** What a call of {@link eraseTransactions} has erased. */
+export interface Erased {
+  counts: ErasureCounts;
+  /** Peers that keep answers, or have shown the form. */
+  peers: ErasurePeer[];
+}
+
+/** A transaction that a database transaction has locked to erase it. */
+export interface Picked {
+  id: string;
+  context: ConsentContext;
+}
+
+/**
+ * Erases the personal data of transactions in a final state (docs/erasure.md, "What becomes of the data").
+ * The caller has locked their subject and these rows.
+ * @param erasure for the events; undefined if a retention has ended.
+ */
+export async function eraseTransactions(
+  tx: Queries,
+  picked: readonly Picked[],
+  { erasure, source }: { erasure: string | undefined; source: string },
+): Promise<Erased> {
+  const ids = picked.map(({ id }) => id);
+  const peers = await readPeers(tx, ids);
+  await eraseRows(tx, picked);
+  const receipts = await eraseReceipts(tx, ids);
+  const records = await eraseRecords(tx, ids, { erasure, source });
+  const messages = await eraseMessages(tx, ids);
+  return { counts: { transactions: ids.length, records, receipts, messages }, peers };
+}
+
+function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasurePeer[]> {
+  return tx.query<ErasurePeer>(sql`
+    SELECT DISTINCT f.name, f.location FROM followers AS f
+     WHERE f.transaction = ANY(${ids}::text[]) AND f.state <> 'REFUSED'
+     UNION
+    SELECT t.leader->>'location', t.leader->>'location' FROM transactions AS t
+     WHERE t.id = ANY(${ids}::text[]) AND t.leader IS NOT NULL`);
+}
+
+/** Erases the rows themselves, and what only belongs to a form that is open. */
+async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> {
+  const erased = picked.map(({ id, context }) => ({ id, context: erasedContext(context) }));
+  const ids = picked.map(({ id }) => id);
+  // A transaction that is a new subject's must not lead to the erased one.
+  await tx.query(sql`
+    UPDATE transactions AS c SET parent = NULL
+      FROM transactions AS t
+     WHERE t.id = ANY(${ids}::text[]) AND c.subject = t.subject AND c.parent = t.id`);
+  await tx.query(sql`
+    UPDATE transactions AS t
+       SET subject = g.context->>'subject', context = g.context, author = '', parent = NULL,
+           -- The texts of an inline layout may name the person.
+           layout = jsonb_set(t.layout, '{texts}', '{}'),
+           answers_digest = NULL, token_epoch = t.token_epoch + 1, notice_at = 'infinity',
+           erased_at = accord_now()
+      FROM jsonb_to_recordset(${JSON.stringify(erased)}::jsonb) AS g (id text, context jsonb)
+     WHERE t.id = g.id`);
+  await tx.query(sql`DELETE FROM context_claims AS c WHERE c.transaction = ANY(${ids}::text[])`);
+  await tx.query(sql`DELETE FROM receipt_drafts AS d WHERE d.transaction = ANY(${ids}::text[])`);
+  await tx.query(sql`DELETE FROM codes AS c WHERE c.transaction = ANY(${ids}::text[])`);
+  // The parts of a committed transaction that have not been sent are not sent any more.
+  await tx.query(sql`
+    UPDATE followers AS f
+       SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = accord_now()
+     WHERE f.transaction = ANY(${ids}::text[]) AND f.sealed IS NOT NULL`);
+}
+
+/** Replaces receipts by the facts that prove one that somebody holds. @returns their number. */
+async function eraseReceipts(tx: Queries, ids: readonly string[]): Promise<number> {
+  const deleted = await tx.query<{ transaction: string; body: string; jws: string }>(sql`
+    DELETE FROM receipts AS r WHERE r.transaction = ANY(${ids}::text[]) RETURNING r.transaction, r.body, r.jws`);
+  const kept = deleted.map(({ transaction, body, jws }) => ({
+    transaction,
+    digest: createHash('sha256').update(jws).digest('hex'),
+    kid: (JSON.parse(Buffer.from(jws.split('.')[0] ?? '', 'base64url').toString()) as { kid: string }).kid,
+    at: (JSON.parse(body) as { timestamp: string }).timestamp,
+  }));
+  await tx.query(sql`
+    INSERT INTO erased_receipts (transaction, digest, kid, signed_at)
+    SELECT g.transaction, decode(g.digest, 'hex'), g.kid, g.at
+      FROM jsonb_to_recordset(${JSON.stringify(kept)}::jsonb)
+        AS g (transaction text, digest text, kid text, at timestamptz)
+    ON CONFLICT (transaction) DO NOTHING`);
+  return deleted.length;
+}
+
+/** Keeps `accepted`, `refused` and the positions of other options. @returns the number of records. */
+async function eraseRecords(
+  tx: Queries,
+  ids: readonly string[],
+  { erasure, source }: { erasure: string | undefined; source: string },
+): Promise<number> {
+  const { count } = await tx.one<{ count: number }>(sql`
+    WITH erased AS (
+      UPDATE records AS r
+         SET subject = t.subject, state = 'ERASED', object = '', author = '', comment = NULL,
+             value = CASE WHEN r.type IN ('processing', 'conditions') AND r.positions IS NOT NULL THEN r.value
+                          ELSE '{}' END
+        FROM transactions AS t
+       WHERE t.id = ANY(${ids}::text[]) AND r.transaction = t.id
+      RETURNING r.id, r.transaction, r.committed_at
+    ), event AS (${erasedEvents(erasure, source)}
+    )
+    SELECT count(*)::int AS count FROM erased`);
+  return count;
+}
+
+async function eraseMessages(tx: Queries, ids: readonly string[]): Promise<number> {
+  const deleted = await tx.query(sql`
+    DELETE FROM messages AS m WHERE m.transaction = ANY(${ids}::text[]) RETURNING m.id`);
+  return deleted.length;
+}
+
+/**
+ * Locks transactions of a subject that an erasure covers and that are in a final state. SKIP LOCKED: a
+ * submission that has locked its transaction waits for the subject, so waiting for it would be a deadlock.
+ */
+export function pickTransactions(
+  tx: Queries,
+  { subject, erasure }: { subject: string; erasure: string },
+  limit: number,
+): Promise<Picked[]> {
+  return tx.query<Picked>(sql`
+    SELECT t.id, t.context FROM transactions AS t
+     WHERE t.subject = ${subject} AND t.state NOT IN ('CREATED', 'SUBMITTED')
+       AND t.created_at <= (SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure})
+     ORDER BY t.created_at LIMIT ${limit} FOR UPDATE OF t SKIP LOCKED`);
+}
+
+/** Whether transactions are left that an erasure covers, and whether the subject has later ones. */
+export function readRest(
+  tx: Queries,
+  { subject, erasure }: { subject: string; erasure: string },
+): Promise<{ covered: boolean; later: boolean }> {
+  const startedAt = sql`(SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure})`;
+  return tx.one(sql`
+    SELECT EXISTS (SELECT FROM transactions AS t
+                    WHERE t.subject = ${subject} AND t.created_at <= ${startedAt}) AS covered,
+           EXISTS (SELECT FROM transactions AS t
+                    WHERE t.subject = ${subject} AND t.created_at > ${startedAt}) AS later`);
+}
+
+/** Deletes the claims of a subject's transactions, in a database transaction that locks nothing else. */
+export async function deleteClaims(db: Queries, subject: string): Promise<void> {
+  await db.query(sql`
+    DELETE FROM context_claims AS c USING transactions AS t
+     WHERE t.subject = ${subject} AND c.transaction = t.id`);
+}

@@ -1,0 +1,89 @@
+import type { Queries } from '#lib/db/database.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/lists.ts';
+import type { Picked } from './erase-transactions.ts';
+
+/** A transaction whose retention may have ended. */
+export interface Outlived {
+  id: string;
+  subject: string;
+}
+
+/** SQL: whether the retention of a transaction `t` that was never committed has ended. */
+export function isAbandoned(retention: string): Statement {
+  return sql`(t.state IN ('CANCELLED', 'TIMEOUT', 'ROLLBACK')
+         AND t.changed_at < accord_now() - ${retention}::interval)`;
+}
+
+/**
+ * SQL: whether all answers of a committed transaction `t` were superseded or have expired for the retention.
+ * A refusal is kept as long as it is the newest answer: nobody may be asked as if there were none.
+ */
+export function isOver(retention: string): Statement {
+  const limit = sql`accord_now() - ${retention}::interval`;
+  return sql`(t.state = 'COMMITTED' AND NOT EXISTS (
+           SELECT FROM records AS r
+            WHERE r.transaction = t.id
+              AND NOT coalesce(r.expires_at < ${limit} AND r.value <> '{refused}', false)
+              AND NOT EXISTS (
+                    SELECT FROM records AS n
+                     WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object
+                       AND n.key = r.key AND n.committed_at < ${limit}
+                       AND (n.committed_at, n.id) > (r.committed_at, r.id))))`;
+}
+
+const isHeld = sql`EXISTS (
+           SELECT FROM holds AS h
+            WHERE h.subject = t.subject AND (h.until IS NULL OR h.until > accord_now()))`;
+
+/** The oldest transactions that were never committed and whose retention has ended. */
+export function findAbandoned(db: Queries, retention: string, limit: number): Promise<Outlived[]> {
+  return db.query<Outlived>(sql`
+    SELECT t.id, t.subject FROM transactions AS t
+     WHERE ${isAbandoned(retention)} AND t.erased_at IS NULL AND NOT ${isHeld}
+     ORDER BY t.changed_at LIMIT ${limit}`);
+}
+
+/**
+ * Looks at the next transactions of a list, oldest first.
+ * @returns each with its position, and whether the retention of its answers has ended.
+ */
+export function findOver(
+  db: Queries,
+  { retention, after, limit }: { retention: string; after: Position | undefined; limit: number },
+): Promise<(Outlived & { position: string; over: boolean })[]> {
+  const from = after ? sql`AND (o.created_at, o.id) > (${after.createdAt}::timestamptz, ${after.id})` : sql``;
+  return db.query(sql`
+    SELECT t.id, t.subject, t.created_at::text AS position,
+           t.erased_at IS NULL AND NOT ${isHeld} AND ${isOver(retention)} AS over
+      FROM (SELECT o.* FROM transactions AS o
+             WHERE o.created_at < accord_now() - ${retention}::interval ${from}
+             ORDER BY o.created_at, o.id LIMIT ${limit}) AS t
+     ORDER BY t.created_at, t.id`);
+}
+
+/**
+ * Locks a transaction that is to be erased, if that is still true. One that has an open child is left,
+ * because the child shows its answers.
+ */
+export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Statement): Promise<Picked[]> {
+  return tx.query<Picked>(sql`
+    SELECT t.id, t.context FROM transactions AS t
+     WHERE t.id = ${id} AND t.subject = ${subject} AND t.erased_at IS NULL AND ${ended} AND NOT ${isHeld}
+       AND NOT EXISTS (SELECT FROM transactions AS c
+                        WHERE c.parent = t.id AND c.state IN ('CREATED', 'SUBMITTED'))
+     FOR UPDATE OF t SKIP LOCKED`);
+}
+
+/** Deletes a subject, which is locked, if it has no transactions and has not changed for the retention. */
+export async function deleteUnused(tx: Queries, subject: string, retention: string): Promise<void> {
+  await tx.query(sql`
+    WITH unused AS (
+      DELETE FROM subjects AS s
+       WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
+         AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
+         AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
+      RETURNING s.name
+    )
+    DELETE FROM holds AS h USING unused AS u WHERE h.subject = u.name`);
+}

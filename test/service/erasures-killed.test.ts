@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { startKillableInstance } from '../support/instances/killable-instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { letter } from '../support/instances/live-subject.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { startStandalone } from '../support/instances/standalone-process.ts';
+import { tablesWith } from '../support/instances/tables-with.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
+
+/** More than one COMMIT of the job erases. */
+const transactions = 120;
+const subject = 'canary-person';
+
+it('an erasure is completed after kill -9, and repeated on a backup that is older', {
+  timeout: 240_000,
+}, async () => {
+  const { database, program, shop, instance, kill, startAgain } = await startKillableInstance();
+  const answer = (name: string, object: string) =>
+    recordAnswers(shop, name, { [letter]: ['accepted'] }, { object: `canary-${object}` });
+  for (let from = 0; from < transactions; from += 20)
+    await Promise.all(Array.from({ length: 20 }, (_, index) => answer(subject, `${from + index}`)));
+  await recordAnswers(shop, 'somebody else', { [letter]: ['accepted'] });
+  await kill();
+  const backup = await vi.waitFor(() => createTestDatabase(database), { timeout: 20_000 });
+  onTestFinished(() => backup.drop());
+
+  await startAgain();
+  const admin = await signIn(instance, 'admin');
+  const started = await admin.send('POST', `/subjects/${subject}/erasure`);
+  expect(started.status).toBe(202);
+  const { id } = (await started.json()) as { id: string };
+  await kill();
+  await startAgain();
+  const states = (url: string) =>
+    rowsOf<{ state: string; transactions: number }>(
+      { databaseUrl: url },
+      `SELECT state, (counts->>'transactions')::int AS transactions FROM transactions.erasures WHERE id = $1`,
+      [id],
+    );
+  const isDone = (url: string) =>
+    vi.waitFor(async () => expect(await states(url)).toEqual([{ state: 'DONE', transactions }]), {
+      timeout: 60_000,
+      interval: 100,
+    });
+  await isDone(database);
+  expect(await tablesWith({ databaseUrl: database }, 'canary')).toEqual([]);
+
+  const again = await signIn(instance, 'admin');
+  const list = await again.get('/erasures', { Accept: 'application/x-ndjson' });
+  const file = path.join(await temporaryFolder(), 'erasures.ndjson');
+  await writeFile(file, await list.text());
+  await kill();
+
+  expect(await tablesWith({ databaseUrl: backup.url }, 'canary')).not.toEqual([]);
+  const env = { DATABASE_URL: backup.url, DATA_DIR: program.DATA_DIR };
+  const broken = path.join(path.dirname(file), 'broken');
+  await writeFile(broken, '{"id":"x"}\n');
+  const refused = await runCommand('services/transactions/erasures.ts', ['reapply', broken], { env });
+  expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('Line 1') });
+  for (let run = 0; run < 2; run += 1) {
+    const done = await runCommand('services/transactions/erasures.ts', ['reapply', file], { env });
+    expect(done.output).toContain('1 erasures read; 1 are repeated');
+  }
+  const restored = startStandalone(env);
+  onTestFinished(async () => void (await restored.kill()));
+  await restored.ready;
+  await isDone(backup.url);
+  expect(await tablesWith({ databaseUrl: backup.url }, 'canary')).toEqual([]);
+  const others = await rowsOf(
+    { databaseUrl: backup.url },
+    `SELECT FROM transactions.records WHERE subject = 'somebody else' AND state = 'COMMITTED'`,
+  );
+  expect(others).toHaveLength(1);
+});

@@ -1,0 +1,47 @@
+import { expect, it, vi } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { startKillableInstance } from '../support/instances/killable-instance.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { letter, study } from '../support/instances/live-subject.ts';
+import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+
+it('erases what is over after its retention, and keeps refusals, valid answers and held people', {
+  timeout: 120_000,
+}, async () => {
+  const { database, shop, instance } = await startKillableInstance({ RECORD_RETENTION: 'P1Y' });
+  const admin = await signIn(instance, 'admin');
+  const once = (subject: string, answers: Record<string, string[]>, object = '') =>
+    recordAnswers(shop, subject, answers, { validity: 'P6M', ...(object && { object }) });
+  const made = {
+    expired: await once('eva', { [letter]: ['accepted'] }),
+    refused: await once('rita', { [letter]: ['refused'] }),
+    mixed: await once('mia', { [letter]: ['accepted'], [study]: ['refused'] }),
+    valid: await recordAnswers(shop, 'vera', { [letter]: ['accepted'] }, { validity: 'P9Y' }),
+    held: await once('hilda', { [letter]: ['accepted'] }),
+    abandoned: await createTransaction(shop, { subject: 'anna', timeout: 'P1D' }),
+    superseded: await once('susi', { [letter]: ['refused'] }),
+  };
+  const { id: newer } = await once('susi', { [letter]: ['accepted'], [study]: ['refused'] });
+  expect((await admin.send('PUT', '/subjects/hilda/hold', { reason: 'Claim 9' })).status).toBe(200);
+  const erased = async () => {
+    const rows = await rowsOf<{ id: string }>(
+      { databaseUrl: database },
+      'SELECT id FROM transactions.transactions WHERE erased_at IS NOT NULL',
+    );
+    return rows.map(({ id }) => id).sort();
+  };
+  const reach = (ids: string[]) =>
+    vi.waitFor(async () => expect(await erased()).toEqual(ids.sort()), { timeout: 30_000, interval: 200 });
+
+  await letTimePass({ databaseUrl: database }, '2 days');
+  const stored = () =>
+    rowsOf({ databaseUrl: database }, `SELECT FROM transactions.transactions WHERE state = 'TIMEOUT'`);
+  await vi.waitFor(async () => expect(await stored()).toHaveLength(1), { timeout: 20_000 });
+  await letTimePass({ databaseUrl: database }, '100 days');
+  await reach([made.abandoned.id]);
+  expect((await shop.get('/subjects/anna')).status).toBe(404);
+
+  await letTimePass({ databaseUrl: database }, '20 months');
+  await reach([made.abandoned.id, made.expired.id, made.superseded.id]);
+  expect(await erased()).not.toContain(newer);
+});
