@@ -52,7 +52,9 @@ export async function verifyFolder(folder: string, keysFile?: string): Promise<F
   const areas = [...roots.keys(), ...names.flatMap((name) => auditFile.exec(name)?.[1] ?? [])];
   for (const area of new Set(areas)) {
     const file = path.join(folder, `audit-${area}.ndjson`);
-    logs[area] = await verifyLog(file, roots.get(area) ?? new Map(), findReceipt);
+    const stated = roots.get(area);
+    if (!stated) throw new EvidenceFault(`No checkpoint covers audit-${area}.ndjson.`);
+    logs[area] = await verifyLog(file, stated, findReceipt);
   }
   return { checkpoints, logs, receipts: found };
 }
@@ -118,6 +120,7 @@ async function verifyCheckpoints(file: string, verify: VerifyJws) {
       roots.set(area, stated.set(size, root));
     }
   }
+  if (checkpoints === 0) throw new EvidenceFault('checkpoints.ndjson has no checkpoint.');
   return { checkpoints, roots };
 }
 

@@ -170,6 +170,13 @@ describe('exported evidence', () => {
     await expect(verifyFolder(copy)).rejects.toThrow(`${file} is missing`);
   });
 
+  it('is rejected without a checkpoint of a log', async () => {
+    await expect(verifyFolder(await change('checkpoints.ndjson', () => ''))).rejects.toThrow('no checkpoint');
+    const copy = await copyFolder();
+    await writeFile(path.join(copy, 'audit-more.ndjson'), '');
+    await expect(verifyFolder(copy)).rejects.toThrow('No checkpoint covers audit-more.ndjson');
+  });
+
   it('is rejected by its manifest if any byte is changed, or a file is added', async () => {
     for (const file of ['records.ndjson', log, 'keys.json']) {
       const copy = path.join(await temporaryFolder(), 'copy');
