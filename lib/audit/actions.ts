@@ -9,6 +9,7 @@ export const auditActions = [
   'client.created',
   'client.deleted',
   'consent.withdrawn',
+  'decisions.counted',
   'delivery.repeated',
   'erasure.refused',
   'erasure.started',

@@ -3350,6 +3350,12 @@ export interface components {
             object?: string;
             /** @description A past time; now if absent */
             asOf?: string;
+            /**
+             * @description A context without `subject`, which comes from the questions, as does `object` if it has none. If
+             *     asking can change a decision, a transaction is created as by `POST /consents`, or an equal one
+             *     found, and the response has `captureUrl`. Only for admins, operators and keys of scope OWNER (403).
+             */
+            capture?: components["schemas"]["PreviewContext"];
             questions: {
                 /** @description Key or identifier of a processing or conditions; either this or purpose */
                 element?: string;
@@ -3421,6 +3427,12 @@ export interface components {
              */
             asOf: string;
             decisions: components["schemas"]["Decision"][];
+            /**
+             * Format: uri
+             * @description Where the person can answer; the Location of `POST /consents`. Only with `capture`, and if a
+             *     decision has the reason NO_ANSWER, EXPIRED, NOTICE_CHANGED or CHANGED.
+             */
+            captureUrl?: string;
         };
         AccessEvaluation: {
             subject?: {
@@ -6966,7 +6978,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidContext"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import {
+  createDecisionMetrics,
   createDeliveryMetrics,
   createEventMetrics,
   createPeerMetrics,
   createSubmissionMetrics,
+  type DecisionMetrics,
   type DeliveryMetrics,
   type EventMetrics,
   type PeerMetrics,
@@ -27,6 +29,7 @@ export interface Metrics {
   deliveries: DeliveryMetrics;
   peers: PeerMetrics;
   submissions: SubmissionMetrics;
+  decisions: DecisionMetrics;
   watchPool(service: string, pool: MeasuredPool): void;
   watchTables(readers: TableReaders): void;
   /** @param read requests in flight and queued, and the event loop delay, as the overload guard sees them. */
@@ -56,6 +59,7 @@ export function createMetrics(): Metrics {
     deliveries: createDeliveryMetrics(registers),
     peers: createPeerMetrics(registers),
     submissions: createSubmissionMetrics(registers),
+    decisions: createDecisionMetrics(registers),
     watchPool: pools.watch,
     watchTables: tables.watch,
     watchLoad: (read) => watchLoad(registers, read),

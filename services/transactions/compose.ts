@@ -33,6 +33,7 @@ import {
   createPartWithdrawalSweeper,
   createVerdictSweeper,
 } from './jobs/background-jobs.ts';
+import { createDecisionCounts } from './jobs/decision-counts.ts';
 import { createEraser } from './jobs/erasures.ts';
 import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
 import { createRetention } from './jobs/retention.ts';
@@ -97,6 +98,7 @@ export async function composeTransactions(
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
   const { transports, senders, tokenSecrets } = options;
   const box = createSecretBox(tokenSecrets, 'accord messages');
+  const decisionCounts = createDecisionCounts({ db, log, metrics: options.metrics?.decisions });
   const dependencies: Dependencies = {
     db,
     forms,
@@ -121,6 +123,7 @@ export async function composeTransactions(
     embedOrigins: settings.embedOrigins,
     mailbox: options.mailbox ?? null,
     countDecisions: options.limiter.countDecisions,
+    decisionCounts,
     versions: createVersionsCache(forms),
     expiryNoticeMs,
     wake,
@@ -152,6 +155,7 @@ export async function composeTransactions(
     createPartWithdrawalSweeper(job),
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
+    decisionCounts,
   ];
   const { mail, sms } = dependencies.messaging.channels;
   const channels: MessageChannel[] = [...(mail ? ['mail' as const] : []), ...(sms ? ['sms' as const] : [])];

@@ -115,6 +115,21 @@ export function createPeerMetrics(registers: Registry[]): PeerMetrics {
   };
 }
 
+/** Answers of the decision API. Never who asked, about whom. */
+export interface DecisionMetrics {
+  countDecision(reason: string): void;
+}
+
+export function createDecisionMetrics(registers: Registry[]): DecisionMetrics {
+  const decisions = new Counter({
+    name: 'accord_decisions_total',
+    help: 'Answered questions of the decision API, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  return { countDecision: (reason) => decisions.inc({ reason }) };
+}
+
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
   /** A part got a verdict: when it arrived, when its leader's decision ended it, or `conflict`. */

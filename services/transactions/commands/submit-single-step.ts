@@ -91,7 +91,7 @@ function requireValid(check: AnswerCheck): ValidCheck {
 }
 
 /** Runs `work` on a member of the body; pointers of its faults start at the root of the body. */
-async function prefixPointers<T>(prefix: string, work: () => Promise<T>): Promise<T> {
+export async function prefixPointers<T>(prefix: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -85,7 +85,7 @@ function requireOwnContext(body: Record<string, unknown>, principal: Principal):
     throw fail('forbidden', 'You may only use the origins USER and WEBFORM.');
 }
 
-interface CreateDependencies {
+export interface CreateDependencies {
   db: Database;
   forms: FormsOperations;
   instance: { baseUrl: string };

@@ -3,6 +3,7 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readTime } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { captureUrl, isAskable, readCapture } from '../commands/capture.ts';
 import { decide, type Question } from '../commands/decide.ts';
 import type { Decision } from '../domain/decision.ts';
 import { invalid, keyOf } from '../domain/values.ts';
@@ -22,16 +23,23 @@ export interface GivenQuestion extends Circumstances {
   purpose?: string;
 }
 
+interface DecisionRequest extends Circumstances {
+  questions: GivenQuestion[];
+  /** A context without subject. */
+  capture?: Record<string, unknown>;
+}
+
 /** POST and GET /decisions (docs/decisions-api.md) */
 export function decisionHandlers(dependencies: Dependencies): Handlers {
   return {
-    async decideQuestions(
-      ctx,
-      { body, principal }: OperationInput<Circumstances & { questions: GivenQuestion[] }>,
-    ) {
-      const { questions, ...common } = body;
+    async decideQuestions(ctx, { body, principal }: OperationInput<DecisionRequest>) {
+      const { questions, capture, ...common } = body;
       requireFewEnough(questions, '/questions');
       const given = questions.map((question) => ({ ...common, ...question }));
+      const subjects = given.map(({ subject = '' }) => subject);
+      const object = readText(common.object);
+      const context =
+        capture && (await readCapture(dependencies, principal, { given: capture, subjects, object }));
       const decisions = await answerQuestions(
         dependencies,
         principal,
@@ -39,7 +47,9 @@ export function decisionHandlers(dependencies: Dependencies): Handlers {
         (place) => `/questions/${place}`,
       );
       ctx.set('Cache-Control', 'private, no-cache');
-      ctx.body = { asOf: latest(decisions), decisions };
+      const isAsking = context && decisions.some(isAskable);
+      const url = isAsking ? await captureUrl(dependencies, context, principal) : undefined;
+      ctx.body = { asOf: latest(decisions), decisions, ...(url !== undefined && { captureUrl: url }) };
     },
 
     async getDecision(ctx, { query, principal }) {
@@ -97,7 +107,11 @@ export async function answerQuestions(
   if (faults.length > 0) throw fail('invalid', 'The questions are not valid.', { errors: faults });
   requireRight(principal, questions);
   await dependencies.countDecisions(principal, questions.length);
-  return decide(dependencies, questions);
+  const decisions = await decide(dependencies, questions);
+  // The audit log does not tell what people ask about themselves (docs/audit.md).
+  const isSelf = !isPrivileged(principal) && !principal.roles.includes('decision');
+  dependencies.decisionCounts.count(isSelf ? 'subject' : principal.account, decisions);
+  return decisions;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { DecideDependencies } from '../commands/decide.ts';
 import type { ErasureDependencies } from '../commands/erase-subject.ts';
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
+import type { DecisionCounts } from '../jobs/decision-counts.ts';
 import type { DemoMailbox } from '../transports/demo.ts';
 import { auditReads } from './audit-reads.ts';
 import { authzenHandlers } from './authzen.ts';
@@ -39,6 +40,7 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   mailbox: DemoMailbox | null;
   /** Counts questions against the limit `decision`. */
   countDecisions: RateLimiter['countDecisions'];
+  decisionCounts: Pick<DecisionCounts, 'count'>;
 }
 
 /** Handlers by operationId (openapi.yaml, tag transactions). */

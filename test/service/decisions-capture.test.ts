@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createDatabase, type Database } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { createDecisionCounts } from '../../services/transactions/jobs/decision-counts.ts';
+import { readAudit } from '../support/instances/audit-reader.ts';
+import { callerWith, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
+import { problemOf } from '../support/instances/live-subject.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
+
+const instance = useInstance();
+const operator = useSetup(() => signIn(instance, 'operator'));
+const admin = useSetup(() => signIn(instance, 'admin'));
+const user = useSetup(() => signIn(instance, 'user'));
+
+const makeElement = () => makeLiveModel(admin, 'processing', { en: sampleContent.processing });
+const captureOf = (key: string, more = {}) => ({ layoutData: { elements: [key] }, ask: 'CHANGED', ...more });
+const post = (body: Record<string, unknown>) => operator.send('POST', '/decisions', body);
+const ask = async (subject: string, key: string, more: Record<string, unknown> = {}) => {
+  const response = await post({ subject, questions: [{ element: key }], capture: captureOf(key), ...more });
+  expect(response.status).toBe(200);
+  return (await response.json()) as { decisions: { reason: string }[]; captureUrl?: string };
+};
+
+it('a question without an answer has the URL of a form, which is the same for the same context', async () => {
+  const { key } = await makeElement();
+  const subject = `ann ${randomUUID()}`;
+  const [one, other] = await Promise.all([ask(subject, key), ask(subject, key)]);
+  const [url, same] = [one, other].map(({ captureUrl }) => new URL(captureUrl ?? ''));
+  expect(url?.searchParams.get('t')).toBeTruthy();
+  expect(same?.pathname).toBe(url?.pathname);
+  const form = await instance.fetch(`${url?.pathname}/submit${url?.search}`);
+  expect(await form.json()).toMatchObject({ elements: [{ entry: { key } }] });
+  const created = await operator.send('POST', '/consents', { subject, ...captureOf(key) });
+  expect(created.status).toBe(200);
+  expect(new URL(created.headers.get('location') ?? '').pathname).toBe(url?.pathname);
+});
+
+it('nothing is created for what is given, refused, withdrawn or cannot be asked', async () => {
+  const { key, id } = await makeElement();
+  const answer = (subject: string, value: string) =>
+    recordAnswers(operator, subject, { [`element/processing/${key}/1.0`]: [value] });
+  const [given, refused] = [`bob ${randomUUID()}`, `cat ${randomUUID()}`];
+  await Promise.all([answer(given, 'accepted'), answer(refused, 'refused')]);
+  for (const [subject, reason] of [
+    [given, 'GIVEN'],
+    [refused, 'REFUSED'],
+  ] as const) {
+    const answered = await ask(subject, key);
+    expect(answered).toMatchObject({ decisions: [{ reason }] });
+    expect(answered).not.toHaveProperty('captureUrl');
+  }
+  await withdrawModel(admin, { id, key });
+  await expect.poll(async () => (await ask(given, key)).decisions[0]?.reason).toBe('NOT_ACTIVE');
+  expect(await ask(given, key)).not.toHaveProperty('captureUrl');
+});
+
+it('a form is about the object that was asked about', async () => {
+  const { key } = await makeElement();
+  const { captureUrl } = await ask(`dora ${randomUUID()}`, key, { object: 'card 7' });
+  const context = await operator.get(`${new URL(captureUrl ?? '').pathname}/context`);
+  expect(await context.json()).toMatchObject({ object: 'card 7', ask: 'CHANGED', origin: 'WEBFORM' });
+});
+
+it('faults of the context are below /capture, also when nothing is to be asked', async () => {
+  const { key } = await makeElement();
+  const faultsOf = async (body: Record<string, unknown>) => {
+    const { said, errors } = await problemOf(await post({ questions: [{ element: key }], ...body }));
+    return [said, ...(errors as { pointer: string }[]).map(({ pointer }) => pointer)];
+  };
+  const faulty = captureOf(key, { validity: 'soon', configuration: { timeout: 'later' } });
+  expect(await faultsOf({ subject: 'eve', capture: faulty })).toEqual([
+    '422 invalid',
+    '/capture/validity',
+    '/capture/configuration/timeout',
+  ]);
+  expect(await faultsOf({ subject: 'eve', capture: captureOf(key, { subject: 'eve' }) })).toEqual([
+    '422 invalid',
+    '/capture/subject',
+  ]);
+  const unknown = { layoutData: { elements: ['nothing.here'] } };
+  expect(await faultsOf({ subject: 'eve', capture: unknown })).toEqual([
+    '422 unknown-element',
+    '/capture/layoutData/elements/0',
+  ]);
+  const two = [
+    { element: key, subject: 'eve' },
+    { element: key, subject: 'fay' },
+  ];
+  expect(await faultsOf({ questions: two, capture: captureOf(key) })).toEqual(['422 invalid', '/capture']);
+});
+
+it('people and keys that only ask get no form', async () => {
+  const { key } = await makeElement();
+  const made = await admin.send('POST', '/keys', { name: 'gateway', scope: 'DECISION' });
+  const gateway = callerWith(instance, { 'CM-Key': ((await made.json()) as { key: string }).key });
+  const body = { subject: 'user', questions: [{ element: key }], capture: captureOf(key) };
+  const answers = await Promise.all([user, gateway].map((caller) => caller.send('POST', '/decisions', body)));
+  expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+});
+
+it('the audit log counts decisions by caller and reason, again after a failure, and no subject', async () => {
+  const log = createLogger({ level: 'silent' });
+  const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
+  const db = createDatabase({ pool });
+  let isAway = true;
+  const withTransaction: Database['withTransaction'] = (work) =>
+    isAway ? Promise.reject(new Error('away')) : db.withTransaction(work);
+  const counts = createDecisionCounts({ db: { ...db, withTransaction }, log, metrics: undefined });
+  const id = randomUUID();
+  const decided = (reason: 'GIVEN' | 'NO_ANSWER') => ({
+    allowed: reason === 'GIVEN',
+    reason,
+    element: 'processing.001',
+    asOf: '2026-05-03T10:00:00.000Z',
+  });
+  counts.count(`key:${id}`, [decided('GIVEN'), decided('NO_ANSWER'), decided('GIVEN')]);
+  counts.count('subject', [decided('GIVEN')]);
+  await expect(counts.flush()).rejects.toThrow('away');
+  counts.count(`key:${id}`, [decided('GIVEN')]);
+  isAway = false;
+  await counts.stop();
+  await counts.flush();
+  await pool.end();
+  const { values } = await readAudit((path) => admin.get(path), 'consents', '?action=decisions.counted');
+  expect(values.map(({ actor, actorKind, target }) => ({ actor, actorKind, target })).reverse()).toEqual([
+    { actor: id, actorKind: 'key', target: 'decision/GIVEN:3' },
+    { actor: id, actorKind: 'key', target: 'decision/NO_ANSWER:1' },
+  ]);
+});
