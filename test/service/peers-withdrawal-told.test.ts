@@ -8,7 +8,7 @@ import {
   pageOf,
   startLeading,
 } from '../support/instances/leader-instance.ts';
-import { rowsOf } from '../support/instances/live-database.ts';
+import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { type OwnOwner, takeParts } from '../support/peers/own-owner.ts';
 import { openGate } from '../support/run/gate.ts';
 import { until } from '../support/run/until.ts';
@@ -105,4 +105,24 @@ it('an owner can withdraw only parts of its own leader: an instance that is not 
   expect((await here.clinic.send(here.url, 'POST', path, {}, stranger)).status).toBe(401);
   expect((await here.operator.send('POST', path, {})).status).toBe(401);
   expect((await here.clinic.send(here.url, 'POST', path, {})).status).toBe(200);
+});
+
+it('a withdrawal whose order cannot be stored is not stored either, and succeeds when it is repeated', async () => {
+  const made = await answered(here);
+  await runInDatabase(
+    here,
+    `CREATE FUNCTION transactions.fail() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE EXCEPTION 'no more notices'; END $$;
+     CREATE TRIGGER fail BEFORE INSERT ON transactions.notices
+       FOR EACH STATEMENT EXECUTE FUNCTION transactions.fail()`,
+  );
+  const url = `${here.url}/consents/${made.id}/withdraw?t=${encodeURIComponent(made.token)}`;
+  const failed = await fetch(url, { method: 'POST', headers: { Accept: 'application/json' } });
+  await runInDatabase(here, 'DROP TRIGGER fail ON transactions.notices');
+  expect(failed.status).toBe(500);
+  const refused = 'SELECT FROM transactions.records WHERE subject = $1 AND withdraws IS NOT NULL';
+  expect(await rowsOf(here, refused, [made.subject])).toEqual([]);
+  await withdraw(made);
+  expect(await rowsOf(here, refused, [made.subject])).toHaveLength(1);
+  await until(async () => expect(await withdrawalAt(made, here.clinic)).toBe('ACKNOWLEDGED'));
 });

@@ -1,4 +1,4 @@
-import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
+import type { FormChange, FormElement, FormInformation } from '#lib/contracts/form-content.ts';
 import type {
   FinalPage,
   FormPage,
@@ -145,6 +145,13 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       changed: [research.identifier],
       values: { [newsletter.identifier]: ['accepted'] },
     }),
+    'form-asked-again': sampleForm(language, [changedSince(research)], {
+      info: changedSince(sampleInformation(language)),
+      unchanged: {
+        answers: sampleAnswers(language).map((answer) => ({ ...answer, created: '2025-05-03T09:12:00Z' })),
+        all: `${link('/submit')}&existingElementsVisible=true`,
+      },
+    }),
     'form-peer': sampleForm(language, [newsletter, peer, ...ofLab], {
       peers: [
         { name: hospital, location: 'https://hospital.example', info: null, elements: [peer] },
@@ -192,6 +199,32 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
     'form-preview': sampleForm(language, [newsletter], { actions: null, comment: '', layout }),
   };
+}
+
+/** An item of which the subject answered an earlier version: a text that is compared, and one that is not. */
+function changedSince<Item extends FormElement | FormInformation>(item: Item): Item {
+  const { content, identifier } = item;
+  const title = 'title' in content ? content.title : '';
+  const text = 'usage' in content ? content.usage : title;
+  const change: FormChange = {
+    from: identifier.replace(/[^/]+$/, '0.9'),
+    since: '2025-05-03T09:12:00Z',
+    fields: [
+      {
+        field: 'usage',
+        label: title,
+        old: `${title} ${text}`,
+        new: `${text} ${text}`,
+        parts: [
+          { op: 'removed', text: title },
+          { op: 'added', text },
+          { op: 'same', text: ` ${text}` },
+        ],
+      },
+      { field: 'title', label: title, old: text, new: title },
+    ],
+  };
+  return { ...item, change };
 }
 
 /** What another organisation says of itself. */
