@@ -59,7 +59,7 @@ describe('the audit log in the console', () => {
       return values[0];
     });
     expect(await textOf(here)).toContain(newest?.logs.auth?.root.slice(0, 16));
-    const file = await pages.get(`${here}/checkpoint`);
+    const file = await pages.get(`${here}/checkpoint/export`);
     expect(file.headers.get('content-disposition')).toContain('checkpoint.json');
     expect(await file.json()).toEqual(newest);
   });

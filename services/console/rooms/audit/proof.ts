@@ -47,5 +47,5 @@ export async function readProof(
       { label: reader.word('auditArea', area), cell: { code: `${head.root.slice(0, shownDigits)}…`, note } },
     ];
   });
-  return { signed: reader.time(at), facts, href: `${path}/checkpoint` };
+  return { signed: reader.time(at), facts, href: `${path}/checkpoint/export` };
 }

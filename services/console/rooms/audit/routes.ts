@@ -62,7 +62,7 @@ export const audit: Room = {
       });
     });
 
-    router.get('/checkpoint', async (ctx) => {
+    router.get('/checkpoint/export', async (ctx) => {
       const checkpoint = await readNewestCheckpoint(kit.api(ctx));
       if (!checkpoint) throw new ApiFailure(404, {});
       ctx.set('Content-Disposition', 'attachment; filename="checkpoint.json"');
