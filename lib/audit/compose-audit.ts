@@ -70,22 +70,25 @@ function createSealer({ area, db, bus, log, baseUrl, takeQueued }: Options): Rep
   /** The head to publish; undefined while the newest was published, or another replica publishes it. */
   let unpublished: TreeHead | undefined;
   let isFirst = true;
-  return createRepeatedWork({
-    everyMs: sealMs,
-    async work(isStopped) {
-      const sealed = await sealLines(db, { takeQueued, isStopped });
-      unpublished = sealed ?? unpublished ?? (isFirst ? await readHead(db) : undefined);
-      isFirst = false;
-      if (!unpublished) return;
-      const [unsent] = await bus.publish([{ topic: 'accord.heads', key: area, event: headEvent() }]);
-      if (unsent) throw unsent.error;
-      unpublished = undefined;
-    },
-    onError: (error) => log.warn('failed to seal or publish the audit log; retried in 2 seconds', { error }),
-  });
+  let isPublishing = false;
 
-  function headEvent() {
-    const { size = 0, root = '' } = unpublished ?? {};
+  async function publish(): Promise<void> {
+    const head = unpublished;
+    if (!head || isPublishing) return;
+    isPublishing = true;
+    try {
+      const event = headEvent(head);
+      const [unsent] = await bus.publish([{ topic: 'accord.heads', key: area, event }]);
+      if (unsent) throw unsent.error;
+      if (unpublished === head) unpublished = undefined;
+    } catch (error) {
+      log.warn('failed to publish the head of the audit log; retried in 2 seconds', { error });
+    } finally {
+      isPublishing = false;
+    }
+  }
+
+  function headEvent({ size, root }: TreeHead) {
     const event: NewEvent<'accord.heads'> = {
       type: 'io.accord.audit.head.v1',
       source: baseUrl,
@@ -94,4 +97,16 @@ function createSealer({ area, db, bus, log, baseUrl, takeQueued }: Options): Rep
     };
     return { id: randomUUID(), ...event, time: new Date().toISOString() };
   }
+
+  return createRepeatedWork({
+    everyMs: sealMs,
+    async work(isStopped) {
+      const sealed = await sealLines(db, { takeQueued, isStopped });
+      unpublished = sealed ?? unpublished ?? (isFirst ? await readHead(db) : undefined);
+      isFirst = false;
+      // Not awaited, so that a stop does not wait for a broker that hangs.
+      void publish();
+    },
+    onError: (error) => log.warn('failed to seal the audit log; retried in 2 seconds', { error }),
+  });
 }
