@@ -1,5 +1,5 @@
+import type { FormAction } from './form-content.ts';
 import type { DescribedElement } from './forms.ts';
-import type { FormAction } from './pages.ts';
 
 /**
  * Whether an element is a notice: a processing that cannot be refused. It is shown without a choice and

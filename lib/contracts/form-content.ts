@@ -80,3 +80,24 @@ export interface FormLayout {
   footerOnTop: boolean;
   includeIFrameResizer: boolean;
 }
+
+/** Names of form fields besides the identifiers of elements (docs/interface.md, "Answers"). */
+export interface FormFields {
+  /** Hidden field: the identifier of the information that was shown. */
+  info: 'info';
+  /** Text field, only if `comment` of the page is not null. */
+  comment: 'comment';
+  /**
+   * The button that was pressed: `submit` (default), `accept-all` or `refuse-all`. The last two override the
+   * answers to every element that can be accepted and refused, and to TOGGLEs (element-rules.ts).
+   */
+  action: 'accord-action';
+  /**
+   * Hidden field for each shown element: its identifier, which names the version that was shown. Answers
+   * without an entry of their own (empty check boxes, accept-all and refuse-all) are recorded for that
+   * version; without the field, for the ACTIVE version.
+   */
+  shown: 'accord-shown';
+}
+
+export type FormAction = 'submit' | 'accept-all' | 'refuse-all';

@@ -10,6 +10,7 @@ import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import type { CataloguePeer, PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
+import type { ActiveVersions, VersionsAt } from '#lib/contracts/versions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 
 /** Types of elements that can be answered. */
@@ -55,33 +56,6 @@ export interface PinnedLayout {
   texts: Record<string, LayoutTexts>;
   /** Whether the context has `blocs`; then forms have `blocs` too (docs/interface.md). */
   blocs?: boolean;
-}
-
-/** The ACTIVE version of an entry; null if there is none. `deleted`: the entry is DELETED. */
-export interface ActiveVersion {
-  major: number | null;
-  serial: string | null;
-  deleted: boolean;
-}
-
-/** ACTIVE versions by key, those of peers by `<key>@<host[:port]>`. Unknown keys are absent. */
-export type ActiveVersions = Record<string, ActiveVersion>;
-
-/** An entry as it was at a time. */
-export interface VersionAt {
-  type: string;
-  /** The major of the version that was ACTIVE; null without one. */
-  major: number | null;
-  /** The base URL of the peer that owns the entry; null for an own one. */
-  owner: string | null;
-}
-
-/** Entries at a time, which decisions are taken by (docs/decisions-api.md). */
-export interface VersionsAt {
-  /** By key as it was asked for, and those of `purposes`. Unknown keys are absent. */
-  versions: Record<string, VersionAt>;
-  /** By purpose: keys of the own processings that were ACTIVE and had it. */
-  purposes: Record<string, string[]>;
 }
 
 type WithoutPrevious<Item> = Item extends unknown ? Omit<Item, 'previous' | 'change'> : never;

@@ -8,10 +8,21 @@ import type {
   WelcomePage,
 } from '#lib/contracts/instance-pages.ts';
 import type { PageBase, TransactionState } from '#lib/contracts/page-base.ts';
+import type { ConsentStanding, PageRecipient, WithdrawalChoice } from '#lib/contracts/page-withdrawal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
-export type { ApiPage, HostPage, MailPage, MessagesPage, ProblemPage, WelcomePage };
+export type {
+  ApiPage,
+  ConsentStanding,
+  HostPage,
+  MailPage,
+  MessagesPage,
+  PageRecipient,
+  ProblemPage,
+  WelcomePage,
+  WithdrawalChoice,
+};
 
 /**
  * Page models: the input of the page renderer in forms, as plain JSON. HTML is only in the rich text members
@@ -31,27 +42,6 @@ export type PageModel =
   | HostPage
   | ProblemPage
   | ApiPage;
-
-/** Names of form fields besides the identifiers of elements (docs/interface.md, "Answers"). */
-export interface FormFields {
-  /** Hidden field: the identifier of the information that was shown. */
-  info: 'info';
-  /** Text field, only if {@link FormPage.comment} is not null. */
-  comment: 'comment';
-  /**
-   * The button that was pressed: `submit` (default), `accept-all` or `refuse-all`. The last two override the
-   * answers to every element that can be accepted and refused, and to TOGGLEs (element-rules.ts).
-   */
-  action: 'accord-action';
-  /**
-   * Hidden field for each shown element: its identifier, which names the version that was shown. Answers
-   * without an entry of their own (empty check boxes, accept-all and refuse-all) are recorded for that
-   * version; without the field, for the ACTIVE version.
-   */
-  shown: 'accord-shown';
-}
-
-export type FormAction = 'submit' | 'accept-all' | 'refuse-all';
 
 /** Contact of the subject, from the data controller of the information. */
 export interface PageContact {
@@ -142,23 +132,6 @@ export interface PageAnswer {
   created?: string;
 }
 
-/** A consent that can be withdrawn now, or that has been withdrawn. */
-export interface ConsentStanding {
-  /** Identifier of the answer on the page. */
-  identifier: string;
-  /** RFC 3339: when it was withdrawn; null if it can be withdrawn. */
-  withdrawn: string | null;
-}
-
-/** What the subject can withdraw on a page that shows answers. Services of the release before send none. */
-export interface WithdrawalChoice {
-  /** POST with `elements`: the identifiers of consents. */
-  url: string;
-  standing: ConsentStanding[];
-  /** Base URLs of peers that can be told to withdraw their part. */
-  peers?: string[];
-}
-
 /** All elements are hidden because each has a valid answer; a button submits without answers. */
 export interface AnsweredPage extends PageBase {
   page: 'answered';
@@ -213,16 +186,6 @@ export interface PagePart {
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped';
   /** The elements of the part. */
   elements: { title: string; lang: string }[];
-}
-
-/** An organisation that is told of a withdrawal. */
-export interface PageRecipient {
-  name: string;
-  state: 'QUEUED' | 'DELIVERED' | 'ACKNOWLEDGED' | 'OVERDUE' | 'FAILED' | 'UNSUPPORTED';
-  /** Whether it has acknowledged that it keeps data. */
-  kept: boolean;
-  /** RFC 3339: when the state was reached. */
-  since: string;
 }
 
 /**

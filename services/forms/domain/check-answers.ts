@@ -1,11 +1,11 @@
 import { bulkAnswer, isNotice } from '#lib/contracts/element-rules.ts';
+import type { FormAction } from '#lib/contracts/form-content.ts';
 import type {
   AnswerCheck,
   CheckedAnswer,
   DescribedElement,
   DescribedInformation,
 } from '#lib/contracts/forms.ts';
-import type { FormAction } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { checkAnswer, isBlank } from './check-answer.ts';
 import { addFault } from './content/fields.ts';

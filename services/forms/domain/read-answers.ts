@@ -1,4 +1,4 @@
-import type { FormAction, FormFields } from '#lib/contracts/pages.ts';
+import type { FormAction, FormFields } from '#lib/contracts/form-content.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { escapePointer, isStorable } from '#lib/json/check-json.ts';
 import { readAnswerText } from './check-answer.ts';

@@ -1,4 +1,5 @@
-import type { ActiveVersions, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { ActiveItem } from '../domain/check-answers.ts';

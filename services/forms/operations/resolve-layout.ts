@@ -1,11 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type {
-  ActiveVersions,
-  FormsOperations,
-  LayoutReference,
-  LayoutTexts,
-  PinnedLayout,
-} from '#lib/contracts/forms.ts';
+import type { FormsOperations, LayoutReference, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import {
   elementPointers,

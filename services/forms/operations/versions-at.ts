@@ -1,4 +1,5 @@
-import type { FormsOperations, VersionAt, VersionsAt } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { VersionAt, VersionsAt } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { canonicalReference, parseReference } from '../domain/identifiers.ts';
 import { readOwners, readPurposes, readVersionsAt } from '../queries/versions-at.ts';

@@ -1,4 +1,4 @@
-import type { VersionAt } from '#lib/contracts/forms.ts';
+import type { VersionAt } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { FormsOperations, VersionAt, VersionsAt } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { VersionAt, VersionsAt } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Decision, decideElement, decidePurpose, type ElementDecision } from '../domain/decision.ts';
 import { type Probed, readAnswersAt } from '../queries/decisions.ts';

@@ -1,6 +1,7 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { ActiveVersions, AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import { isStaff, type Principal } from '#lib/contracts/principal.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireOpen } from '../domain/access.ts';

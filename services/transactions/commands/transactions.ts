@@ -1,6 +1,7 @@
 import { recordAction } from '#lib/audit/record-action.ts';
-import type { ActiveVersions, FormsOperations } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { isPrivileged, isStaff, type Principal } from '#lib/contracts/principal.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';

@@ -1,6 +1,6 @@
-import type { ActiveVersions, LayoutReference, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { LayoutReference, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { escapePointer } from '#lib/json/check-json.ts';
 import { sha256Canonical } from './answers.ts';
 import { parseEmailAddress, parsePhoneNumber } from './contact.ts';
 import {
@@ -137,7 +137,7 @@ const duration =
 const asGiven: Reader = ({ value }) => value;
 
 /** Fields that only the top level of a context has. */
-const topFields = ['subject', 'layout', 'layoutData'] as const;
+export const topFields = ['subject', 'layout', 'layoutData'] as const;
 /** Fields that may also stand in `configuration`. */
 const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[number]>, Reader> = {
   language: parseLanguage,
@@ -164,7 +164,8 @@ const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[numb
   peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
   timeout: duration('P90D'),
 };
-const configurationFields = Object.keys(configurationReaders) as (keyof typeof configurationReaders)[];
+/** Fields that may stand at the top level or in `configuration`. */
+export const configurationFields = Object.keys(configurationReaders) as (keyof typeof configurationReaders)[];
 const readers: Record<ContextField, Reader> = {
   subject: (given) => parseText(given, 1024),
   layout: asGiven,
@@ -221,48 +222,6 @@ export function contextDigest(context: ConsentContext, layout: PinnedLayout, act
   const { id, blocs, ...options } = layout;
   const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };
   return sha256Canonical({ ...counted, layout: resolved });
-}
-
-/** Fields of `layoutData`, which forms reads. */
-const layoutFields = [
-  ...['type', 'info', 'elements', 'blocs', 'orientation', 'theme', 'notification', 'validityVisible'],
-  ...['existingElementsVisible', 'acceptAllVisible', 'acceptAllText', 'submitText', 'cancelVisible'],
-  ...['cancelText', 'footerOnTop', 'includeIFrameResizer'],
-];
-
-/** Fields that existing clients send with every context; ignoring them has no effect. */
-const harmlessFields = ['transaction', 'leadingTransaction', 'peerContexts'];
-
-const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySet<string>> = {
-  context: new Set([...topFields, 'configuration', 'userinfos', ...configurationFields, ...harmlessFields]),
-  configuration: new Set(['userinfos', ...configurationFields, ...harmlessFields]),
-  layoutData: new Set(layoutFields),
-};
-
-const maxWarnings = 20;
-const maxNameLength = 100;
-
-/** Warnings about unknown fields of a context, such as misspelt ones. Empty texts count as absent. */
-export function unknownFields(body: Record<string, unknown>): Fault[] {
-  const parts = [
-    ['context', '', body],
-    ['configuration', '/configuration', body.configuration],
-    ['layoutData', '/layoutData', body.layoutData],
-  ] as const;
-  return parts
-    .flatMap(([part, prefix, given]) =>
-      typeof given === 'object' && given !== null
-        ? Object.entries(given).flatMap(([name, value]) =>
-            knownFields[part].has(name) || value === '' || value === null ? [] : [unknownField(prefix, name)],
-          )
-        : [],
-    )
-    .slice(0, maxWarnings);
-}
-
-function unknownField(prefix: string, name: string): Fault {
-  const shown = escapePointer(name.slice(0, maxNameLength).toWellFormed());
-  return { pointer: `${prefix}/${shown}`, code: 'unknown-field', detail: 'is unknown and was ignored' };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { VersionAt } from '#lib/contracts/forms.ts';
+import type { VersionAt } from '#lib/contracts/versions.ts';
 import { major } from './records.ts';
 
 /** Why a decision is as it is (docs/decisions-api.md). GIVEN alone allows. */

@@ -1,5 +1,6 @@
 import type { PreviousAnswer } from '#lib/contracts/form-content.ts';
-import type { ActiveVersions, DescribedElement } from '#lib/contracts/forms.ts';
+import type { DescribedElement } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 
 export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK', 'ERASED'] as const;
 export const recordStatuses = ['VALID', 'OBSOLETE', 'EXPIRED', 'IRRELEVANT'] as const;

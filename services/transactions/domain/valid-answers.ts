@@ -1,4 +1,4 @@
-import type { ActiveVersions } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { recordStatus } from './records.ts';
 
 /** Newest committed records that have not expired, and have the same facts. */

@@ -8,7 +8,7 @@ import { keepColorScheme } from '#lib/pages/color-scheme.ts';
 import { submitSingleStep } from '../commands/submit-single-step.ts';
 import { cancelTransaction, createTransaction, readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
-import { unknownFields } from '../domain/context.ts';
+import { unknownFields } from '../domain/context-warnings.ts';
 import { untoldOwners } from '../domain/part-withdrawal.ts';
 import {
   historyAt,

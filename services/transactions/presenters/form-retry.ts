@@ -1,6 +1,7 @@
 import { bulkAnswer } from '#lib/contracts/element-rules.ts';
+import type { FormAction, FormFields } from '#lib/contracts/form-content.ts';
 import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
-import type { FormAction, FormFields, PageFault } from '#lib/contracts/pages.ts';
+import type { PageFault } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { FilledForm, Retry } from './form-page.ts';
 

@@ -1,4 +1,4 @@
-import type { ActiveVersions } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { type Cell, csvLine } from '#lib/text/csv.ts';
 import { recordStatus } from '../domain/records.ts';
 import type { StoredRecord } from '../queries/records.ts';

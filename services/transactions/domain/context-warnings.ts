@@ -1,0 +1,45 @@
+import type { Fault } from '#lib/errors/fail.ts';
+import { escapePointer } from '#lib/json/check-json.ts';
+import { configurationFields, topFields } from './context.ts';
+
+/** Fields of `layoutData`, which forms reads. */
+const layoutFields = [
+  ...['type', 'info', 'elements', 'blocs', 'orientation', 'theme', 'notification', 'validityVisible'],
+  ...['existingElementsVisible', 'acceptAllVisible', 'acceptAllText', 'submitText', 'cancelVisible'],
+  ...['cancelText', 'footerOnTop', 'includeIFrameResizer'],
+];
+
+/** Fields that existing clients send with every context; ignoring them has no effect. */
+const harmlessFields = ['transaction', 'leadingTransaction', 'peerContexts'];
+
+const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySet<string>> = {
+  context: new Set([...topFields, 'configuration', 'userinfos', ...configurationFields, ...harmlessFields]),
+  configuration: new Set(['userinfos', ...configurationFields, ...harmlessFields]),
+  layoutData: new Set(layoutFields),
+};
+
+const maxWarnings = 20;
+const maxNameLength = 100;
+
+/** Warnings about unknown fields of a context, such as misspelt ones. Empty texts count as absent. */
+export function unknownFields(body: Record<string, unknown>): Fault[] {
+  const parts = [
+    ['context', '', body],
+    ['configuration', '/configuration', body.configuration],
+    ['layoutData', '/layoutData', body.layoutData],
+  ] as const;
+  return parts
+    .flatMap(([part, prefix, given]) =>
+      typeof given === 'object' && given !== null
+        ? Object.entries(given).flatMap(([name, value]) =>
+            knownFields[part].has(name) || value === '' || value === null ? [] : [unknownField(prefix, name)],
+          )
+        : [],
+    )
+    .slice(0, maxWarnings);
+}
+
+function unknownField(prefix: string, name: string): Fault {
+  const shown = escapePointer(name.slice(0, maxNameLength).toWellFormed());
+  return { pointer: `${prefix}/${shown}`, code: 'unknown-field', detail: 'is unknown and was ignored' };
+}
