@@ -211,9 +211,9 @@ export const recipes: Record<string, Recipe> = {
   exportSubject: ofSubject((name) => ({ params: { name } })),
   holdSubject: ofErased({ json: { reason: 'A legal claim' } }),
   endHold: ofErased(),
-  eraseSubject: ofErased(),
+  eraseSubject: ofErased({ json: { reason: 'A letter' } }),
   // A program has no subject.
-  requestErasure: { ...plain(), letIn: 422 },
+  requestErasure: { ...plain({ json: { reason: 'A letter' } }), letIn: 422 },
   listErasures: plain(),
   getErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }),
   decideErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }, { json: { status: 'RUNNING' } }),

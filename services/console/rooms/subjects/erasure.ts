@@ -36,6 +36,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
 
   const hold: Act = {
     path: 'hold',
+    operation: 'holdSubject',
     words: 'hold.',
     fields: ({ t }) => [
       reasonField('hold', t, true),
@@ -59,6 +60,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
   };
   const release: Act = {
     path: 'release',
+    operation: 'endHold',
     words: 'hold.end',
     fields: () => [],
     async carryOut(ctx, name) {
@@ -68,6 +70,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
   };
   const erase: Act = {
     path: 'erase',
+    operation: 'eraseSubject',
     words: 'erase.',
     fields: ({ t }) => [
       { name: 'typed', label: t('erase.typed'), isRequired: true, autocomplete: 'off' },
@@ -97,6 +100,8 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
 /** An act on a person that asks on a page of its own. */
 interface Act {
   path: 'hold' | 'release' | 'erase';
+  /** The operation of the API that carries it out; the page is only for people who may. */
+  operation: 'holdSubject' | 'endHold' | 'eraseSubject';
   /** Prefix of its words: `title`, `effect` and `act`. */
   words: 'hold.' | 'hold.end' | 'erase.';
   fields(reader: ConsoleReader): FieldSpec[];
@@ -106,10 +111,12 @@ interface Act {
   carryOut(ctx: Context, name: string): Promise<string>;
 }
 
-function actRoutes(router: Router, kit: RoomKit, { path, words, fields, effects, carryOut }: Act): void {
+function actRoutes(router: Router, kit: RoomKit, act: Act): void {
+  const { path, operation, words, fields, effects, carryOut } = act;
   const word = (name: string) =>
     words.endsWith('.') ? `${words}${name}` : `${words}${name[0]?.toUpperCase()}${name.slice(1)}`;
   const ask = async (ctx: Context, failure?: ApiFailure) => {
+    if (!kit.may(ctx, operation)) throw new ApiFailure(403, {});
     const reader = kit.reader(ctx);
     const { name, href } = nameOf(ctx, kit);
     const numbers = (await effects?.(ctx, name, reader)) ?? [];
