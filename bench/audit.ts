@@ -63,7 +63,10 @@ for (let round = 0; round <= rounds; round += 1) {
 }
 report();
 
-/** Starts everything anew, because PostgreSQL's processes can be counted only while they run. */
+/**
+ * Starts PostgreSQL and the server for each measurement, because PostgreSQL's processes can be counted only
+ * while they run.
+ */
 async function measure({ program }: Contestant): Promise<Cost> {
   const parts: { stop(): Promise<unknown> }[] = [];
   const keep = <T extends { stop(): Promise<unknown> }>(part: T): T => {

@@ -180,7 +180,7 @@ export interface FormsOperations {
    * option was chosen.
    * @param input.hidden keys of elements that are not asked because they have a valid answer.
    * @param input.sealUntil RFC 3339: until when owners can open their parts.
-   * @param input.child whether the transaction is a child, in which elements of peers need no answer.
+   * @param input.child whether elements of peers need no answer: in a child, and with `ask: CHANGED`.
    * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
    * @throws Failure `withdrawn`; `unavailable` if a peer's copy is too old or has no information.
    */
@@ -199,7 +199,7 @@ export interface FormsOperations {
    * Checks answers to own elements that a peer collected (docs/federation.md, "Answers at their owner").
    * @param input.peer id of the peer; the elements must be shared with it. @param input.info identifier of
    * the information.
-   * @param input.elements identifiers of all shown elements. @param input.answers by identifier.
+   * @param input.elements identifiers of the asked elements. @param input.answers by identifier.
    */
   checkSubmission(input: {
     peer: string;

@@ -4874,7 +4874,7 @@ export interface components {
             triesLeft?: number;
             /** @description With `confirmation-failed`, codes that can still be requested */
             codesLeft?: number;
-            /** @description With `not-found`, the facts of an erased receipt, which prove a copy that somebody holds */
+            /** @description With `not-found`, the facts of an erased receipt, which prove a copy of it */
             erased?: {
                 /** @description SHA-256 of the JWS, base64url */
                 sha256: string;

@@ -45,7 +45,10 @@ export type RefusalReason =
   | 'unknown-element'
   /** A newer MAJOR version is ACTIVE. */
   | 'stale'
-  /** An answer is missing or not allowed. */
+  /**
+   * An answer is missing or not allowed, or the subject, object, language, validity or leader id is not
+   * valid.
+   */
   | 'invalid'
   /** The same `sid` was used with another body. */
   | 'conflict'

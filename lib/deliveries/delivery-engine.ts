@@ -138,7 +138,7 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
     for (const next of queues.take()) {
       const work = deliver(next)
         .catch((error: unknown) => {
-          log.warn('failed to record delivery outcome; retried when the lease expires', {
+          log.warn('failed to record the result of an attempt; sent again when the lease expires', {
             operation: kind.name,
             id: next.row.id,
             error,

@@ -89,9 +89,9 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   /** Back-off of one delivery. */
   backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
-   * Back-off of a failing target for all its deliveries, by its consecutive failures. After a failure of our
-   * own the wait is that after one failure. Absent: the target's other deliveries are attempted at once, one
-   * at a time.
+   * Back-off of a failing target for all its deliveries, by its consecutive failures. After a failure on our
+   * side the wait is that after the target's first failure. Absent: the target's other deliveries are
+   * attempted at once, one at a time.
    */
   targetBackoff?: (failures: number, random: number) => number;
   /** Called with the rows of one read, before they are attempted. */

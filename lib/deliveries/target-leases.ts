@@ -33,7 +33,7 @@ export const leaseSeconds = 25;
  * hold over all processes without a lease for each delivery. Leases use the database's real time; deliveries
  * use `accord_now()`, which tests can shift.
  * @param owner unique id of this process: if PostgreSQL loses a lease in a crash, another process may get the
- * same fence.
+ * same fence; the owner tells the two leases apart.
  */
 export function createTargetLeases<Row extends DueRow>(
   db: Database,

@@ -124,7 +124,7 @@ async function verifyCheckpoints(file: string, verify: VerifyJws) {
   return { checkpoints, roots };
 }
 
-/** Digests of receipts by transaction; null for one that is named as erased. */
+/** Digests of receipts by transaction; null for an erased receipt. */
 type Receipts = ReadonlyMap<string, string | null>;
 
 async function verifyReceipts(file: string, verify: VerifyJws): Promise<Receipts> {

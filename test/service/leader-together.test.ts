@@ -346,7 +346,7 @@ it('an owner is told no rollback while a commit that began before the deadline i
   expect(await ask(here.lab, sid)).toBe('commit');
 });
 
-it('a child that is replaced after its day is rolled back with a mail about it', async () => {
+it('a child that is replaced after its 24-hour deadline is rolled back with a mail about it', async () => {
   const emailAddress = 'ann@example.org';
   const parent = await submitted({ subjectInfos: { emailAddress } });
   for (const partner of [here.lab, here.clinic]) await here.say(parent, partner, { verdict: 'held' });

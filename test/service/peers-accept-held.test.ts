@@ -179,8 +179,12 @@ describe('a decision', () => {
       const part = await makeHeld();
       expect(await decide(part, decision)).toEqual({ verdict: 'rolledback' });
       expect(await decide(part, decision, lab.other)).toEqual({ verdict: 'rolledback' });
+      const refused = /accord_submissions_total\{verdict="refused",reason="decided"\} (\d+)/;
+      const countOf = async () => Number(refused.exec(await lab.metrics())?.[1] ?? 0);
+      const before = await countOf();
       for (const replica of [lab.one, lab.other])
         expect(await replica.acceptSubmission(part)).toEqual({ verdict: 'refused', reason: 'decided' });
+      expect(await countOf()).toBe(before + 2);
       expect(await recordOf(part)).toBeUndefined();
       expect(await decide(part, decision)).toEqual({ verdict: 'rolledback' });
     },

@@ -366,7 +366,7 @@ describe('an acknowledgement', () => {
     await outcomeOf(second);
   });
 
-  it('that answers a question is not accepted for a part', async () => {
+  it('with a decision is not accepted as the verdict on a part', async () => {
     const gate = first(async (response, came) =>
       sendReceipt(response, await signReceipt(lab, came, { decision: 'commit' })),
     );

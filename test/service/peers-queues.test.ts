@@ -197,6 +197,10 @@ describe('a peer', () => {
     await clinic.db.query(sql`UPDATE deliveries SET deadline = accord_now()`);
     await clinic.replicas[0]?.endOverdue();
     await isTold(submission, 'expired');
+    // No attempt was made, so none has a duration.
+    const metrics = await clinic.metrics();
+    expect(metrics).toContain('accord_delivery_attempts_total{kind="peer-submit",outcome="given-up"} 1');
+    expect(metrics).not.toContain('accord_delivery_duration_seconds_count{kind="peer-submit"}');
     expect(owner.came).toEqual([]);
     expect(await waiting()).toEqual([]);
   });

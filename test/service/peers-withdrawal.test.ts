@@ -42,14 +42,14 @@ afterAll(async () => {
 const own = 'element/processing/processing.001/1.0';
 const theirs = () => `processing.002@${new URL(lab.url).host}`;
 
-/** Somebody whose form at the clinic also asked a question of the laboratory. */
+/** A subject whose form at the clinic also asked a question of the laboratory. */
 interface Asked {
   id: string;
   token: string;
   subject: string;
 }
 
-/** Has somebody consent at the clinic, also to the laboratory's question. */
+/** Creates a subject who consents at the clinic, also to the laboratory's question. */
 async function consent(context: Record<string, unknown> = {}): Promise<Asked> {
   const elements = ['processing.001', theirs()];
   const made = await until(() => createTransaction(clinicAdmin, { layoutData: { elements }, ...context }));

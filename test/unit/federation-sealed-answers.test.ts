@@ -57,7 +57,7 @@ describe('answers sealed to their owner', () => {
       expect(openWith({ subjectInfos: other })).toEqual(content);
   });
 
-  it('come out as they went in, whatever they are', () => {
+  it('are the same after opening, for any content', () => {
     const answers = fc.dictionary(
       fc.string({ unit: 'grapheme' }),
       fc.array(fc.string({ unit: 'grapheme' })),
@@ -126,7 +126,7 @@ describe('answers sealed to their owner', () => {
       });
   });
 
-  it('are refused after their time', () => {
+  it('are refused after `exp`', () => {
     const sealed = sealAnswers(content, { key: publicKey(), header });
     const late = new Date((header.exp + 1) * 1000);
     expect(openAnswers(sealed, { keys: [owner], now: late })).toEqual({

@@ -63,7 +63,8 @@ export function createEventMetrics(registers: Registry[]): EventMetrics {
 /** Deliveries to webhooks, peers and subjects. Never the address. */
 export interface DeliveryMetrics {
   /** @param outcome `delivered`, `failed` (retried later) or `given-up`. */
-  attempted(facts: { kind: string; outcome: 'delivered' | 'failed' | 'given-up'; ms: number }): void;
+  /** @param facts.ms duration; undefined for a delivery that expired without an attempt. */
+  attempted(facts: { kind: string; outcome: 'delivered' | 'failed' | 'given-up'; ms?: number }): void;
 }
 
 export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
@@ -83,7 +84,7 @@ export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
   return {
     attempted({ kind, outcome, ms }) {
       attempts.inc({ kind, outcome });
-      duration.observe({ kind }, ms / 1000);
+      if (ms !== undefined) duration.observe({ kind }, ms / 1000);
     },
   };
 }
@@ -99,7 +100,7 @@ export interface PeerMetrics {
 export function createPeerMetrics(registers: Registry[]): PeerMetrics {
   const refusals = new Counter({
     name: 'accord_peer_refused_total',
-    help: 'Refused messages in the name of peers, by reason.',
+    help: 'Rejected requests and parts in the name of peers, by reason.',
     labelNames: ['reason'],
     registers,
   });
@@ -139,7 +140,7 @@ export interface SubmissionMetrics {
 export function createSubmissionMetrics(registers: Registry[]): SubmissionMetrics {
   const verdicts = new Counter({
     name: 'accord_submissions_total',
-    help: 'Parts that peers sent, by verdict of this instance.',
+    help: 'Verdicts of this instance on parts of peers; a held part counts again when it is decided.',
     labelNames: ['verdict', 'reason'],
     registers,
   });

@@ -47,7 +47,7 @@ export interface AnswerableForm {
   former: ReadonlyMap<string, ContentVersion | null>;
   /** Keys of elements that are not asked, because they have a valid answer. */
   hidden: ReadonlySet<string>;
-  /** Keys of elements that count as asked only if they are answered: those of peers in a child. */
+  /** Keys of elements that count as asked only if they are answered: those of peers that need no answer. */
   askedIfAnswered?: ReadonlySet<string>;
   language: string;
   /** Whether the answers come from an HTML form. */
@@ -110,7 +110,7 @@ function questionsOf(action: FormAction, matched: Matched, form: AnswerableForm)
   });
   const isAnswered = ({ values }: Question) => values?.some((value) => !isBlank(value)) ?? false;
   const answeredHosts = new Set(questions.filter(isAnswered).map(({ key }) => hostOf(key)));
-  // In a child, a peer's notices are sent only together with a new answer to an element of that peer.
+  // If a peer's elements need no answer, its notices are sent only together with an answer to one of them.
   return questions.filter(
     ({ key, item, values }) =>
       values !== undefined ||

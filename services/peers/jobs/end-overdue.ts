@@ -51,7 +51,7 @@ async function expireDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Depend
   });
   if (expired.length > 0) wakeRelay();
   for (const { kind, url, sid } of expired) {
-    metrics?.attempted({ kind: `peer-${kind}`, outcome: 'given-up', ms: 0 });
+    metrics?.attempted({ kind: `peer-${kind}`, outcome: 'given-up' });
     log.error('delivery to peer expired; not retried', { operation: kind, address: url, id: sid });
   }
   return expired.length;

@@ -227,7 +227,10 @@ export function listBacklogs(
      ORDER BY w.rows DESC, p.id LIMIT ${limit}`);
 }
 
-/** Number of deliveries to paired peers by kind, and how long the oldest due delivery has waited. */
+/**
+ * Number of deliveries to paired peers by kind, and how long the oldest due one has waited. Looks at 100,000
+ * deliveries at most.
+ */
 export function waitingDeliveries(
   db: Queries,
 ): Promise<{ kind: `peer-${PeerDeliveryKind}`; rows: number; oldestSeconds: number }[]> {

@@ -118,7 +118,11 @@ function repeatVerdict(
   { digest, peer, sid }: ReceivedPart,
   known: StoredVerdict,
 ): OwnerVerdict {
-  if (known.digest === null) return { verdict: 'refused', reason: 'decided' };
+  if (known.digest === null) {
+    const decided: OwnerVerdict = { verdict: 'refused', reason: 'decided' };
+    metrics?.countVerdict(decided);
+    return decided;
+  }
   if (known.digest.equals(Buffer.from(digest, 'base64url'))) return presentVerdict(known);
   const conflict: OwnerVerdict = { verdict: 'refused', reason: 'conflict' };
   const about = { id: sid, address: peer.url };

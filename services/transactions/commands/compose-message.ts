@@ -31,7 +31,8 @@ export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction
 
 /**
  * Renders a message in the language of its subject.
- * @returns undefined for an invitation to a transaction that has ended, which is not sent any more.
+ * @returns undefined if it need not be sent: the transaction does not exist, or an invitation is for one that
+ * has ended.
  */
 export async function composeMessage(
   dependencies: Dependencies,

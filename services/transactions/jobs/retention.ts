@@ -33,7 +33,8 @@ const batch = 200;
 
 /**
  * Erases transactions whose retention has ended (docs/erasure.md, "Retention"). Each run looks at the next
- * committed transactions, and starts anew after the newest; only the place is kept in memory.
+ * committed transactions, and after the newest starts again with the oldest; only the place is kept in
+ * memory.
  */
 export function createRetention(dependencies: RetentionDependencies): RepeatedWork {
   const { db, log, abandoned, records, everyMs } = dependencies;

@@ -46,7 +46,10 @@ export function storeCommittedAnswers(commitment: Commitment, source: string): S
     ${refuses ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty}${storeReceipt(receipt)}`;
 }
 
-/** Common table expressions that store the receipt of the transaction in `t`, and queue its digest. */
+/**
+ * Common table expressions that store the receipt of the transaction in `t`, and queue its digest for the
+ * audit log.
+ */
 function storeReceipt({ body, jws }: SignedReceipt): Statement {
   return sql`receipt AS (
       INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${body}, ${jws} FROM t

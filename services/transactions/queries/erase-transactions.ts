@@ -74,7 +74,7 @@ async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> 
      WHERE f.transaction = ANY(${ids}::text[]) AND f.sealed IS NOT NULL`);
 }
 
-/** Replaces receipts by the facts that prove one that somebody holds. @returns their number. */
+/** Replaces receipts by the facts that prove a copy of the receipt. @returns their number. */
 async function eraseReceipts(tx: Queries, ids: readonly string[]): Promise<number> {
   const deleted = await tx.query<{ transaction: string; body: string; jws: string }>(sql`
     DELETE FROM receipts AS r WHERE r.transaction = ANY(${ids}::text[]) RETURNING r.transaction, r.body, r.jws`);

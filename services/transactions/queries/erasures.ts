@@ -7,7 +7,7 @@ import type { Erased } from './erase-transactions.ts';
 const columns = sql`e.id, e.reference::text AS reference, e.subject, e.state, e.reason, e.ground, e.counts, e.peers,
   e.created_at AS "createdAt", e.due_at AS "dueAt", e.ended_at AS "endedAt"`;
 
-/** Stores an erasure. @returns undefined if the subject has one that has not ended. */
+/** Stores an erasure. @returns undefined if another erasure of the subject has not ended. */
 export function insertErasure(
   tx: Queries,
   given: Pick<Erasure, 'id' | 'reference' | 'reason'> & {
@@ -132,8 +132,8 @@ export async function forgetDigests(db: Queries, retention: string): Promise<voi
 }
 
 /**
- * Starts an erasure again after a restore. @param subject the name that has the digest; undefined if nobody
- * has: the erasure is stored as it had ended.
+ * Starts an erasure again after a restore. @param subject the name that has the digest; undefined if no
+ * subject has it: the erasure is stored as it had ended.
  */
 export async function repeatErasure(
   tx: Queries,

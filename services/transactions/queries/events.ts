@@ -73,8 +73,8 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery (column
- * `deadline`), `decided` by the leader, or `withdrawn` with the leader.
+ * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery, which
+ * also needs the column `deadline`, `decided` by the leader, or `withdrawn` with the leader.
  */
 export function partEvents(
   name: 'released' | 'decided' | 'withdrawn',
@@ -132,8 +132,8 @@ export function messageEvents(source: string): Statement {
 }
 
 /**
- * Inserts the events of the consents that the records in `stored` withdraw, in the transaction in `t`: one
- * for every 50.
+ * Inserts `consent.withdrawn` events for the transaction in `t`: one for every 50 consents that the records
+ * in `stored` withdraw.
  */
 export function withdrawnEvents(committedAt: Date, source: string): Statement {
   const from = sql`(

@@ -17,7 +17,7 @@ export function isAbandoned(retention: string): Statement {
 
 /**
  * SQL: whether all answers of a committed transaction `t` were superseded or have expired for the retention.
- * A refusal is kept as long as it is the newest answer: nobody may be asked as if there were none.
+ * A refusal is kept as long as it is the newest answer: without it the person would be asked again.
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
@@ -63,8 +63,8 @@ export function findOver(
 }
 
 /**
- * Locks a transaction that is to be erased, if that is still true. One that has an open child is left,
- * because the child shows its answers.
+ * Locks a transaction that is to be erased, if its retention has still ended. A transaction with an open
+ * child is left, because the child shows its answers.
  */
 export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Statement): Promise<Picked[]> {
   return tx.query<Picked>(sql`
