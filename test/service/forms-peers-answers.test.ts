@@ -170,6 +170,32 @@ describe('answers to a peer’s elements', () => {
     expect(await checked('1.1')).toMatchObject({ outcome: 'stale' });
   });
 
+  it('are sealed with the information that the page showed, and are stale if it has a new MAJOR', async () => {
+    const about = (serial: string) => `element/information/about.us@${at}/${serial}`;
+    const post = (serial: string, given?: Given) =>
+      check(
+        {
+          'accord-shown': [own, theirs(), about(serial)],
+          info: [information],
+          [own]: ['refused'],
+          [theirs()]: ['accepted'],
+        },
+        { form: true, ...given },
+      );
+    await keep([{ ...sharedInformation, serial: '1.1' }, sharedEntry()]);
+    const [part] = await partsOf(post('1.0'));
+    expect(part?.info.identifier).toBe(about('1.0'));
+    expect((await read(part)).info).toBe('element/information/about.us/1.0');
+    expect((await partsOf(post('1.1')))[0]?.info.identifier).toBe(about('1.1'));
+    const later = new Date(Date.now() + 60_000).toISOString();
+    expect(await post('1.0', { openedAt: later })).toEqual({ outcome: 'stale', stale: [about('1.0')] });
+    expect(await post('7.0')).toEqual({ outcome: 'stale', stale: [about('7.0')] });
+    await keep([{ ...sharedInformation, serial: '2.0' }, sharedEntry()]);
+    expect(await post('1.1')).toEqual({ outcome: 'stale', stale: [about('1.1')] });
+    await keep([{ ...sharedInformation, key: 'about.them' }, sharedEntry()]);
+    expect(await post('1.1')).toEqual({ outcome: 'stale', stale: [about('1.1')] });
+  });
+
   it('to withdrawn elements of the peer are stale', async () => {
     await keep([sharedInformation]);
     expect(await check({ [own]: ['refused'], [theirs()]: ['accepted'] })).toMatchObject({ outcome: 'stale' });

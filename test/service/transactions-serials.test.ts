@@ -127,6 +127,19 @@ describe('a browser whose form has become stale', () => {
     expect((await subject.submitForm(answersTo(own, '2.0'))).status).toBe(303);
   });
 
+  it('gets all questions marked and open if the information has a new MAJOR', async () => {
+    const information = await makeLiveModel(admin, 'information', { en: sampleContent.information });
+    const layoutData = { info: information.key, elements: ['processing.001'] };
+    const subject = subjectOf(instance, await createTransaction(shop, { layoutData }));
+    await activateContent(admin, information, { en: sampleContent.information }, 'MAJOR');
+    const info = [`element/information/${information.key}/1.0`];
+    const answer = await subject.submitForm({ info, 'accord-shown': [letter], [letter]: ['accepted'] });
+    expect(answer.status).toBe(409);
+    const page = parsePage(await answer.text());
+    expect(page.text()).toContain('New or changed');
+    expect(page.tagged('input').filter(({ attribs }) => 'checked' in attribs)).toEqual([]);
+  });
+
   it('gets the form again as 422 when an answer is missing, with the fault at its question', async () => {
     const { own, subject } = await open();
     const answer = await subject.submitForm({ [letter]: ['refused'] });

@@ -34,6 +34,8 @@ export type Checked =
       asked: DescribedElement[];
       /** Optional elements that were shown and not answered. */
       unanswered: DescribedElement[];
+      /** By host of the peer: the information that the page showed above the peer's elements. */
+      peerInfos: ReadonlyMap<string, ContentVersion>;
     };
 
 /** The form that answers are checked against. */
@@ -43,6 +45,8 @@ export interface AnswerableForm {
   info: ActiveItem;
   /** ACTIVE elements by key, own and peers'. */
   elements: ReadonlyMap<string, ActiveItem>;
+  /** The ACTIVE information of each peer with elements in the form, by host. */
+  peerInfos?: ReadonlyMap<string, ActiveItem>;
   /** Versions named in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
   former: ReadonlyMap<string, ContentVersion | null>;
   /** Keys of elements that are not asked, because they have a valid answer. */
@@ -58,6 +62,7 @@ interface Matched {
   info: ContentVersion;
   answered: Map<string, { given: GivenAnswer; version: ContentVersion }>;
   shown: Map<string, ContentVersion>;
+  peerInfos: Map<string, ContentVersion>;
   stale: string[];
   faults: Fault[];
 }
@@ -83,7 +88,8 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
   }
   if (faults.length > 0) return { outcome: 'invalid', faults };
   const info = matched.info.describe(form.language, form.info.name) as DescribedInformation;
-  return { outcome: 'valid', language: form.language, info, answers, asked, unanswered };
+  const { peerInfos } = matched;
+  return { outcome: 'valid', language: form.language, info, answers, asked, unanswered, peerInfos };
 }
 
 /** An asked element. */
@@ -156,6 +162,7 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
     info: form.info.version,
     answered: new Map(),
     shown: new Map(),
+    peerInfos: new Map(),
     stale: [],
     faults: [...given.faults],
   };
@@ -170,6 +177,7 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
     else matched.answered.set(answer.key, { given: answer, version });
   }
   for (const identifier of given.shown) {
+    if (identifier.type === 'information') matchPeerInformation(identifier, form, matched);
     const version = findVersion(identifier, form);
     if (version === 'stale') matched.stale.push(textOf(identifier));
     else if (version !== 'unknown') matched.shown.set(identifier.key, version);
@@ -208,6 +216,17 @@ function matchInformation(given: Identifier | undefined, form: AnswerableForm, m
     addFault(matched.faults, '/info', 'unknown-element', 'is not the information of this form');
   else if (former === null) matched.stale.push(identifier);
   else matched.info = former;
+}
+
+/** A peer's information is recorded as the subject saw it. If that is too old, the form is shown again. */
+function matchPeerInformation(given: Identifier, { peerInfos, former }: AnswerableForm, matched: Matched) {
+  const host = hostOf(given.key);
+  const active = peerInfos?.get(host)?.version;
+  if (!active) return;
+  const identifier = textOf(given);
+  const version = identifier === active.identifier ? active : former.get(identifier);
+  if (version) matched.peerInfos.set(host, version);
+  else matched.stale.push(identifier);
 }
 
 function findVersion(

@@ -26,7 +26,7 @@ export interface GivenAnswer extends Identifier {
 /** An answers map, read but not yet compared with the form. */
 export interface GivenAnswers {
   elements: GivenAnswer[];
-  /** Identifiers of the elements that the page showed; empty if unknown. */
+  /** Identifiers of the elements and of the peers' informations that the page showed; empty if unknown. */
   shown: Identifier[];
   info: Identifier | undefined;
   action: FormAction;

@@ -1,7 +1,7 @@
 import type { AnswerCheck, CheckedAnswer, FormsOperations } from '#lib/contracts/forms.ts';
-import { checkAnswers } from '../domain/check-answers.ts';
+import { type ActiveItem, checkAnswers } from '../domain/check-answers.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
-import { formatIdentifier } from '../domain/identifiers.ts';
+import { formatIdentifier, formatReference } from '../domain/identifiers.ts';
 import { type GivenAnswers, readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
@@ -26,6 +26,7 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
       keys: input.layout.elements,
       info: current.info,
       elements,
+      peerInfos: new Map(current.peers.map(({ info }) => [info.version.host ?? '', info])),
       former: await readFormer(given, current, input),
       hidden: new Set(input.hidden),
       askedIfAnswered: new Set(input.child ? current.peers.flatMap((each) => [...each.elements.keys()]) : []),
@@ -53,10 +54,10 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
   /** The versions named in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
   async function readFormer(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
     const former = new Map<string, ContentVersion | null>();
-    const active = elementsOf(current);
+    const active = new Map([...elementsOf(current), ...peerInformations(current)]);
     const isActive = ({ key, serial }: { key: string; serial: string }) =>
       (key === layout.info ? current.info : active.get(key))?.version.serial === serial;
-    const keys = new Set([layout.info, ...layout.elements]);
+    const keys = new Set([layout.info, ...layout.elements, ...active.keys()]);
     const named = [...given.elements, ...given.shown, ...(given.info ? [given.info] : [])];
     const wanted = named.filter((identifier) => keys.has(identifier.key) && !isActive(identifier));
     if (wanted.length === 0) return former;
@@ -68,6 +69,14 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
       former.set(identifier, version);
     return former;
   }
+}
+
+/** The informations of the peers with elements in the form, by reference (`<key>@<host>`). */
+function peerInformations({ peers }: CurrentForm): [string, ActiveItem][] {
+  return peers.map(({ info }) => {
+    const { key, host = null } = info.version;
+    return [formatReference({ key, host }), info];
+  });
 }
 
 /** The key of a peer's element contains a host. */

@@ -20,9 +20,12 @@ interface Sealing {
   subjectInfos?: SubjectContact | undefined;
 }
 
-/** Composes and seals the part of each peer whose elements were asked. Unsealed parts are never stored. */
+/**
+ * Composes and seals the part of each peer whose elements were asked, with the information of the peer that the
+ * page showed, else the ACTIVE one. Unsealed parts are never stored.
+ */
 export function sealParts(
-  { language, asked, answers }: Valid,
+  { language, asked, answers, peerInfos }: Valid,
   peers: readonly PeerSection[],
   sealing: Sealing,
 ): SealedPart[] {
@@ -32,7 +35,11 @@ export function sealParts(
     const part: UnsealedPart = {
       location: url,
       name,
-      info: info.version.describe(language, info.name, name) as DescribedInformation,
+      info: (peerInfos.get(info.version.host ?? '') ?? info.version).describe(
+        language,
+        info.name,
+        name,
+      ) as DescribedInformation,
       asked: asked.filter(isOwned),
       answers: answers.filter(isOwned),
     };

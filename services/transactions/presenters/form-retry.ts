@@ -10,7 +10,7 @@ const shownField: FormFields['shown'] = 'accord-shown';
 
 /**
  * The form after a rejected submission: answers are kept under the current identifiers; elements that have
- * changed are marked and have no answer.
+ * changed, or whose information has, are marked and have no answer.
  * @param answers as the browser sent them, with the pressed button and the shown elements.
  */
 export function keepAnswers(
@@ -18,7 +18,10 @@ export function keepAnswers(
   answers: Record<string, string[]>,
   form: FilledForm,
 ): Retry {
-  const stale = new Set(check.outcome === 'stale' ? check.stale.map(keyOf) : []);
+  const staleNames = check.outcome === 'stale' ? check.stale : [];
+  const stale = new Set(staleNames.map(keyOf));
+  // What was answered under another information must be answered again.
+  const misinformed = new Set(staleNames.filter(isInformation).map(hostOf));
   const givenByKey = new Map(Object.entries(answers).map(([name, values]) => [keyOf(name), values]));
   const isShown = shownIn(answers);
   const pressed = pressedIn(answers);
@@ -30,7 +33,7 @@ export function keepAnswers(
     const key = keyOf(identifier);
     const given = givenByKey.get(key);
     const bulk = bulkAnswer(element, pressed);
-    if (stale.has(key)) changed.push(identifier);
+    if (stale.has(key) || misinformed.has(hostOf(identifier))) changed.push(identifier);
     else if (bulk !== undefined) values[identifier] = [bulk];
     else if (given) values[identifier] = given;
     // Browsers do not send unchecked boxes; the earlier answer must not be filled in instead.
@@ -53,6 +56,15 @@ export function shownIn(answers: Record<string, string[]>): (identifier: string)
 /** `element/<type>/<key>/<serial>` → key; a prefix such as `bloc/…/` is ignored. */
 function keyOf(identifier: string): string {
   return /element\/[^/]+\/([^/]+)\/[^/]+$/.exec(identifier)?.[1] ?? identifier;
+}
+
+function isInformation(identifier: string): boolean {
+  return /element\/information\/[^/]+\/[^/]+$/.test(identifier);
+}
+
+/** The host in the identifier of a peer's item; undefined for our own. */
+function hostOf(identifier: string): string | undefined {
+  return keyOf(identifier).split('@')[1];
 }
 
 function toPageFault({ pointer, code, detail }: Fault): PageFault {
