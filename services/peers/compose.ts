@@ -139,7 +139,7 @@ export async function composePeers(options: Options) {
     log,
   };
   const jobs = [relay, tokens, inbox, catalogues, keyAnnouncer, knownPeers, audit, checkpoints.signer];
-  const recordRejection = (reason: string) => metrics?.peers.refused(reason);
+  const recordRejection = (reason: string) => metrics?.peers.rejected(reason);
   const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });

@@ -91,8 +91,8 @@ export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
 
 /** Messages from peers. A peer is labelled by its id; there are as many as administrators have paired. */
 export interface PeerMetrics {
-  /** A message was refused. @param reason one of our own words. */
-  refused(reason: string): void;
+  /** A message was rejected. @param reason one of our own words. */
+  rejected(reason: string): void;
   /** How far a peer's clock is ahead of ours, in seconds. */
   clock(peer: string, seconds: number): void;
 }
@@ -111,7 +111,7 @@ export function createPeerMetrics(registers: Registry[]): PeerMetrics {
     registers,
   });
   return {
-    refused: (reason) => refusals.inc({ reason }),
+    rejected: (reason) => refusals.inc({ reason }),
     clock: (peer, seconds) => clocks.set({ peer }, seconds),
   };
 }

@@ -63,12 +63,12 @@ export async function applyVerdict(
     verdict.verdict !== 'committed'
       ? undefined
       : await writeAfterCommit({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) });
-  const changed = written?.applied
+  const mustWake = written?.applied
     ? written.changed
     : await db.withTransaction((tx) =>
         applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, verdict)),
       );
-  if (changed) wake();
+  if (mustWake) wake();
 }
 
 async function apply(
