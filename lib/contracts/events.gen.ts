@@ -40,10 +40,10 @@ export interface components {
             peer: string;
             /**
              * @description `expired`: the deadline passed without an answer. On a withdrawal: `withdrawn`; `unsupported`, if the owner lacks the capability; `unreachable`, if
-             *     the deadline passed.
+             *     the deadline passed. On an erasure: `erased`, or `erasure-noted`, if the owner has not decided or not finished, and the same as on a withdrawal.
              * @enum {string}
              */
-            verdict: "committed" | "held" | "rolledback" | "refused" | "expired" | "withdrawn" | "unsupported" | "unreachable";
+            verdict: "committed" | "held" | "rolledback" | "refused" | "expired" | "withdrawn" | "unsupported" | "unreachable" | "erased" | "erasure-noted" | "erasure-refused" | "erasure-unsupported" | "erasure-unreachable";
             reason?: string;
             /** @description Id of the transaction at the peer. */
             id?: string;
@@ -116,7 +116,7 @@ export interface components {
             acknowledge?: string;
         };
         Notice: {
-            /** @description The transaction that withdraws. */
+            /** @description The transaction that withdraws, or the erasure. */
             transaction: components["schemas"]["TransactionId"];
             /**
              * Format: uuid
@@ -147,6 +147,11 @@ export interface components {
             erasure?: components["schemas"]["TransactionId"];
             transaction: components["schemas"]["TransactionId"];
             records: components["schemas"]["RecordIds"];
+            /**
+             * Format: uri
+             * @description Only in webhooks with `acknowledgeWithin`. The URL to which the receiver posts its acknowledgement (`acknowledgeDelivery` of openapi.yaml).
+             */
+            acknowledge?: string;
         };
         SubjectRestricted: {
             records: components["schemas"]["RecordIds"];
@@ -229,7 +234,7 @@ export interface TopicEvents {
   'accord.keys': 'io.accord.key.created.v1' | 'io.accord.key.revoked.v1';
   'accord.peers': 'io.accord.peer.added.v1' | 'io.accord.peer.removed.v1';
   'accord.heads': 'io.accord.audit.head.v1' | 'io.accord.audit.checkpoint.v1';
-  'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1' | 'io.accord.submission.withdrawn.v1';
+  'accord.peer-submissions': 'io.accord.submission.released.v1' | 'io.accord.submission.decided.v1' | 'io.accord.submission.held.v1' | 'io.accord.submission.withdrawn.v1' | 'io.accord.submission.erased.v1';
   'accord.peer-outcomes': 'io.accord.submission.answered.v1';
   'accord.notices': 'io.accord.notice.queued.v1' | 'io.accord.notice.delivered.v1' | 'io.accord.notice.acknowledged.v1' | 'io.accord.notice.overdue.v1' | 'io.accord.notice.failed.v1';
 }
@@ -267,6 +272,7 @@ export interface EventData {
   'io.accord.submission.decided.v1': components['schemas']['Submission'];
   'io.accord.submission.held.v1': components['schemas']['Submission'];
   'io.accord.submission.withdrawn.v1': components['schemas']['Submission'];
+  'io.accord.submission.erased.v1': components['schemas']['Submission'];
   'io.accord.submission.answered.v1': components['schemas']['SubmissionAnswer'];
   'io.accord.notice.queued.v1': components['schemas']['Notice'];
   'io.accord.notice.delivered.v1': components['schemas']['Notice'];

@@ -2289,6 +2289,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federation/submissions/{sid}/erasure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a part
+         * @description Between instances: the person whose answers a part contains was erased at the caller. The owner decides for
+         *     itself. The verdict is `erased`, if it keeps nothing of the part; `noted`, if it has not decided or not
+         *     finished; or `refused` with the reason `kept`. Idempotent: the caller asks daily while it is `noted`. A held
+         *     part is rolled back, and a part that arrives later is `refused` with the reason `decided`. Only instances
+         *     with the capability `erasure` are sent this. The verdict is in a signed acknowledgement (`receipt`).
+         */
+        post: operations["eraseSubmission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/federation/decisions/{sid}": {
         parameters: {
             query?: never;
@@ -2549,10 +2573,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Acknowledge a withdrawal
-         * @description For the receiver of `consent.withdrawn`, at the URL in the event's `acknowledge`: reports that the receiver has
-         *     acted on the withdrawal. The person who has withdrawn sees the outcome. Idempotent; 409 `exists` if another outcome was acknowledged. 404 if
-         *     `t` is wrong, or 90 days after the withdrawal.
+         * Acknowledge a withdrawal or an erasure
+         * @description For the receiver of `consent.withdrawn` or `subject.erased`, at the URL in the event's `acknowledge`: reports that
+         *     the receiver has acted on it. The person who has withdrawn sees the outcome. Idempotent; 409 `exists` if another outcome was acknowledged. 404 if
+         *     `t` is wrong, or 90 days after the event.
          */
         post: operations["acknowledgeDelivery"];
         delete?: never;
@@ -2901,7 +2925,7 @@ export interface components {
              */
             warnings?: components["schemas"]["Fault"][];
         };
-        /** @description An organisation that is told of a withdrawal. Members without a value are absent. */
+        /** @description An organisation that is told of a withdrawal or an erasure. Members without a value are absent. */
         Recipient: {
             name: string;
             /**
@@ -2910,7 +2934,7 @@ export interface components {
              */
             kind: "RECIPIENT" | "PEER";
             /**
-             * @description QUEUED: not delivered yet. DELIVERED: it has received the withdrawal. ACKNOWLEDGED: it has acted on it.
+             * @description QUEUED: not delivered yet. DELIVERED: it has received the message. ACKNOWLEDGED: it has acted on it.
              *     OVERDUE: it has not acknowledged in time; later states may follow. FAILED: it could not be told.
              *     UNSUPPORTED: a peer that cannot be told
              * @enum {string}
@@ -3057,7 +3081,12 @@ export interface components {
             /** @description The `id` of the subject */
             subject: string;
             /**
-             * @description REQUESTED: by the person, not decided. HELD: a hold is in force
+             * @description Base URL of the peer that asks. Only the answers that this peer has sent, and those that were changed
+             *     since, are erased. Absent: all data of the subject
+             */
+            peer?: string;
+            /**
+             * @description REQUESTED: by the person or a peer, not decided. HELD: a hold is in force
              * @enum {string}
              */
             state: "REQUESTED" | "RUNNING" | "HELD" | "DONE" | "REFUSED";
@@ -3089,11 +3118,25 @@ export interface components {
                 name: string;
                 location: string;
                 /**
-                 * @description UNSUPPORTED: the peer is not told
+                 * @description QUEUED: not asked yet. DELIVERED: it was asked, and has not decided or not finished. ACKNOWLEDGED:
+                 *     see `outcome`. OVERDUE: no answer in time; later states may follow. FAILED: it could not be asked.
+                 *     UNSUPPORTED: it cannot be asked; ask there
                  * @enum {string}
                  */
-                state: "UNSUPPORTED";
+                state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
+                /**
+                 * @description done: erased. kept: it keeps data. Once ACKNOWLEDGED
+                 * @enum {string}
+                 */
+                outcome?: "done" | "kept";
+                /**
+                 * Format: date-time
+                 * @description When it entered the state; absent if it cannot be asked
+                 */
+                since?: string;
             }[];
+            /** @description Organisations that are told of the erasure, and what they have answered */
+            recipients: components["schemas"]["Recipient"][];
         };
         Withdrawals: {
             /** @description One for each object */
@@ -4592,7 +4635,7 @@ export interface components {
             /** @description An empty text removes it */
             acknowledgeWithin?: string;
         };
-        /** @description What the receiver has done about a withdrawal. Further members are ignored. */
+        /** @description What the receiver has done about a withdrawal or an erasure. Further members are ignored. */
         Acknowledgement: {
             /**
              * @description `done`: it no longer uses the data. `kept`: it keeps data, for example because a law requires it
@@ -4661,6 +4704,7 @@ export interface components {
             subjectPrefix: string;
             /** @description Key or id of the email that is sent with the receipt to subjects who answer there; absent if none is sent */
             notification?: string;
+            erasure: components["schemas"]["PeerErasure"];
             /** @description Number of parts and decisions that wait to be sent to it (counted up to 100,000) */
             backlog: number;
             /** @description Failed attempts to send to it since its last success */
@@ -4694,9 +4738,16 @@ export interface components {
              *     first: without a prefix, the peer can name its own address for any subject of this instance.
              */
             notification?: string;
+            erasure?: components["schemas"]["PeerErasure"];
             /** @description All thumbprints that wait for confirmation */
             thumbprints?: string[];
         };
+        /**
+         * @description What happens here when the peer erases a person whose answers it has sent. ASK (default): an erasure is
+         *     REQUESTED, and an administrator decides. FOLLOW: it starts at once
+         * @enum {string}
+         */
+        PeerErasure: "ASK" | "FOLLOW";
         Introduction: {
             /**
              * Format: uuid
@@ -4745,6 +4796,8 @@ export interface components {
         };
         /** @description An empty object. Further members are ignored. */
         SubmissionWithdrawal: Record<string, never>;
+        /** @description An empty object. Further members are ignored. */
+        SubmissionErasure: Record<string, never>;
         SubmissionDecision: {
             /** @enum {string} */
             decision: "commit" | "rollback";
@@ -4767,7 +4820,7 @@ export interface components {
             };
             /** @description Supported versions of the federation protocol */
             versions: string[];
-            /** @description `withdrawal`: accepts withdrawals of parts. Unknown ones are ignored. */
+            /** @description `withdrawal`, `erasure`: accepts withdrawals and erasures of parts. Unknown ones are ignored. */
             capabilities?: string[];
             jws: components["schemas"]["CompactJws"];
         };
@@ -9688,6 +9741,37 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubmissionWithdrawal"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SubmissionReceipt"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    eraseSubmission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the part, generated by the leader
+                 * @example 5TqWnB7mXc2rJd8LhYp4Ks
+                 */
+                sid: components["parameters"]["submissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionErasure"];
             };
         };
         responses: {

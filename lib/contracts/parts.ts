@@ -52,8 +52,10 @@ export type RefusalReason =
   | 'invalid'
   /** The same `sid` was used with another body. */
   | 'conflict'
-  /** A decision or a withdrawal arrived before the part. */
-  | 'decided';
+  /** A decision, a withdrawal or an erasure arrived before the part. */
+  | 'decided'
+  /** Of an erasure: the owner keeps its part. */
+  | 'kept';
 
 /** A part that a peer sent. */
 export interface ReceivedPart {
@@ -64,9 +66,9 @@ export interface ReceivedPart {
   submission: PartRequest;
 }
 
-/** The owner's verdict on a part. */
+/** The owner's verdict on a part. `noted`: it has not decided about an erasure, or not finished it. */
 export interface OwnerVerdict {
-  verdict: 'committed' | 'held' | 'rolledback' | 'refused' | 'withdrawn';
+  verdict: 'committed' | 'held' | 'rolledback' | 'refused' | 'withdrawn' | 'erased' | 'noted';
   /** With `refused`. */
   reason?: RefusalReason;
   /** Id of the transaction at the owner; absent if there is none. */

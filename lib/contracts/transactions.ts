@@ -45,4 +45,9 @@ export interface TransactionsOperations {
    * part that has not arrived will be refused. Idempotent. @throws Failure `unavailable`.
    */
   withdrawSubmission(input: { peer: PeerSummary; sid: string }): Promise<OwnerVerdict>;
+  /**
+   * At the owner: the leader has erased the person of a part. Idempotent. @param input.follows whether an
+   * erasure starts at once; else an administrator decides. @throws Failure `unavailable`.
+   */
+  eraseSubmission(input: { peer: PeerSummary; sid: string; follows: boolean }): Promise<OwnerVerdict>;
 }

@@ -30,7 +30,7 @@ import { createHandlers, type Dependencies } from './handlers/handlers.ts';
 import {
   createDeadlineSweeper,
   createExpiryNotifier,
-  createPartWithdrawalSweeper,
+  createPartSweeper,
   createVerdictSweeper,
 } from './jobs/background-jobs.ts';
 import { createDecisionCounts } from './jobs/decision-counts.ts';
@@ -39,7 +39,7 @@ import { createMessageJob, type Transports } from './jobs/message-deliveries.ts'
 import { createRetention } from './jobs/retention.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
-import { countOverdueWithdrawals } from './queries/part-withdrawals.ts';
+import { countOverdue } from './queries/part-withdrawals.ts';
 import { heldParts } from './queries/peer-parts.ts';
 import type { DemoMailbox } from './transports/demo.ts';
 
@@ -88,7 +88,7 @@ export async function composeTransactions(
   options.metrics?.watchTables({
     ...eventTables('transactions', db),
     held: () => heldParts(db),
-    overdueNotices: () => countOverdueWithdrawals(db),
+    overdueNotices: () => countOverdue(db),
     deliveries: () => waitingMessages(db),
   });
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
@@ -152,7 +152,7 @@ export async function composeTransactions(
     }),
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
-    createPartWithdrawalSweeper(job),
+    createPartSweeper(job),
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
     decisionCounts,

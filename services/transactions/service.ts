@@ -20,6 +20,7 @@ export const transactionsService = defineService({
     acceptSubmission: ['peers'],
     decideSubmission: ['peers'],
     withdrawSubmission: ['peers'],
+    eraseSubmission: ['peers'],
   },
   async compose({ shared, db, settings, secrets, connect, demo }) {
     const isKept = demo && !(settings.MAIL_URL && settings.SMS_URL);

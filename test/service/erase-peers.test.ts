@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => here?.stop());
 
-it('an erasure sends no part that waits, and names the peers to ask', async () => {
+it('an erasure sends no part that waits, and asks the peers to erase theirs', async () => {
   const admin = await signIn(here, 'admin');
   const subject = 'canary-with-peers';
   const made = await createTransaction(here.operator, {
@@ -32,8 +32,8 @@ it('an erasure sends no part that waits, and names the peers to ask', async () =
       const erasure = (await (await admin.get(`/erasures/${id}`)).json()) as { peers: { name: string }[] };
       expect(erasure).toMatchObject({ state: 'DONE' });
       expect(erasure.peers.toSorted((one, other) => (one.name < other.name ? -1 : 1))).toEqual([
-        { name: 'Lakeside Clinic', location: here.clinic.url, state: 'UNSUPPORTED' },
-        { name: 'Northern Lab', location: here.lab.url, state: 'UNSUPPORTED' },
+        { name: 'Lakeside Clinic', location: here.clinic.url, state: 'QUEUED', since: expect.any(String) },
+        { name: 'Northern Lab', location: here.lab.url, state: 'QUEUED', since: expect.any(String) },
       ]);
     },
     { timeout: 10_000 },

@@ -1,71 +1,34 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { freePort } from '#lib/db/embedded/postmaster.ts';
-import { type OwnerProxy, startOwnerProxy } from '../chaos/peers/owner-proxy.ts';
-import { createRandom } from '../chaos/random.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
-import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import type { OwnerProxy } from '../chaos/peers/owner-proxy.ts';
+import type { Caller } from '../support/instances/callers.ts';
+import type { TestInstance } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
 import { problemOf, subjectOf } from '../support/instances/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
-import { pairInstances } from '../support/peers/pair-instances.ts';
+import { recordsOf } from '../support/instances/live-transactions.ts';
+import { type Asked, type ClinicAndLab, own, startClinicAndLab } from '../support/peers/clinic-and-lab.ts';
 import { until } from '../support/run/until.ts';
 
-type Entry = components['schemas']['Entry'];
 type Transaction = components['schemas']['Transaction'];
 
+let here: ClinicAndLab;
 let clinic: TestInstance;
 let lab: TestInstance;
-/** What the clinic reaches the laboratory by. */
 let way: OwnerProxy;
 let clinicAdmin: Caller;
 let labAdmin: Caller;
 beforeAll(async () => {
-  const port = await freePort();
-  way = await startOwnerProxy({ target: port, random: createRandom(1) });
-  [clinic, lab] = await Promise.all([
-    startTestInstance({ INSTANCE_NAME: 'Lakeside Clinic' }),
-    startTestInstance({ INSTANCE_NAME: 'Northern Lab', PORT: String(port), BASE_URL: way.url }),
-  ]);
-  [clinicAdmin, labAdmin] = await Promise.all([signIn(clinic, 'admin'), signIn(lab, 'admin')]);
-  const { id, name } = (await (await labAdmin.get('/models/serials/processing.002')).json()) as Entry;
-  expect((await labAdmin.send('PUT', `/models/${id}`, { name, shared: true })).status).toBe(200);
-  await pairInstances(clinic, lab);
+  here = await startClinicAndLab();
+  ({ clinic, lab, way, clinicAdmin, labAdmin } = here);
 }, 60_000);
 afterEach(() => way.behave('well'));
-afterAll(async () => {
-  await clinic?.stop();
-  await lab?.stop();
-  await way?.close();
-});
+afterAll(() => here?.stop());
 
-const own = 'element/processing/processing.001/1.0';
-const theirs = () => `processing.002@${new URL(lab.url).host}`;
-
-/** A subject whose form at the clinic also asked a question of the laboratory. */
-interface Asked {
-  id: string;
-  token: string;
-  subject: string;
-}
-
-/** Creates a subject who consents at the clinic, also to the laboratory's question. */
-async function consent(context: Record<string, unknown> = {}): Promise<Asked> {
-  const elements = ['processing.001', theirs()];
-  const made = await until(() => createTransaction(clinicAdmin, { layoutData: { elements }, ...context }));
-  const answers = {
-    ...(context.layoutData ? {} : { [own]: ['accepted'] }),
-    [`element/processing/${theirs()}/1.0`]: ['accepted'],
-  } as Record<string, string[]>;
-  expect((await subjectOf(clinic, made).submit(answers)).status).toBe(200);
-  return made;
-}
-
-const atClinic = async (id: string) =>
-  (await (await clinicAdmin.get(`/consents/${id}`)).json()) as Transaction;
-const partOf = async ({ id }: Asked) => (await atClinic(id)).followers?.[0];
-const delivered = (made: Asked) =>
-  until(async () => expect(await partOf(made)).toMatchObject({ state: 'ACCEPTED' }));
+const theirs = () => here.theirs;
+const consent = (context?: Record<string, unknown>) => here.consent(context);
+const atClinic = (id: string) => here.atClinic(id);
+const partOf = (made: Asked) => here.partOf(made);
+const delivered = (made: Asked) => here.delivered(made);
 const told = (made: Asked, state: string) =>
   until(async () => expect(await partOf(made)).toMatchObject({ withdrawal: { state } }));
 const withdraw = (made: Asked, body?: object) =>
@@ -81,19 +44,6 @@ const withdrawalIn = async (response: Response) => {
 const atLab = async ({ subject }: Asked) => (await recordsOf(labAdmin, subject))['processing.002'] ?? [];
 const receiptAt = async (admin: Caller, id: string) =>
   (await (await admin.get(`/receipts/${id}`)).json()) as Record<string, unknown>;
-
-/** In all that happens at the clinic, whose waits for another attempt end. */
-const letTimePassAtClinic = async (interval: string) => {
-  for (const schema of ['transactions', 'peers', 'forms'] as const)
-    await letTimePass(clinic, interval, schema);
-};
-const letWaitsPass = async () => {
-  await runInDatabase(clinic, 'UPDATE peers.queues SET next_at = now()');
-  await runInDatabase(
-    clinic,
-    'UPDATE peers.deliveries SET not_before = least(not_before, peers.accord_now())',
-  );
-};
 
 describe('a withdrawal at the leader', () => {
   it('ends the consent at the owner, with a receipt there, and both receipts say so', async () => {
@@ -223,13 +173,13 @@ describe('an owner that is away', () => {
     way.behave('down');
     const made = await consent();
     const withdrawal = await withdrawalIn(await withdraw(made));
-    await letTimePassAtClinic('72 hours');
+    await here.letTimePassAtClinic('72 hours');
     await until(async () => {
       expect(await partOf(made)).toMatchObject({ state: 'SENDING', withdrawal: { state: 'OVERDUE' } });
       expect((await atClinic(withdrawal.id)).recipients).toMatchObject([{ state: 'OVERDUE' }]);
     });
     way.behave('well');
-    await letWaitsPass();
+    await here.letWaitsPass();
     await told(made, 'ACKNOWLEDGED');
     expect(await partOf(made)).toMatchObject({ state: 'ACCEPTED' });
     expect((await atLab(made)).map(({ value }) => value)).toEqual(['refused', 'accepted']);
@@ -250,7 +200,7 @@ describe('an owner that is away', () => {
     await until(async () =>
       expect(await rowsOf(clinic, "SELECT FROM peers.deliveries WHERE kind = 'withdraw'")).toHaveLength(1),
     );
-    await letTimePassAtClinic('40 days');
+    await here.letTimePassAtClinic('40 days');
     await told(made, 'FAILED');
     expect((await atClinic(withdrawal.id)).recipients).toMatchObject([{ state: 'FAILED' }]);
   });

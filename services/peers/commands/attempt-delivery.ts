@@ -67,7 +67,7 @@ export function attemptDelivery(
   readPart: ReadPart,
 ): Promise<AttemptFacts> {
   if (row.kind === 'submit') return sendPart(dependencies, row, readPart);
-  if (row.kind === 'withdraw') return sendWithdrawal(dependencies, row);
+  if (row.kind === 'withdraw' || row.kind === 'erase') return sendOrder(dependencies, row, orders[row.kind]);
   return row.kind === 'decide' ? sendDecision(dependencies, row) : askDecision(dependencies, row);
 }
 
@@ -93,16 +93,31 @@ export function createCapabilities(client: Pick<PeerClient, 'describe'>): HasCap
   };
 }
 
-async function sendWithdrawal(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
+interface Order {
+  /** The capability that the owner needs, and the last segment of the path. */
+  name: string;
+  verdicts: readonly string[];
+}
+
+const orders: Readonly<Record<'withdraw' | 'erase', Order>> = {
+  withdraw: { name: 'withdrawal', verdicts: ['withdrawn'] },
+  erase: { name: 'erasure', verdicts: ['erased', 'noted', 'refused'] },
+};
+
+/** Tells an owner that the leader has withdrawn a part or erased its person, if the owner understands it. */
+async function sendOrder(
+  dependencies: AttemptDependencies,
+  row: PeerRow,
+  { name, verdicts }: Order,
+): Promise<AttemptFacts> {
   try {
-    if (!(await dependencies.hasCapability(row.url, row.signing, 'withdrawal')))
-      return { kind: 'unsupported' };
+    if (!(await dependencies.hasCapability(row.url, row.signing, name))) return { kind: 'unsupported' };
   } catch (error) {
     return failed(describeFailure(error));
   }
-  const path = `${pathOf(row.sid)}/withdrawal`;
+  const path = `${pathOf(row.sid)}/${name}`;
   const reply = await requestAcknowledgement(dependencies, row, { method: 'POST', path, body: bytesOf({}) });
-  return readVerdict(reply, ['withdrawn']);
+  return readVerdict(reply, verdicts);
 }
 
 async function sendPart(

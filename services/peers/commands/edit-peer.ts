@@ -12,22 +12,24 @@ import { acceptKeys } from './refresh-keys.ts';
 const maxPrefixLength = 100;
 
 /**
- * Changes a peer's prefix or notification, or confirms its new keys by their thumbprints, which ends the
+ * Changes a peer's prefix, notification or erasure setting, or confirms its new keys by their thumbprints, which ends the
  * quarantine.
  * @throws Failure `not-found`, `invalid`.
  */
 export async function editPeer(
   { db }: Pick<Dependencies, 'db'>,
   id: string,
-  { subjectPrefix, notification, thumbprints }: components['schemas']['PeerChanges'],
+  { subjectPrefix, notification, erasure, thumbprints }: components['schemas']['PeerChanges'],
 ): Promise<ListedPeer> {
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
     const prefix = subjectPrefix === undefined ? peer.subjectPrefix : readPrefix(subjectPrefix);
     const mail = notification === undefined ? peer.notification : readNotification(notification);
-    if (prefix !== peer.subjectPrefix || mail !== peer.notification) {
-      await changePeer(tx, id, { subjectPrefix: prefix, notification: mail });
+    const changed = { subjectPrefix: prefix, notification: mail, erasure: erasure ?? peer.erasure };
+    const { subjectPrefix: oldPrefix, notification: oldMail, erasure: oldErasure } = peer;
+    if (prefix !== oldPrefix || mail !== oldMail || changed.erasure !== oldErasure) {
+      await changePeer(tx, id, changed);
       await recordAction(tx, { action: 'peer.updated', target: `peer/${id}` });
     }
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {

@@ -9,6 +9,7 @@ const consumer = 'peers';
 const kinds: Record<string, Pick<NewDelivery, 'kind' | 'waitSeconds'> & { hours: number }> = {
   'io.accord.submission.released.v1': { kind: 'submit', waitSeconds: 0, hours: 30 * 24 },
   'io.accord.submission.withdrawn.v1': { kind: 'withdraw', waitSeconds: 0, hours: 30 * 24 },
+  'io.accord.submission.erased.v1': { kind: 'erase', waitSeconds: 0, hours: 30 * 24 },
   'io.accord.submission.decided.v1': { kind: 'decide', waitSeconds: 0, hours: 30 * 24 },
   // The leader may decide for 24 hours. The extra hour allows for its clock and for the delivery.
   'io.accord.submission.held.v1': { kind: 'ask', waitSeconds: 60, hours: 25 },

@@ -30,7 +30,7 @@ export type AcknowledgementFault = SignedFault | 'issuer' | 'audience' | 'submis
 
 const type = 'accord-receipt+jwt';
 const maxLength = 8_192;
-const verdicts = ['committed', 'held', 'rolledback', 'refused', 'withdrawn'];
+const verdicts = ['committed', 'held', 'rolledback', 'refused', 'withdrawn', 'erased', 'noted'];
 const decisions = ['commit', 'rollback', 'open'];
 
 /**

@@ -5,9 +5,9 @@ import type { PinnedKey } from './signatures.ts';
 
 /**
  * submit: send a part. decide: send a decision. ask: ask the leader for an overdue decision. withdraw: tell
- * the owner that a part was withdrawn.
+ * the owner that a part was withdrawn. erase: tell the owner that the person of a part was erased.
  */
-export type PeerDeliveryKind = 'submit' | 'decide' | 'ask' | 'withdraw';
+export type PeerDeliveryKind = 'submit' | 'decide' | 'ask' | 'withdraw' | 'erase';
 
 /** Primary key of a delivery. */
 export interface DeliveryName {

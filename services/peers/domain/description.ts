@@ -55,7 +55,7 @@ export type DescriptionFault = keyof typeof descriptionFaults;
 
 const type = 'accord-instance+jwt';
 const protocolVersion = '1';
-const ownCapabilities = ['withdrawal'];
+const ownCapabilities = ['withdrawal', 'erasure'];
 const lifetimeSeconds = 24 * 60 * 60;
 const maxLength = 64 * 1024;
 const maxKeys = 16;

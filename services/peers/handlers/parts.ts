@@ -9,6 +9,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { AcknowledgementContent, SignAcknowledgement } from '../domain/acknowledgement.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { stopAsking } from '../queries/deliveries.ts';
+import { followsErasures } from '../queries/peers.ts';
 import { peerOf } from './authenticate.ts';
 
 /** /federation/submissions and /federation/decisions. Every 200 is a signed acknowledgement. */
@@ -22,7 +23,7 @@ export function partHandlers({
   db: Database;
   transactions: Pick<
     TransactionsOperations,
-    'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission' | 'readDecision'
+    'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission' | 'eraseSubmission' | 'readDecision'
   >;
   sign: SignAcknowledgement;
   log: Logger;
@@ -69,6 +70,16 @@ export function partHandlers({
       const peer = peerOf(ctx);
       const sid = params.sid as string;
       const verdict = await transactions.withdrawSubmission({ peer, sid });
+      await stopAsking(db, { url: peer.url, sid });
+      acknowledge(ctx, sid, verdict);
+    },
+
+    /** The owner learns that the person of a part was erased at the leader. */
+    async eraseSubmission(ctx, { params }) {
+      const peer = peerOf(ctx);
+      const sid = params.sid as string;
+      const follows = await followsErasures(db, peer.id);
+      const verdict = await transactions.eraseSubmission({ peer, sid, follows });
       await stopAsking(db, { url: peer.url, sid });
       acknowledge(ctx, sid, verdict);
     },

@@ -58,7 +58,8 @@ function peerNotFound() {
 }
 
 function presentPeer(peer: ListedPeer): Schemas['Peer'] {
-  const { id, url, name, state, thumbprints, announced, subjectPrefix, notification, backlog } = peer;
+  const { id, url, name, state, thumbprints, announced, subjectPrefix, notification, erasure, backlog } =
+    peer;
   return {
     id,
     url,
@@ -67,6 +68,7 @@ function presentPeer(peer: ListedPeer): Schemas['Peer'] {
     thumbprints,
     subjectPrefix,
     ...(notification === null ? {} : { notification }),
+    erasure,
     backlog,
     failures: peer.failures,
     ...(peer.nextAttemptAt ? { nextAttemptDate: peer.nextAttemptAt.getTime() } : {}),

@@ -4,11 +4,13 @@ import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { PeerDeliveryKind } from '../domain/delivery.ts';
 import {
   deferRollback,
   deleteOverdue,
   listUndecided,
   stopAsking,
+  type Verdict,
   verdictEvent,
 } from '../queries/deliveries.ts';
 
@@ -21,6 +23,10 @@ interface Dependencies {
   wakeRelay: () => void;
 }
 
+/** What is reported of deliveries that expire, by kind; of others `expired`. */
+const expiredVerdicts = { withdraw: 'unreachable', erase: 'erasure-unreachable' } as Partial<
+  Record<PeerDeliveryKind, Verdict['verdict']>
+>;
 const everyMs = 15_000;
 /** Rows per database transaction, so that no transaction runs long. */
 const limit = 200;
@@ -44,7 +50,7 @@ async function expireDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Depend
   const expired = await db.withTransaction(async (tx) => {
     const rows = await deleteOverdue(tx, limit);
     for (const row of rows) {
-      const verdict = row.kind === 'withdraw' ? 'unreachable' : 'expired';
+      const verdict = expiredVerdicts[row.kind] ?? 'expired';
       await addToOutbox(tx, 'accord.peer-outcomes', verdictEvent(row, { verdict }, baseUrl));
     }
     return rows;

@@ -46,13 +46,13 @@ const peerTables = {
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
   // A delivery goes only to a peer that has one of the keys that were pinned when it was queued. The job
-  // end-overdue.ts ends overdue deliveries except `ask`. A withdrawal waits for its part. A CASE hides these
-  // conditions from PostgreSQL, which would take them for rarely true and sort a long queue instead of using
+  // end-overdue.ts ends overdue deliveries except `ask`. A withdrawal or erasure waits for its part. A CASE
+  // hides these conditions from PostgreSQL, which would take them for rarely true and sort a long queue instead of using
   // its index (ADR 14).
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false
-         WHEN d.kind = 'withdraw' AND EXISTS (
+         WHEN d.kind IN ('withdraw', 'erase') AND EXISTS (
                 SELECT FROM deliveries AS part
                  WHERE part.kind IN ('submit', 'decide') AND part.peer_url = d.peer_url AND part.sid = d.sid)
            THEN false
@@ -71,7 +71,7 @@ export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
   return createDeliveryEngine({ ...dependencies, kind: createPeerDeliveries(dependencies), limits });
 }
 
-/** The kinds `peer-submit`, `peer-decide`, `peer-ask` and `peer-withdraw`: a target is a peer. */
+/** The kinds `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw` and `peer-erase`: a target is a peer. */
 function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptFacts> {
   const { transactions, wakeRelay } = dependencies;
   /** Rows that were read together share a reader, so that few calls read their parts. */

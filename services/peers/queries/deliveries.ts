@@ -1,5 +1,5 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
-import type { Decision, PeerSummary } from '#lib/contracts/parts.ts';
+import type { Decision, OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
@@ -84,7 +84,15 @@ export interface EndedDelivery {
   traceparent: string | undefined;
 }
 
-type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
+/** A verdict as it is reported to transactions. */
+export type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
+
+/** A verdict on a part or, with another word, on the request to erase it. */
+function reported(kind: PeerDeliveryKind, { verdict, ...rest }: OwnerVerdict): Verdict {
+  if (verdict === 'noted') return { ...rest, verdict: 'erasure-noted' };
+  if (kind === 'erase' && verdict === 'refused') return { ...rest, verdict: 'erasure-refused' };
+  return { ...rest, verdict };
+}
 
 /** The event with the verdict on a part, or what came instead of one before the deadline. */
 export function verdictEvent(
@@ -113,11 +121,15 @@ export async function endDeliveries(
       ...newEvent(verdictEvent(name, verdict, source)),
       ...(traceparent && { traceparent }),
     });
-    if (isUnsupported) return { ...name, event: eventOf({ verdict: 'unsupported' }) };
+    if (isUnsupported)
+      return {
+        ...name,
+        event: eventOf({ verdict: kind === 'erase' ? 'erasure-unsupported' : 'unsupported' }),
+      };
     if (!acknowledgement) return name;
     const { jws: receipt, content } = acknowledgement;
     if ('decision' in content) return { ...name, receipt, verdict: content.decision };
-    return { ...name, receipt, verdict: content.verdict, event: eventOf(content) };
+    return { ...name, receipt, verdict: content.verdict, event: eventOf(reported(kind, content)) };
   });
   const events = sql`(SELECT m.event FROM matched AS m WHERE m.event IS NOT NULL)`;
   await tx.query(sql`
@@ -239,7 +251,7 @@ export function waitingDeliveries(
            coalesce(extract(epoch FROM accord_now()
                             - min(d.not_before) FILTER (WHERE d.not_before <= accord_now())), 0)::float8
              AS "oldestSeconds"
-      FROM unnest(ARRAY['submit', 'decide', 'ask', 'withdraw']) AS k (kind)
+      FROM unnest(ARRAY['submit', 'decide', 'ask', 'withdraw', 'erase']) AS k (kind)
       LEFT JOIN (SELECT d.kind, d.not_before FROM deliveries AS d JOIN peers AS p ON p.url = d.peer_url
                   WHERE p.state = 'PAIRED' LIMIT 100000) AS d ON d.kind = k.kind
      GROUP BY k.kind`);

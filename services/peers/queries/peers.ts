@@ -5,7 +5,7 @@ import type { PageRequest } from '#lib/http/lists.ts';
 import type { ListedPeer, Peer } from '../domain/peer.ts';
 
 const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification,
-  p.version,
+  p.erasure, p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position)
     AS thumbprints, p.announced, p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
 
@@ -102,12 +102,18 @@ export async function deletePeer(tx: Queries, id: string): Promise<void> {
 export async function changePeer(
   tx: Queries,
   id: string,
-  { subjectPrefix, notification }: Pick<Peer, 'subjectPrefix' | 'notification'>,
+  { subjectPrefix, notification, erasure }: Pick<Peer, 'subjectPrefix' | 'notification' | 'erasure'>,
 ): Promise<void> {
   await tx.query(sql`
-    UPDATE peers AS p SET subject_prefix = ${subjectPrefix}, notification = ${notification},
+    UPDATE peers AS p SET subject_prefix = ${subjectPrefix}, notification = ${notification}, erasure = ${erasure},
            version = p.version + 1, modified_at = accord_now()
      WHERE p.id = ${id}`);
+}
+
+/** Whether an erasure that a peer asks for starts at once. */
+export async function followsErasures(db: Queries, id: string): Promise<boolean> {
+  const followed = await db.maybeOne(sql`SELECT FROM peers AS p WHERE p.id = ${id} AND p.erasure = 'FOLLOW'`);
+  return followed !== undefined;
 }
 
 /** Records that a peer has answered. */

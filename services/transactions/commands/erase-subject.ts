@@ -2,10 +2,12 @@ import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
+import { currentAccount } from '#lib/observability/logger.ts';
 import type { Erasure, SubjectDigest } from '../domain/erasure.ts';
 import { cancelOpen } from '../queries/change-state.ts';
 import {
   deleteClaims,
+  type ErasureScope,
   eraseTransactions,
   pickTransactions,
   readRest,
@@ -43,21 +45,31 @@ export async function requestErasure(
   subject: Pick<Subject, 'id' | 'name'>,
   { state, reason }: { state: 'REQUESTED' | 'RUNNING'; reason: string | null },
 ): Promise<Erasure> {
-  const { db, subjectDigest, wakeErasure } = dependencies;
+  const { db, wakeErasure } = dependencies;
   const erasure = await db.withTransaction(async (tx) => {
     await lockSubject(tx, subject.name);
     // It may have been erased while this request waited.
     if ((await readSubject(tx, subject.name))?.id !== subject.id)
       throw fail('not-found', 'Subject not found.');
-    const digest = subjectDigest.make(subject.name);
-    const row = { id: randomId(), reference: subject.id, subject: subject.name, digest, state, reason };
-    const inserted = await insertErasure(tx, row);
-    const stored = inserted ?? ((await readOpenErasure(tx, subject.name)) as Erasure);
-    if (state === 'REQUESTED' || (!inserted && stored.state !== 'REQUESTED')) return stored;
-    return startErasure(dependencies, tx, stored);
+    return openErasure(dependencies, tx, subject, { state, reason, peer: null });
   });
   wakeErasure();
   return erasure;
+}
+
+/** See {@link requestErasure}. The caller has locked the subject. @param given.peer see {@link Erasure}. */
+export async function openErasure(
+  dependencies: Pick<ErasureDependencies, 'subjectDigest' | 'instance'>,
+  tx: Queries,
+  { id: reference, name: subject }: Pick<Subject, 'id' | 'name'>,
+  { state, reason, peer }: Pick<Erasure, 'reason' | 'peer'> & { state: 'REQUESTED' | 'RUNNING' },
+): Promise<Erasure> {
+  const digest = dependencies.subjectDigest.make(subject);
+  const row = { id: randomId(), reference, subject, peer, digest, state, reason };
+  const inserted = await insertErasure(tx, row);
+  const stored = inserted ?? ((await readOpenErasure(tx, { subject, peer })) as Erasure);
+  if (state === 'REQUESTED' || (!inserted && stored.state !== 'REQUESTED')) return stored;
+  return startErasure(dependencies, tx, stored);
 }
 
 /**
@@ -97,20 +109,29 @@ export function noSuchErasure() {
 async function startErasure(
   { instance }: Pick<ErasureDependencies, 'instance'>,
   tx: Queries,
-  { id, reference, subject }: Erasure,
+  { id, reference, subject, peer }: Erasure,
 ): Promise<Erasure> {
-  await recordAction(tx, { action: 'erasure.started', target: `subject/${reference}` });
+  await recordAction(tx, { action: 'erasure.started', target: `subject/${reference}` }, actorOf(peer));
   if (subject === null || !(await readHold(tx, subject))) return moveErasure(tx, id, 'RUNNING');
-  return holdErasure(tx, { id, reference, subject }, instance.baseUrl);
+  return holdErasure(tx, { id, reference, subject, peer }, instance.baseUrl);
 }
 
-/** Makes an erasure HELD, which restricts the use of the subject's data. The subject is locked. */
+/** The account in the audit log: peers are not recorded, but what this instance does because they ask. */
+function actorOf(peer: string | null): string | undefined {
+  return peer === null ? undefined : (currentAccount() ?? thisInstance);
+}
+
+/**
+ * Makes an erasure HELD, which restricts the use of the subject's data unless a peer asks. The subject is
+ * locked.
+ */
 export async function holdErasure(
   tx: Queries,
-  { id, reference, subject }: { id: string; reference: string; subject: string },
+  { id, reference, subject, peer }: Pick<Erasure, 'id' | 'reference' | 'peer'> & { subject: string },
   source: string,
 ): Promise<Erasure> {
-  if (await restrictHeld(tx, subject)) await tellRestriction(tx, { subject, reference }, source);
+  if (peer === null && (await restrictHeld(tx, subject)))
+    await tellRestriction(tx, { subject, reference }, source);
   return moveErasure(tx, id, 'HELD');
 }
 
@@ -129,44 +150,44 @@ export async function runErasure(
   const { db, instance, wake } = dependencies;
   const found = await readErasure(db, id);
   if (!found || found.subject === null) return;
-  const { subject } = found;
+  const { subject, peer } = found;
+  const scope = { erasure: id, subject, peer };
   if ((await readHold(db, subject)) === undefined) {
-    await cancelOpen(db, { subject, erasure: id }, instance.baseUrl);
-    await deleteClaims(db, subject);
+    await cancelOpen(db, scope, instance.baseUrl);
+    await deleteClaims(db, scope);
   }
   let goesOn = true;
   while (goesOn && !isStopped()) {
-    goesOn = await db.withTransaction((tx) => eraseBatch(tx, { id, subject }, instance.baseUrl));
+    goesOn = await db.withTransaction((tx) => eraseBatch(tx, scope, instance.baseUrl));
     wake();
   }
 }
 
 /** @returns whether another batch may follow at once. */
-async function eraseBatch(
-  tx: Queries,
-  { id, subject }: { id: string; subject: string },
-  source: string,
-): Promise<boolean> {
+async function eraseBatch(tx: Queries, scope: ErasureScope, source: string): Promise<boolean> {
+  const { erasure: id, subject, peer } = scope;
   await lockSubject(tx, subject);
   const erasure = await lockErasure(tx, id);
   if (!erasure || (erasure.state !== 'RUNNING' && erasure.state !== 'HELD')) return false;
   const { reference } = erasure;
   if (await readHold(tx, subject)) {
-    if (erasure.state === 'RUNNING') await holdErasure(tx, { id, reference, subject }, source);
+    if (erasure.state === 'RUNNING') await holdErasure(tx, { id, reference, subject, peer }, source);
     return false;
   }
   if (erasure.state === 'HELD') await moveErasure(tx, id, 'RUNNING');
-  const picked = await pickTransactions(tx, { subject, erasure: id }, batch);
+  const picked = await pickTransactions(tx, scope, batch);
   if (picked.length > 0) {
     const erased = await eraseTransactions(tx, picked, { erasure: id, source });
     await addErased(tx, erasure, erased);
     return true;
   }
-  const rest = await readRest(tx, { subject, erasure: id });
+  const rest = await readRest(tx, scope);
   if (rest.covered) return false;
-  // A hold that is over.
-  await deleteHold(tx, subject);
-  await replaceSubject(tx, subject, rest.later);
+  if (peer === null || !rest.others) {
+    // A hold that is over.
+    await deleteHold(tx, subject);
+    await replaceSubject(tx, subject, rest.others);
+  }
   await recordAction(tx, { action: 'subject.erased', target: `subject/${reference}` }, thisInstance);
   await endErasure(tx, id, { state: 'DONE' });
   return false;

@@ -20,13 +20,13 @@ export async function holdSubject(
     await lockSubject(tx, name);
     if ((await readSubject(tx, name))?.id !== id) throw fail('not-found', 'Subject not found.');
     const before = await readHold(tx, name);
-    const erasure = await readOpenErasure(tx, name);
+    const erasure = await readOpenErasure(tx, { subject: name, peer: null });
     const isHeld = erasure !== undefined && erasure.state !== 'REQUESTED';
     const restrict = given.restrict || isHeld;
     await writeHold(tx, name, { ...given, restrict });
     if (restrict && !before?.restrict)
       await tellRestriction(tx, { subject: name, reference: id }, instance.baseUrl);
-    if (isHeld) await holdErasure(tx, { id: erasure.id, reference: id, subject: name }, instance.baseUrl);
+    if (isHeld) await holdErasure(tx, { ...erasure, subject: name }, instance.baseUrl);
     await recordAction(tx, { action: 'subject.held', target: `subject/${id}` });
     return (await readHold(tx, name)) as Hold;
   });

@@ -49,6 +49,7 @@ function readLine(line: string): RepeatableErasure | undefined {
       /^[1-9A-HJ-NP-Za-km-z]{22}$/.test(given.id) &&
       uuidPattern.test(given.subject) &&
       /^[A-Za-z0-9_-]{43}$/.test(given.digest) &&
+      (given.peer === undefined || URL.canParse(given.peer)) &&
       [given.created, given.started].every((time) => !Number.isNaN(Date.parse(time)));
     return isValid ? given : undefined;
   } catch {

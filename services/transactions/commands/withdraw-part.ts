@@ -3,7 +3,13 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { ownKeys } from '../domain/withdrawal.ts';
-import { hasMaxRows, insertVerdict, lockVerdict, type StoredVerdict } from '../queries/peer-parts.ts';
+import {
+  hasMaxRows,
+  insertVerdict,
+  lockVerdict,
+  type PeerPartKey,
+  type StoredVerdict,
+} from '../queries/peer-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { lockSubject, readStanding } from '../queries/withdrawals.ts';
 import { type AcceptDependencies, endHeldPart, notReceived } from './accept-part.ts';
@@ -34,8 +40,11 @@ export async function withdrawPart(
   return { verdict: 'withdrawn', ...(id !== null && { id }) };
 }
 
-/** Stores that a part is to be refused when it arrives. Waits for a database transaction that stores it. */
-async function rememberUnknown(tx: Queries, key: { peer: string; sid: string }): Promise<StoredVerdict> {
+/**
+ * Stores that an unknown part is to be refused when it arrives. Waits for a database transaction that stores
+ * the part. @throws Failure `unavailable` at the limit of unknown parts of a peer.
+ */
+export async function rememberUnknown(tx: Queries, key: PeerPartKey): Promise<StoredVerdict> {
   if (await hasMaxRows(tx, key.peer, 'notReceived'))
     throw fail('unavailable', 'Too many parts of this peer are unknown. Try again later.', {
       headers: { 'Retry-After': '3600' },

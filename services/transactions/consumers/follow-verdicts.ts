@@ -6,8 +6,10 @@ import type { Logger } from '#lib/observability/logger.ts';
 import { queueBadNews } from '../commands/queue-messages.ts';
 import { commitSubmittedById, type SubmitDependencies } from '../commands/submit-answers.ts';
 import { moveAfter, movesInCommitMode, type ReportedVerdict, withdrawalStates } from '../domain/part.ts';
+import { partErasures } from '../domain/part-erasure.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
+import { changePartErasure } from '../queries/part-erasures.ts';
 import { changePartWithdrawal } from '../queries/part-withdrawals.ts';
 import {
   changePart,
@@ -78,6 +80,11 @@ async function apply(
 ): Promise<void> {
   const { instance, log } = dependencies;
   const { submission: sid, peer } = verdict;
+  const erasure = partErasures[verdict.verdict];
+  if (erasure) {
+    await changePartErasure(tx, { sid, location: peer, ...erasure });
+    return;
+  }
   const told = withdrawalStates[verdict.verdict];
   if (told) {
     await changePartWithdrawal(tx, { sid, location: peer, state: told });

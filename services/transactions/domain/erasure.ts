@@ -3,7 +3,7 @@ import { randomId } from '#lib/ids/random-ids.ts';
 import { type ConsentContext, contextDefaults } from './context.ts';
 
 /**
- * REQUESTED: by the person, not decided. RUNNING: a job erases until it is DONE. HELD: a hold is in force
+ * REQUESTED: by the person or a peer, not decided. RUNNING: a job erases until it is DONE. HELD: a hold is in force
  * (docs/erasure.md).
  */
 export type ErasureState = 'REQUESTED' | 'RUNNING' | 'HELD' | 'DONE' | 'REFUSED';
@@ -29,6 +29,11 @@ export interface Erasure {
   reference: string;
   /** The name of the subject; null as soon as the erasure has ended. */
   subject: string | null;
+  /**
+   * Base URL of the peer that asks: only what it has sent, and what was changed since, is erased. Null: all
+   * data of the subject.
+   */
+  peer: string | null;
   state: ErasureState;
   reason: string | null;
   ground: string | null;

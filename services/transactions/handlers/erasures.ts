@@ -6,9 +6,12 @@ import { linkNext, readPage, readTime, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { decideErasure, noSuchErasure, requestErasure } from '../commands/erase-subject.ts';
 import { endHold, holdSubject } from '../commands/hold-subject.ts';
+import type { Erasure } from '../domain/erasure.ts';
 import { isFault, parseText } from '../domain/values.ts';
-import { presentErasure, presentHold } from '../presenters/erasure.ts';
+import { type ErasureReports, presentErasure, presentHold } from '../presenters/erasure.ts';
 import { listErasures, listRepeatable, readErasure } from '../queries/erasures.ts';
+import { readErasureNotices } from '../queries/notices.ts';
+import { readPeerErasures } from '../queries/part-erasures.ts';
 import { ensureSubject, readSubject, readSubjectById, type Subject } from '../queries/subjects.ts';
 import { readNow } from '../queries/transactions.ts';
 import { readText } from './filters.ts';
@@ -26,6 +29,11 @@ interface HoldBody {
 /** /subjects/{name}/hold, /subjects/{name}/erasure, /choices/erasure, /erasures (docs/erasure.md) */
 export function erasureHandlers(dependencies: Dependencies): Handlers {
   const { db, instance } = dependencies;
+
+  async function present(erasure: Erasure, principal: Principal) {
+    return presentErasure(erasure, (await readReports(db, [erasure]))(erasure), principal);
+  }
+
   return {
     async holdSubject(ctx, { params, body }: OperationInput<HoldBody>) {
       const subject = await requireSubject(db, params.name);
@@ -44,21 +52,21 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
       ctx.status = 204;
     },
 
-    async eraseSubject(ctx, { params, body }: OperationInput<{ reason?: string } | undefined>) {
+    async eraseSubject(ctx, { params, body, principal }: OperationInput<{ reason?: string } | undefined>) {
       const subject = await requireSubject(db, params.name);
       const given = { state: 'RUNNING', reason: readReason(body) } as const;
-      ctx.body = presentErasure(await requestErasure(dependencies, subject, given));
+      ctx.body = await present(await requestErasure(dependencies, subject, given), principal);
       ctx.status = 202;
     },
 
     async requestErasure(ctx, { principal, body }: OperationInput<{ reason?: string } | undefined>) {
       const subject = await ensureSubject(db, ownSubject(principal));
       const given = { state: 'REQUESTED', reason: readReason(body) } as const;
-      ctx.body = presentErasure(await requestErasure(dependencies, subject, given));
+      ctx.body = await present(await requestErasure(dependencies, subject, given), principal);
       ctx.status = 202;
     },
 
-    async listErasures(ctx, { query }) {
+    async listErasures(ctx, { query, principal }) {
       ctx.vary('Accept');
       const accept = ctx.get('accept') || '*/*';
       const type = new Negotiator({ headers: { accept } }).mediaType([
@@ -76,24 +84,36 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
       });
       const { page, next, limit } = found;
       if (next) linkNext(ctx, `${instance.baseUrl}/erasures`, { cursor: next, limit: String(limit) });
-      ctx.body = page.map(presentErasure);
+      const reports = await readReports(db, page);
+      ctx.body = page.map((erasure) => presentErasure(erasure, reports(erasure), principal));
     },
 
-    async getErasure(ctx, { params }) {
+    async getErasure(ctx, { params, principal }) {
       const erasure = await readErasure(db, params.erasure ?? '');
       if (!erasure) throw noSuchErasure();
-      ctx.body = presentErasure(erasure);
+      ctx.body = await present(erasure, principal);
     },
 
     async decideErasure(
       ctx,
-      { params, body }: OperationInput<{ status: 'RUNNING' | 'REFUSED'; ground?: string }>,
+      { params, body, principal }: OperationInput<{ status: 'RUNNING' | 'REFUSED'; ground?: string }>,
     ) {
       const { status } = body;
       const ground = status === 'REFUSED' ? requireText(body.ground ?? '', '/ground') : null;
-      ctx.body = presentErasure(await decideErasure(dependencies, params.erasure ?? '', { status, ground }));
+      const decided = await decideErasure(dependencies, params.erasure ?? '', { status, ground });
+      ctx.body = await present(decided, principal);
     },
   };
+}
+
+/** Reads what peers and organisations know of erasures. */
+async function readReports(db: Database, erasures: readonly Erasure[]) {
+  const ids = erasures.map(({ id }) => id);
+  const [peers, recipients] = await Promise.all([readPeerErasures(db, ids), readErasureNotices(db, ids)]);
+  return ({ id }: Erasure): ErasureReports => ({
+    peers: peers.get(id) ?? [],
+    recipients: recipients.get(id) ?? [],
+  });
 }
 
 /** The subject with this name, else with this id. @throws Failure `not-found`. */

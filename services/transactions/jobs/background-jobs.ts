@@ -7,6 +7,7 @@ import { readActiveVersions } from '../commands/submit-answers.ts';
 import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
 import { planNotices, readDueTransactions, writeNotices } from '../queries/expiry-notices.ts';
+import { repeatPartErasures } from '../queries/part-erasures.ts';
 import { markOverdueWithdrawals } from '../queries/part-withdrawals.ts';
 import { deleteOldVerdicts } from '../queries/peer-parts.ts';
 
@@ -92,8 +93,11 @@ export function createExpiryNotifier({
 
 const overdueBatch = 200;
 
-/** Marks withdrawals as OVERDUE that peers have not confirmed (docs/withdrawal.md, "Peers"). */
-export function createPartWithdrawalSweeper({
+/**
+ * Marks what peers have not confirmed as OVERDUE: withdrawals and erasures of their parts. Asks again about
+ * erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers").
+ */
+export function createPartSweeper({
   db,
   log,
   source,
@@ -103,14 +107,18 @@ export function createPartWithdrawalSweeper({
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
-      let marked: number;
-      do {
-        marked = await db.withTransaction((tx) => markOverdueWithdrawals(tx, overdueBatch, source));
-        if (marked > 0) wake();
-      } while (marked === overdueBatch && !isStopped());
+      for (const change of [markOverdueWithdrawals, repeatPartErasures]) {
+        let changed: number;
+        do {
+          changed = await db.withTransaction((tx) => change(tx, overdueBatch, source));
+          if (changed > 0) wake();
+        } while (changed === overdueBatch && !isStopped());
+      }
     },
     onError: (error) =>
-      log.warn('failed to mark overdue withdrawals at peers; retried at the next interval', { error }),
+      log.warn('failed to look for overdue withdrawals and erasures at peers; retried at the next interval', {
+        error,
+      }),
   });
 }
 

@@ -6,6 +6,7 @@ import {
   applyDecision,
   createRecentDatabaseTime,
 } from '../commands/accept-part.ts';
+import { erasePart } from '../commands/erase-part.ts';
 import { createTransaction, readContext } from '../commands/transactions.ts';
 import { withdrawPart } from '../commands/withdraw-part.ts';
 import { isFinal } from '../domain/transaction.ts';
@@ -53,6 +54,7 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     acceptSubmission: (received) => acceptPart(accepting, received),
     decideSubmission: (decided) => applyDecision(accepting, decided),
     withdrawSubmission: (withdrawn) => withdrawPart(accepting, withdrawn),
+    eraseSubmission: (erased) => erasePart(accepting, erased),
   };
 }
 

@@ -1,12 +1,23 @@
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Erasure } from '../domain/erasure.ts';
+import type { Notice } from '../domain/notice.ts';
 import type { Hold } from '../queries/holds.ts';
+import type { PeerErasure } from '../queries/part-erasures.ts';
+import { presentNotice } from './transaction.ts';
+
+/** What others know of an erasure. */
+export interface ErasureReports {
+  peers: readonly PeerErasure[];
+  recipients: readonly Notice[];
+}
 
 /** The representation of an erasure (openapi.yaml, `Erasure`); members without a value are left out. */
-export function presentErasure(erasure: Erasure) {
-  const { id, reference, state, reason, ground, counts, peers, createdAt, dueAt, endedAt } = erasure;
+export function presentErasure(erasure: Erasure, reports: ErasureReports, principal: Principal) {
+  const { id, reference, peer, state, reason, ground, counts, peers, createdAt, dueAt, endedAt } = erasure;
   return {
     id,
     subject: reference,
+    peer: peer ?? undefined,
     state,
     reason: reason ?? undefined,
     ground: ground ?? undefined,
@@ -14,9 +25,18 @@ export function presentErasure(erasure: Erasure) {
     due: dueAt.toISOString(),
     done: endedAt?.toISOString(),
     counts: { transactions: 0, records: 0, receipts: 0, messages: 0, ...counts },
-    // Peers are not told of erasures yet.
-    peers: peers.map(({ name, location }) => ({ name, location, state: 'UNSUPPORTED' })),
+    peers: peers.flatMap(({ name, location }) => {
+      if (location === peer) return [];
+      // The leader of a part is not asked: it decides about its own data.
+      const { state = 'UNSUPPORTED', outcome, since } = reports.peers.find(isAt(location)) ?? {};
+      return [{ name, location, state, outcome: outcome ?? undefined, since: since?.toISOString() }];
+    }),
+    recipients: reports.recipients.map((notice) => presentNotice(notice, principal)),
   };
+}
+
+function isAt(location: string) {
+  return (report: PeerErasure) => report.location === location;
 }
 
 /** The representation of a hold (openapi.yaml, `Hold`). */

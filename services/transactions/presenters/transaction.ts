@@ -61,7 +61,8 @@ export function presentTransaction(
   };
 }
 
-function presentNotice({ name, kind, state, outcome, note, since }: Notice, principal: Principal) {
+/** The representation of a notice (openapi.yaml, `Recipient`). Notes are for operators and above. */
+export function presentNotice({ name, kind, state, outcome, note, since }: Notice, principal: Principal) {
   return {
     name,
     kind,

@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { statesBefore, type Transaction } from '../domain/transaction.ts';
+import { coveredBy, type ErasureScope } from './erase-transactions.ts';
 import { partEvents, recordStateChange } from './events.ts';
 
 /** Locks a transaction until the end of the database transaction; changes and new children wait. */
@@ -22,16 +23,12 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
  * Cancels the open transactions that an erasure covers. The sweeper ends those past their deadline, and those
  * that a peer leads wait for its decision. SKIP LOCKED: a submission that holds the row is completed first.
  */
-export async function cancelOpen(
-  db: Queries,
-  { subject, erasure }: { subject: string; erasure: string },
-  source: string,
-): Promise<void> {
+export async function cancelOpen(db: Queries, scope: ErasureScope, source: string): Promise<void> {
   const where = sql`id IN (
-    SELECT o.id FROM transactions AS o JOIN erasures AS e ON e.id = ${erasure}
-     WHERE o.subject = ${subject} AND o.state IN ('CREATED', 'SUBMITTED') AND o.leader IS NULL
-       AND o.expires_at > accord_now() AND o.created_at <= e.started_at AND e.state IN ('RUNNING', 'HELD')
-     FOR UPDATE OF o SKIP LOCKED)`;
+    SELECT t.id FROM transactions AS t JOIN erasures AS e ON e.id = ${scope.erasure}
+     WHERE ${coveredBy(scope)} AND t.state IN ('CREATED', 'SUBMITTED') AND t.leader IS NULL
+       AND t.expires_at > accord_now() AND e.state IN ('RUNNING', 'HELD')
+     FOR UPDATE OF t SKIP LOCKED)`;
   await endTransactions(db, 'CANCELLED', where, source);
 }
 

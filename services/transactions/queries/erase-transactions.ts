@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { type ErasureCounts, type ErasurePeer, erasedContext } from '../domain/erasure.ts';
 import { erasedEvents } from './events.ts';
+import { orderPartErasures } from './part-erasures.ts';
 
 /** What a call of {@link eraseTransactions} has erased. */
 export interface Erased {
@@ -30,6 +31,7 @@ export async function eraseTransactions(
 ): Promise<Erased> {
   const ids = picked.map(({ id }) => id);
   const peers = await readPeers(tx, ids);
+  if (erasure !== undefined) await orderPartErasures(tx, { erasure, transactions: ids }, source);
   await eraseRows(tx, picked);
   const receipts = await eraseReceipts(tx, ids);
   const records = await eraseRecords(tx, ids, { erasure, source });
@@ -120,38 +122,56 @@ async function eraseMessages(tx: Queries, ids: readonly string[]): Promise<numbe
   return deleted.length;
 }
 
+/** What an erasure covers, see {@link Erasure}. */
+export interface ErasureScope {
+  erasure: string;
+  subject: string;
+  peer: string | null;
+}
+
 /**
- * Locks transactions of a subject that an erasure covers and that are in a final state. SKIP LOCKED: a
- * submission that has locked its transaction waits for the subject, so waiting for it would be a deadlock.
+ * SQL: the condition that an erasure that has started covers the transaction `t`: what was created before. If
+ * a peer asks, only what it has sent, and all that is based on that.
  */
-export function pickTransactions(
-  tx: Queries,
-  { subject, erasure }: { subject: string; erasure: string },
-  limit: number,
-): Promise<Picked[]> {
+export function coveredBy({ erasure, subject, peer }: ErasureScope): Statement {
+  const before = sql`t.created_at <= (SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure})`;
+  if (peer === null) return sql`t.subject = ${subject} AND ${before}`;
+  return sql`t.id IN (
+    WITH RECURSIVE sent AS (
+      SELECT t.id FROM transactions AS t
+       WHERE t.subject = ${subject} AND t.leader->>'location' = ${peer} AND ${before}
+       UNION
+      SELECT c.id FROM sent AS s JOIN transactions AS c ON c.subject = ${subject} AND c.parent = s.id)
+    SELECT s.id FROM sent AS s)`;
+}
+
+/**
+ * Locks transactions that an erasure covers and that are in a final state. SKIP LOCKED: a submission that has
+ * locked its transaction waits for the subject, so waiting for it would be a deadlock. If a peer asks, what is
+ * based on a transaction is picked before it, because erasing it removes the link.
+ */
+export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number): Promise<Picked[]> {
+  const isLast = sql`AND NOT EXISTS (
+    SELECT FROM transactions AS c WHERE c.subject = t.subject AND c.parent = t.id)`;
   return tx.query<Picked>(sql`
     SELECT t.id, t.context FROM transactions AS t
-     WHERE t.subject = ${subject} AND t.state NOT IN ('CREATED', 'SUBMITTED')
-       AND t.created_at <= (SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure})
+     WHERE ${coveredBy(scope)} AND t.state NOT IN ('CREATED', 'SUBMITTED') ${scope.peer === null ? sql`` : isLast}
      ORDER BY t.created_at LIMIT ${limit} FOR UPDATE OF t SKIP LOCKED`);
 }
 
-/** Whether transactions are left that an erasure covers, and whether the subject has later ones. */
-export function readRest(
+/** Whether transactions are left that an erasure covers, and whether the subject has others. */
+export async function readRest(
   tx: Queries,
-  { subject, erasure }: { subject: string; erasure: string },
-): Promise<{ covered: boolean; later: boolean }> {
-  const startedAt = sql`(SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure})`;
+  scope: ErasureScope,
+): Promise<{ covered: boolean; others: boolean }> {
   return tx.one(sql`
-    SELECT EXISTS (SELECT FROM transactions AS t
-                    WHERE t.subject = ${subject} AND t.created_at <= ${startedAt}) AS covered,
+    SELECT EXISTS (SELECT FROM transactions AS t WHERE ${coveredBy(scope)}) AS covered,
            EXISTS (SELECT FROM transactions AS t
-                    WHERE t.subject = ${subject} AND t.created_at > ${startedAt}) AS later`);
+                    WHERE t.subject = ${scope.subject} AND NOT (${coveredBy(scope)})) AS others`);
 }
 
-/** Deletes the claims of a subject's transactions, in a database transaction that locks nothing else. */
-export async function deleteClaims(db: Queries, subject: string): Promise<void> {
+/** Deletes the claims of covered transactions, in a database transaction that locks nothing else. */
+export async function deleteClaims(db: Queries, scope: ErasureScope): Promise<void> {
   await db.query(sql`
-    DELETE FROM context_claims AS c USING transactions AS t
-     WHERE t.subject = ${subject} AND c.transaction = t.id`);
+    DELETE FROM context_claims AS c USING transactions AS t WHERE ${coveredBy(scope)} AND c.transaction = t.id`);
 }

@@ -74,10 +74,11 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 
 /**
  * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery, which
- * also needs the column `deadline`, `decided` by the leader, or `withdrawn` with the leader.
+ * also needs the column `deadline`, `decided` by the leader, `withdrawn` with the leader, or
+ * `erased` with its person.
  */
 export function partEvents(
-  name: 'released' | 'decided' | 'withdrawn',
+  name: 'released' | 'decided' | 'withdrawn' | 'erased',
   { from, source, decision }: { from: Statement; source: string; decision?: Decision },
 ): Statement {
   return insertEvents(

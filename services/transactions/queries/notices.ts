@@ -18,18 +18,39 @@ export async function readNotices(
   return Map.groupBy(rows, ({ transaction }) => transaction);
 }
 
-/** Stores the state of the notice to a webhook, unless a newer one is known or the transaction is not. */
+/** By erasure: what the organisations behind webhooks know of it, in the order of their names. */
+export async function readErasureNotices(
+  db: Queries,
+  erasures: readonly string[],
+): Promise<Map<string, Notice[]>> {
+  const rows = await db.query<Notice & { erasure: string }>(sql`
+    SELECT n.erasure, n.name, 'RECIPIENT' AS kind, n.state, n.outcome, n.note, n.since
+      FROM erasure_notices AS n WHERE n.erasure = ANY(${erasures}::text[])
+     ORDER BY n.erasure, n.name, n.recipient`);
+  return Map.groupBy(rows, ({ erasure }) => erasure);
+}
+
+/**
+ * Stores the state of the notice to a webhook, of a withdrawal or an erasure, unless a newer one is known or
+ * there is no such withdrawal or erasure.
+ */
 export async function storeNotice(
   db: Queries,
   notice: EventData['io.accord.notice.queued.v1'],
 ): Promise<void> {
-  const { transaction, recipient, name, state, outcome = null, note = null, version, since } = notice;
-  await db.query(sql`
-    INSERT INTO notices AS n (transaction, recipient, kind, name, state, outcome, note, version, since)
-    SELECT t.id, ${recipient}, 'RECIPIENT', ${name}, ${state}, ${outcome}, ${note}, ${version}::int, ${since}::timestamptz
-      FROM transactions AS t WHERE t.id = ${transaction}
-    ON CONFLICT (transaction, recipient) DO UPDATE
+  const { transaction: id, recipient, name, state, outcome = null, note = null, version, since } = notice;
+  const values = sql`${name}, ${state}, ${outcome}, ${note}, ${version}::int, ${since}::timestamptz`;
+  const ifNewer = sql`
        SET name = excluded.name, state = excluded.state, outcome = excluded.outcome, note = excluded.note,
            version = excluded.version, since = excluded.since
-     WHERE n.version < excluded.version`);
+     WHERE n.version < excluded.version`;
+  await db.query(sql`
+    WITH of_erasure AS (
+      INSERT INTO erasure_notices AS n (erasure, recipient, name, state, outcome, note, version, since)
+      SELECT e.id, ${recipient}, ${values} FROM erasures AS e WHERE e.id = ${id}
+      ON CONFLICT (erasure, recipient) DO UPDATE ${ifNewer}
+    )
+    INSERT INTO notices AS n (transaction, recipient, kind, name, state, outcome, note, version, since)
+    SELECT t.id, ${recipient}, 'RECIPIENT', ${values} FROM transactions AS t WHERE t.id = ${id}
+    ON CONFLICT (transaction, recipient) DO UPDATE ${ifNewer}`);
 }

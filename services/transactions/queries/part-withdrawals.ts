@@ -86,11 +86,15 @@ export async function markOverdueWithdrawals(tx: Queries, limit: number, source:
   return due.length;
 }
 
-/** For metrics: parts whose owners have not confirmed a withdrawal in time, counted up to 100,000. */
-export async function countOverdueWithdrawals(db: Queries): Promise<number> {
+/**
+ * For metrics: parts whose owners have not confirmed a withdrawal or an erasure in time, counted up to 100,000.
+ */
+export async function countOverdue(db: Queries): Promise<number> {
   const { count } = await db.one<{ count: number }>(sql`
     SELECT count(*)::int AS count
-      FROM (SELECT FROM followers AS f WHERE f.withdrawal_state = 'OVERDUE' LIMIT 100000) AS f`);
+      FROM (SELECT f.sid FROM followers AS f WHERE f.withdrawal_state = 'OVERDUE'
+             UNION ALL
+            SELECT p.sid FROM part_erasures AS p WHERE p.state = 'OVERDUE' LIMIT 100000) AS o`);
   return count;
 }
 

@@ -6,8 +6,13 @@ const aliases: Readonly<Record<string, string>> = { CONSENT_COMMIT: 'consent.com
 /** The action of a test message, which no webhook can subscribe to. */
 export const testAction = 'webhook.test';
 
-/** The action whose receivers can acknowledge it. */
+/** The action that a webhook can limit to some elements. */
 export const withdrawnAction = 'consent.withdrawn';
+
+/** Whether receivers can acknowledge an action. */
+export function isAcknowledged(action: string): boolean {
+  return action === withdrawnAction || action === 'subject.erased';
+}
 
 const known: ReadonlySet<string> = new Set([...names, ...Object.keys(aliases)]);
 

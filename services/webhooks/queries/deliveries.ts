@@ -41,6 +41,7 @@ export async function queueDeliveries(
   // UUIDs with the current time as their prefix, so that recent rows are neighbours in the index.
   const moment = newUuid().slice(0, 18);
   const isWithdrawal = action === withdrawnAction;
+  const reason = reasonOf(event, action);
   const created = await db.query(sql`
     WITH noted AS (${noteOnce({ consumer, eventId: event.id })}
     ), wanted AS MATERIALIZED (
@@ -57,9 +58,19 @@ export async function queueDeliveries(
       FROM noted, wanted AS n
     ON CONFLICT (webhook, event_id) WHERE NOT redelivery DO NOTHING
     RETURNING id, webhook
-    )${isWithdrawal ? sql`, ${queueNotices(event.subject, event.source)}` : empty}
+    )${reason === undefined ? empty : sql`, ${queueNotices(reason, event.source)}`}
     SELECT id FROM queued`);
   return created.length;
+}
+
+/**
+ * The withdrawal or erasure to whose notice a message belongs. Undefined for other actions, and for records
+ * that are erased because their retention has ended.
+ */
+function reasonOf({ subject, data }: CarriedEvent, action: string): string | undefined {
+  if (action === withdrawnAction) return subject;
+  if (action !== 'subject.erased') return undefined;
+  return (data as EventData['io.accord.subject.erased.v1']).erasure;
 }
 
 /** SQL: the condition that a withdrawal concerns one of the elements of the webhook `w`. */

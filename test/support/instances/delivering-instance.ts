@@ -26,7 +26,12 @@ import { createTestDatabase } from '../stores/postgres.ts';
 export interface TransactionsStandIn
   extends Pick<
     TransactionsOperations,
-    'readSubmissions' | 'readDecision' | 'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission'
+    | 'readSubmissions'
+    | 'readDecision'
+    | 'acceptSubmission'
+    | 'decideSubmission'
+    | 'withdrawSubmission'
+    | 'eraseSubmission'
   > {
   /** By sid: what is to be sent. */
   parts: Map<string, { location: string; submission: PartRequest }>;
@@ -228,6 +233,7 @@ function standIn(): TransactionsStandIn {
       return { verdict: input.decision === 'commit' ? 'committed' : 'rolledback', id: 'ours' };
     },
     withdrawSubmission: async () => ({ verdict: 'withdrawn', id: 'ours' }),
+    eraseSubmission: async () => ({ verdict: 'noted', id: 'ours' }),
   };
   return held;
 }

@@ -1,0 +1,62 @@
+import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
+import type { Queries } from '#lib/db/database.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { wasRefused } from '../queries/erasures.ts';
+import { lockVerdict } from '../queries/peer-parts.ts';
+import { ensureSubject } from '../queries/subjects.ts';
+import { readTransaction } from '../queries/transactions.ts';
+import { lockSubject } from '../queries/withdrawals.ts';
+import { type AcceptDependencies, endHeldPart } from './accept-part.ts';
+import { type ErasureDependencies, openErasure } from './erase-subject.ts';
+import { rememberUnknown } from './withdraw-part.ts';
+
+type Dependencies = AcceptDependencies & ErasureDependencies;
+
+/**
+ * Answers a leader that has erased the person of a part (docs/erasure.md, "Peers"). A held part is rolled back,
+ * and an unknown one is refused when it arrives. What was stored is erased by an erasure of all that this peer
+ * has sent of the person: an administrator starts or refuses it, unless this instance follows the peer.
+ * Idempotent.
+ * @param given.follows whether the erasure starts at once.
+ * @throws Failure `unavailable`.
+ */
+export async function erasePart(
+  dependencies: Dependencies,
+  { peer, sid, follows }: { peer: PeerSummary; sid: string; follows: boolean },
+): Promise<OwnerVerdict> {
+  const { db, wake, wakeErasure } = dependencies;
+  const key = { peer: peer.url, sid };
+  const answer = await db.withTransaction(async (tx) => {
+    const { verdict, transaction } = (await lockVerdict(tx, key)) ?? (await rememberUnknown(tx, key));
+    if (transaction === null) return { verdict: 'erased' } as const;
+    if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
+    return eraseStored(dependencies, tx, { peer: peer.url, transaction, follows });
+  });
+  wake();
+  wakeErasure();
+  return answer;
+}
+
+async function eraseStored(
+  dependencies: Dependencies,
+  tx: Queries,
+  { peer, transaction: id, follows }: { peer: string; transaction: string; follows: boolean },
+): Promise<OwnerVerdict> {
+  const { subject: name } = await readStored(tx, id);
+  await lockSubject(tx, name);
+  // It may have been erased while this request waited.
+  const { createdAt, erasedAt } = await readStored(tx, id);
+  if (erasedAt !== null) return { verdict: 'erased', id };
+  const subject = await ensureSubject(tx, name);
+  if (await wasRefused(tx, { peer, reference: subject.id, after: createdAt }))
+    return { verdict: 'refused', reason: 'kept', id };
+  const state = follows ? 'RUNNING' : 'REQUESTED';
+  await openErasure(dependencies, tx, subject, { state, reason: null, peer });
+  return { verdict: 'noted', id };
+}
+
+async function readStored(tx: Queries, id: string): Promise<Transaction> {
+  const read = await readTransaction(tx, id);
+  if (!read) throw new Error('the transaction of a part does not exist');
+  return read.transaction;
+}

@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Caller } from '../support/instances/callers.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { subjectOf } from '../support/instances/live-subject.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { tablesWith } from '../support/instances/tables-with.ts';
+import { type Asked, type ClinicAndLab, startClinicAndLab } from '../support/peers/clinic-and-lab.ts';
+import { until } from '../support/run/until.ts';
+
+type Erasure = components['schemas']['Erasure'];
+type Transaction = components['schemas']['Transaction'];
+
+let here: ClinicAndLab;
+beforeAll(async () => {
+  here = await startClinicAndLab();
+}, 60_000);
+afterEach(async () => {
+  here.way.behave('well');
+  await setPeer('ASK');
+});
+afterAll(() => here?.stop());
+
+/** What the laboratory does if the clinic erases somebody. */
+async function setPeer(erasure: 'ASK' | 'FOLLOW') {
+  const [peer] = (await (await here.labAdmin.get('/peers')).json()) as { id: string }[];
+  const changed = await here.labAdmin.send('PUT', `/peers/${peer?.id}`, { erasure });
+  expect(await changed.json()).toMatchObject({ erasure });
+}
+
+let hours = 0;
+async function letPass(more: number) {
+  hours += more;
+  await here.letTimePassAtClinic(`${hours} hours`);
+}
+
+const nameAnew = () => `canary-${crypto.randomUUID()}`;
+async function consent(context: Record<string, unknown> = {}): Promise<Asked> {
+  const made = await here.consent({ subject: nameAnew(), ...context });
+  await here.delivered(made);
+  return made;
+}
+/** Erases a subject of the clinic. @returns the id of the erasure. */
+async function erase({ subject }: Pick<Asked, 'subject'>): Promise<string> {
+  const started = await here.clinicAdmin.send('POST', `/subjects/${subject}/erasure`);
+  expect(started.status).toBe(202);
+  return ((await started.json()) as Erasure).id;
+}
+const erasureAt = async (admin: Caller, id: string) =>
+  (await (await admin.get(`/erasures/${id}`)).json()) as Erasure;
+const told = (id: string, expected: object) =>
+  until(async () => {
+    const { state, peers } = await erasureAt(here.clinicAdmin, id);
+    expect(state).toBe('DONE');
+    expect(peers).toMatchObject([{ name: 'Northern Lab', location: here.lab.url, ...expected }]);
+  });
+/** The erasures of a subject that the clinic has asked for, newest first. */
+async function asked({ subject }: Pick<Asked, 'subject'>): Promise<Erasure[]> {
+  const rows = await rowsOf<{ id: string }>(
+    here.lab,
+    'SELECT id FROM transactions.erasures WHERE sent_subject = $1 ORDER BY created_at DESC',
+    [subject],
+  );
+  return Promise.all(rows.map(({ id }) => erasureAt(here.labAdmin, id)));
+}
+const decide = async (id: string | undefined, body: object) =>
+  expect((await here.labAdmin.send('PUT', `/erasures/${id}/status`, body)).status).toBe(200);
+const doneAtLab = (id: string | undefined) =>
+  until(async () => expect(await erasureAt(here.labAdmin, id as string)).toMatchObject({ state: 'DONE' }));
+const atLab = async (subject: string) =>
+  (await recordsOf(here.labAdmin, subject))['processing.002']?.map(({ value }) => value) ?? [];
+
+describe('an erasure at the leader', () => {
+  it('is requested at the owner, and reported as done after an administrator has started it', async () => {
+    const made = await consent();
+    const id = await erase(made);
+    await told(id, { state: 'DELIVERED' });
+    const [request, ...others] = await asked(made);
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({ state: 'REQUESTED', peer: here.clinic.url });
+    expect(await atLab(made.subject)).toEqual(['accepted']);
+    await decide(request?.id, { status: 'RUNNING' });
+    await doneAtLab(request?.id);
+    expect(await erasureAt(here.labAdmin, request?.id as string)).toMatchObject({
+      counts: { transactions: 1, records: 1, receipts: 1 },
+      peers: [],
+    });
+    expect(await tablesWith(here.lab, made.subject)).toEqual([]);
+    await letPass(25);
+    await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
+    expect(await tablesWith(here.clinic, made.subject)).toEqual([]);
+  });
+
+  it('is reported as kept if the owner refuses it, and later parts are asked about anew', async () => {
+    const subject = nameAnew();
+    const id = await erase(await consent({ subject }));
+    await told(id, { state: 'DELIVERED' });
+    const [request] = await asked({ subject });
+    await decide(request?.id, { status: 'REFUSED', ground: 'Kept by law for ten years' });
+    await letPass(25);
+    await told(id, { state: 'ACKNOWLEDGED', outcome: 'kept' });
+    expect(await atLab(subject)).toEqual(['accepted']);
+    const again = await erase(await consent({ subject }));
+    await told(again, { state: 'DELIVERED' });
+    expect((await asked({ subject }))[0]).toMatchObject({ state: 'REQUESTED' });
+  });
+
+  it('erases at an owner that follows what the leader has sent and what was changed since, nothing else', async () => {
+    await setPeer('FOLLOW');
+    const made = await consent();
+    const { subject } = made;
+    const [sent] = (await recordsOf(here.labAdmin, subject))['processing.002'] ?? [];
+    const part = (await (await here.labAdmin.get(`/consents/${sent?.transaction}`)).json()) as Transaction;
+    const started = await fetch(part.links?.child as string, {
+      method: 'POST',
+      headers: { Accept: 'application/json' },
+    });
+    const child = (await started.json()) as Asked;
+    const changed = await subjectOf(here.lab, child).submit({
+      'element/processing/processing.002/1.0': ['refused'],
+    });
+    expect(changed.status).toBe(200);
+    const context = { subject, object: 'of its own', layoutData: { elements: ['processing.002'] } };
+    const separate = await createTransaction(here.labAdmin, context);
+    const answers = { 'element/processing/processing.002/1.0': ['accepted'] };
+    expect((await subjectOf(here.lab, separate).submit(answers)).status).toBe(200);
+    const id = await erase(made);
+    const rest = () =>
+      rowsOf(here.lab, 'SELECT t.id FROM transactions.transactions AS t WHERE t.subject = $1', [subject]);
+    await until(async () => expect(await rest()).toEqual([{ id: separate.id }]));
+    await letPass(25);
+    await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
+  });
+
+  it('waits at the owner while a hold is in force there, and restricts nothing for the leader', async () => {
+    await setPeer('FOLLOW');
+    const made = await consent();
+    const hold = await here.labAdmin.send('PUT', `/subjects/${made.subject}/hold`, { reason: 'A claim' });
+    expect(hold.status).toBe(200);
+    await told(await erase(made), { state: 'DELIVERED' });
+    const [held] = await asked(made);
+    expect(held).toMatchObject({ state: 'HELD' });
+    const decided = await here.labAdmin.send('POST', '/decisions', {
+      subject: made.subject,
+      questions: [{ element: 'processing.002' }],
+    });
+    expect(await decided.json()).toMatchObject({ decisions: [{ allowed: true, reason: 'GIVEN' }] });
+    expect((await here.labAdmin.send('DELETE', `/subjects/${made.subject}/hold`)).status).toBe(204);
+    await doneAtLab(held?.id);
+  });
+
+  it('is the same at the owner when several parts are asked about at once', async () => {
+    await setPeer('FOLLOW');
+    const subject = nameAnew();
+    for (const object of ['', 'one', 'two', 'three']) await consent({ subject, ...(object && { object }) });
+    const id = await erase({ subject });
+    await until(async () => expect(await tablesWith(here.lab, subject)).toEqual([]));
+    await letPass(25);
+    await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
+  });
+});
+
+describe('an owner that is away', () => {
+  it('is OVERDUE after 72 hours; a part that it never got is refused when it comes', async () => {
+    here.way.behave('down');
+    const made = await here.consent({ subject: nameAnew() });
+    const id = await erase(made);
+    await told(id, { state: 'QUEUED' });
+    await letPass(72);
+    await told(id, { state: 'OVERDUE' });
+    here.way.behave('well');
+    await here.letWaitsPass();
+    await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
+    const [known] = await rowsOf<object>(
+      here.lab,
+      'SELECT s.verdict, s.transaction FROM transactions.submissions AS s ORDER BY s.received_at DESC LIMIT 1',
+    );
+    expect(known).toEqual({ verdict: 'rolledback', transaction: null });
+    expect(await tablesWith(here.lab, made.subject)).toEqual([]);
+  });
+
+  it('is asked daily for 40 days while it has not decided, then it is OVERDUE', async () => {
+    const id = await erase(await consent());
+    await told(id, { state: 'DELIVERED' });
+    const askedTimes = () =>
+      rowsOf<{ times: number }>(
+        here.clinic,
+        `SELECT extract(epoch FROM p.ordered_at - p.created_at)::float8 AS times
+           FROM transactions.part_erasures AS p WHERE p.erasure = $1`,
+        [id],
+      );
+    await letPass(25);
+    await until(async () => expect((await askedTimes())[0]?.times).toBeGreaterThan(24 * 3_600));
+    await told(id, { state: 'DELIVERED' });
+    await letPass(40 * 24);
+    await told(id, { state: 'OVERDUE' });
+  });
+});
