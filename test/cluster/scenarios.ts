@@ -12,15 +12,18 @@ import { peerScenarios } from './scenarios/peers.ts';
 import { restoreScenarios } from './scenarios/restore.ts';
 import { faultScenarios, quietScenarios } from './scenarios/under-load.ts';
 
-/** All scenarios, in their order. Those at the end replace data and certificates. */
+/**
+ * All scenarios, in their order. Those with faulty values need the schema of before the upgrade. Those at the end
+ * replace data and certificates.
+ */
 export const scenarios: readonly Scenario[] = [
   ...installScenarios,
   ...isolationScenarios,
   ...consoleScenarios,
   ...figureScenarios,
+  ...faultyScenarios,
   ...quietScenarios,
   ...faultScenarios,
-  ...faultyScenarios,
   ...gatewayScenarios,
   ...kafkaScenarios,
   ...peerScenarios,

@@ -208,6 +208,26 @@ describe('holds and erasures in the console', () => {
     expect((await admin.get(page)).status).toBe(404);
   });
 
+  it('are started or refused with a ground on the page of the request', async () => {
+    const person = await signIn(instance, 'user');
+    const ask = async () => {
+      const asked = await person.send('POST', '/choices/erasure', {});
+      return `${here}/erasures/${((await asked.json()) as { id: string }).id}`;
+    };
+    const refused = await ask();
+    expect(await read(refused)).toContain('Requested');
+    expect((await operator.post(`${refused}/refuse`, { ground: 'Kept by law' })).status).toBe(403);
+    const empty = await admin.post(`${refused}/refuse`, { ground: ' ' });
+    expect(empty.status).toBe(422);
+    const done = locationOf(await admin.post(`${refused}/refuse`, { ground: 'Kept by law' }));
+    expect(await read(done)).toContain('Kept by law');
+    expect(await read(refused)).not.toContain('Start the erasure');
+    const started = await ask();
+    await admin.post(`${started}/start`, {});
+    await vi.waitFor(async () => expect(await read(started)).toContain('Done'), { timeout: 10_000 });
+    expect((await admin.get(`${here}/erasures/nobody`)).status).toBe(404);
+  });
+
   it('are not offered to operators', async () => {
     await answer('olga', 'accepted');
     const page = await pageOf('olga');

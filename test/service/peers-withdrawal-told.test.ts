@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
+import { signIn } from '../support/instances/callers.ts';
 import {
   answered,
   type LeadingInstance,
@@ -25,9 +26,9 @@ beforeAll(async () => {
   clinic = takeParts(here.clinic);
   const describe = here.clinic.describe;
   here.clinic.describe = (changes, signedBy) =>
-    describe({ capabilities: ['withdrawal', 'flight'], ...changes }, signedBy);
+    describe({ capabilities: ['withdrawal', 'erasure', 'flight'], ...changes }, signedBy);
   clinic.verdict = ({ path, sid }) => ({
-    verdict: path.endsWith('/withdrawal') ? 'withdrawn' : 'committed',
+    verdict: { withdrawal: 'withdrawn', erasure: 'erased' }[path.split('/').at(-1) as string] ?? 'committed',
     id: `at-${sid}`,
   });
 }, 60_000);
@@ -125,4 +126,22 @@ it('a withdrawal whose order cannot be stored is not stored either, and succeeds
   await withdraw(made);
   expect(await rowsOf(here, refused, [made.subject])).toHaveLength(1);
   await until(async () => expect(await withdrawalAt(made, here.clinic)).toBe('ACKNOWLEDGED'));
+});
+
+it('an erasure asks the peers that have the capability, and names the others', async () => {
+  const admin = await signIn(here, 'admin');
+  const made = await answered(here);
+  const { sid: untold } = await here.partOf(made, here.lab);
+  const { sid: told } = await here.partOf(made, here.clinic);
+  const started = await admin.send('POST', `/subjects/${made.subject}/erasure`);
+  const { id } = (await started.json()) as { id: string };
+  await until(async () => {
+    const { peers } = (await (await admin.get(`/erasures/${id}`)).json()) as components['schemas']['Erasure'];
+    expect(Object.fromEntries(peers.map(({ name, state, outcome }) => [name, [state, outcome]]))).toEqual({
+      'Lakeside Clinic': ['ACKNOWLEDGED', 'done'],
+      'Northern Lab': ['UNSUPPORTED', undefined],
+    });
+  });
+  expect(cameAbout(clinic, told).at(-1)).toEqual(['POST', 'erasure', '{}']);
+  expect(cameAbout(lab, untold).map(([method]) => method)).not.toContain('POST');
 });

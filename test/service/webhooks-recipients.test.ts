@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
@@ -11,6 +11,7 @@ import {
   withdrawNew,
 } from '../support/instances/live-recipients.ts';
 import { letter, study } from '../support/instances/live-subject.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
 import {
   deliveriesOf,
   deliveryThat,
@@ -18,6 +19,7 @@ import {
   webhookOf,
 } from '../support/instances/webhook-endpoint.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
+import { patience } from '../support/run/patience.ts';
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
@@ -180,5 +182,34 @@ describe('the settings of a recipient', () => {
     });
     expect(answer.status).toBe(422);
     expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
+  });
+
+  it('of an erasure is told in all its messages, acknowledges each, and the erasure says so', async () => {
+    const admin = await signIn(instance, 'admin');
+    const endpoint = await startEndpoint();
+    await addRecipient(admin, endpoint.url, {
+      subscribedActions: ['subject.erased'],
+      acknowledgeWithin: 'P2D',
+    });
+    const subject = 'erased-with-recipients';
+    for (const object of ['one', 'two'])
+      await recordAnswers(admin, subject, { [letter]: ['accepted'] }, { object });
+    const started = await admin.send('POST', `/subjects/${subject}/erasure`);
+    const { id } = (await started.json()) as { id: string };
+    const told = (expected: object) =>
+      vi.waitFor(async () => {
+        const { recipients } = (await (await admin.get(`/erasures/${id}`)).json()) as {
+          recipients: object[];
+        };
+        expect(recipients).toMatchObject([{ name: 'Letters Ltd', kind: 'RECIPIENT', ...expected }]);
+      }, patience);
+    const calls = await endpoint.called(2);
+    await told({ state: 'DELIVERED' });
+    const [first, second] = calls.map(({ event }) => event.data);
+    expect(first).toMatchObject({ erasure: id, records: [expect.any(String)] });
+    expect(JSON.stringify(calls)).not.toContain(subject);
+    expect((await acknowledge(first.acknowledge)).status).toBe(204);
+    expect((await acknowledge(second.acknowledge, { outcome: 'kept', note: 'Invoices' })).status).toBe(204);
+    await told({ state: 'ACKNOWLEDGED', outcome: 'kept', note: 'Invoices' });
   });
 });

@@ -12,8 +12,7 @@ import { acceptKeys } from './refresh-keys.ts';
 const maxPrefixLength = 100;
 
 /**
- * Changes a peer's prefix, notification or erasure setting, or confirms its new keys by their thumbprints, which ends the
- * quarantine.
+ * Changes the settings of a peer, or confirms its new keys by their thumbprints, which ends the quarantine.
  * @throws Failure `not-found`, `invalid`.
  */
 export async function editPeer(

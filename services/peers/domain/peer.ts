@@ -13,7 +13,7 @@ export interface Peer {
   subjectPrefix: string;
   /** Key or id of the email for subjects who answer at the peer; null if none is sent. */
   notification: string | null;
-  /** What happens if it asks for an erasure: an administrator decides (ASK), or it starts at once (FOLLOW). */
+  /** If it asks for an erasure: an administrator decides (ASK), or it starts at once (FOLLOW). */
   erasure: 'ASK' | 'FOLLOW';
   version: number;
   /** Thumbprints of its pinned signing keys. */

@@ -47,8 +47,8 @@ const peerTables = {
   rowTarget: sql`d.peer_url`,
   // A delivery goes only to a peer that has one of the keys that were pinned when it was queued. The job
   // end-overdue.ts ends overdue deliveries except `ask`. A withdrawal or erasure waits for its part. A CASE
-  // hides these conditions from PostgreSQL, which would take them for rarely true and sort a long queue instead of using
-  // its index (ADR 14).
+  // hides these conditions from PostgreSQL, which would take them for rarely true and sort a long queue
+  // instead of using its index (ADR 14).
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false
@@ -71,7 +71,7 @@ export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
   return createDeliveryEngine({ ...dependencies, kind: createPeerDeliveries(dependencies), limits });
 }
 
-/** The kinds `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw` and `peer-erase`: a target is a peer. */
+/** The kinds `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw`, `peer-erase`: a target is a peer. */
 function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptFacts> {
   const { transactions, wakeRelay } = dependencies;
   /** Rows that were read together share a reader, so that few calls read their parts. */

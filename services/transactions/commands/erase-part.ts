@@ -13,10 +13,10 @@ import { rememberUnknown } from './withdraw-part.ts';
 type Dependencies = AcceptDependencies & ErasureDependencies;
 
 /**
- * Answers a leader that has erased the person of a part (docs/erasure.md, "Peers"). A held part is rolled back,
- * and an unknown one is refused when it arrives. What was stored is erased by an erasure of all that this peer
- * has sent of the person: an administrator starts or refuses it, unless this instance follows the peer.
- * Idempotent.
+ * Answers a leader that has erased the person of a part (docs/erasure.md, "Peers"). A held part is rolled
+ * back, and an unknown one is refused when it arrives. What was stored is erased by an erasure of all that
+ * this peer has sent of the person: an administrator starts or refuses it, unless this instance follows the
+ * peer. Idempotent.
  * @param given.follows whether the erasure starts at once.
  * @throws Failure `unavailable`.
  */

@@ -3,8 +3,8 @@ import { randomId } from '#lib/ids/random-ids.ts';
 import { type ConsentContext, contextDefaults } from './context.ts';
 
 /**
- * REQUESTED: by the person or a peer, not decided. RUNNING: a job erases until it is DONE. HELD: a hold is in force
- * (docs/erasure.md).
+ * REQUESTED: by the person or a peer, not decided. RUNNING: a job erases until it is DONE. HELD: a hold is in
+ * force (docs/erasure.md).
  */
 export type ErasureState = 'REQUESTED' | 'RUNNING' | 'HELD' | 'DONE' | 'REFUSED';
 

@@ -146,9 +146,9 @@ export function coveredBy({ erasure, subject, peer }: ErasureScope): Statement {
 }
 
 /**
- * Locks transactions that an erasure covers and that are in a final state. SKIP LOCKED: a submission that has
- * locked its transaction waits for the subject, so waiting for it would be a deadlock. If a peer asks, what is
- * based on a transaction is picked before it, because erasing it removes the link.
+ * Locks transactions that an erasure covers and that are in a final state. SKIP LOCKED: a submission that
+ * has locked its transaction waits for the subject, so waiting for it would be a deadlock. If a peer asks,
+ * what is based on a transaction is picked before it, because erasing it removes the link.
  */
 export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number): Promise<Picked[]> {
   const isLast = sql`AND NOT EXISTS (

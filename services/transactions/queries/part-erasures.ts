@@ -38,7 +38,7 @@ export async function changePartErasure(
      WHERE p.sid = ${sid} AND p.location = ${location} AND p.state <> 'ACKNOWLEDGED'`);
 }
 
-/** An owner that has not answered for this long is OVERDUE. One that has not finished is asked again daily. */
+/** An owner that has not answered for so long is OVERDUE. One that has not finished is asked again daily. */
 const overdueHours = 72;
 const askAgainHours = 24;
 /** For how long an owner is asked again. */

@@ -87,7 +87,8 @@ export async function markOverdueWithdrawals(tx: Queries, limit: number, source:
 }
 
 /**
- * For metrics: parts whose owners have not confirmed a withdrawal or an erasure in time, counted up to 100,000.
+ * For metrics: parts whose owners have not confirmed a withdrawal or an erasure in time, counted up to
+ * 100,000.
  */
 export async function countOverdue(db: Queries): Promise<number> {
   const { count } = await db.one<{ count: number }>(sql`

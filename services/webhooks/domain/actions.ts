@@ -9,9 +9,11 @@ export const testAction = 'webhook.test';
 /** The action that a webhook can limit to some elements. */
 export const withdrawnAction = 'consent.withdrawn';
 
-/** Whether receivers can acknowledge an action. */
+/** The actions whose receivers can acknowledge them. */
+export const acknowledgedActions: readonly string[] = [withdrawnAction, 'subject.erased'];
+
 export function isAcknowledged(action: string): boolean {
-  return action === withdrawnAction || action === 'subject.erased';
+  return acknowledgedActions.includes(action);
 }
 
 const known: ReadonlySet<string> = new Set([...names, ...Object.keys(aliases)]);

@@ -10,7 +10,7 @@ import type { Tracing } from '#lib/observability/tracing.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/targets.ts';
 import type { AcknowledgementLinks } from '../domain/acknowledgement.ts';
-import { isAcknowledged } from '../domain/actions.ts';
+import { acknowledgedActions, isAcknowledged } from '../domain/actions.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';
 import { markDelivered, markFailed, recordFailure } from '../queries/attempts.ts';
 import { changeMessages, type MessageChange } from '../queries/notices.ts';
@@ -78,7 +78,7 @@ export const webhookTables = {
     AND (t.state = 'ACTIVE' OR d.action = 'webhook.test')`,
   columns: sql`
     d.id, d.webhook, d.action = 'webhook.test' AS "isTest", d.action, d.attempts,
-    d.action = 'consent.withdrawn' AND EXISTS (
+    d.action = ANY(${acknowledgedActions}::text[]) AND EXISTS (
       SELECT FROM notice_messages AS m JOIN notices AS n ON n.webhook = m.webhook AND n.transaction = m.transaction
        WHERE m.message = d.message_id AND n.due IS NOT NULL) AS acknowledges,
     d.message_id AS "messageId", d.event, t.target_url AS "targetUrl", t.secret,

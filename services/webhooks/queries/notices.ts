@@ -18,8 +18,8 @@ function noticeEvents(from: Statement, source: string): Statement {
 }
 
 /**
- * Common table expressions that create the notices of a withdrawal or an erasure, for the deliveries in `queued` to the
- * webhooks in `wanted`. A further event of the same withdrawal or erasure belongs to the same notice.
+ * Common table expressions that create the notices of a withdrawal or an erasure, for the deliveries in
+ * `queued` to the webhooks in `wanted`. A further event of it belongs to the same notice.
  * @param transaction the transaction that withdraws, or the erasure.
  */
 export function queueNotices(transaction: string, source: string): Statement {

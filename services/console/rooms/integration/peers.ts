@@ -99,8 +99,19 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
               hint: reader.t('peers.prefixHint'),
               maxLength: 100,
             },
+            {
+              name: 'erasure',
+              label: reader.t('peers.erasure'),
+              hint: reader.t('peers.erasureHint'),
+              kind: 'radios',
+              options: [
+                ['ASK', reader.t('peers.erasureAsk')],
+                ['FOLLOW', reader.t('peers.erasureFollow')],
+              ],
+              isRequired: true,
+            },
           ],
-          values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix },
+          values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
           failure,
         }),
         endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
@@ -111,9 +122,13 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
   router.get('/peers/:id', (ctx) => showPeer(ctx));
 
   router.post('/peers/:id', async (ctx) => {
-    const { subjectPrefix = [''] } = kit.posted(ctx);
+    const { subjectPrefix = [''], erasure = [] } = kit.posted(ctx);
     try {
-      const body = { subjectPrefix: subjectPrefix[0] ?? '' };
+      const isFollowed = erasure[0] === 'FOLLOW';
+      const body = {
+        subjectPrefix: subjectPrefix[0] ?? '',
+        erasure: isFollowed ? ('FOLLOW' as const) : ('ASK' as const),
+      };
       await kit.api(ctx).call('updatePeer', { ...paramsOf(ctx), body });
       kit.open(ctx, urlOf(ctx), 'peerChanged');
     } catch (error) {

@@ -5,26 +5,12 @@ import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { stateMark } from '../../pages/states.ts';
-import { tableView } from '../../pages/table.ts';
 import { nameOf } from './subject-path.ts';
 
 const longestReason = 1_000;
 
-/** Hold, erasure and export of a person, and the list of erasures (docs/erasure.md). */
+/** Hold, erasure and export of a person (docs/erasure.md). */
 export function erasureRoutes(router: Router, kit: RoomKit): void {
-  router.get('/erasures', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const cursor = kit.cursor(ctx);
-    const { body, next } = await kit.api(ctx).call('listErasures', { query: { cursor } as object });
-    const title = reader.t('erasures.title');
-    const page = { caption: title, path: `${kit.path}/erasures`, rows: body, next, cursor };
-    await kit.page(ctx, 'erasures', {
-      title,
-      table: tableView(reader, { ...page, columns: columnsOf(reader) }),
-    });
-  });
-
   router.get('/:s/export', async (ctx) => {
     const { name } = nameOf(ctx, kit);
     const { body } = await kit
@@ -165,25 +151,4 @@ function reasonField(act: 'hold' | 'erase', t: ConsoleReader['t'], isRequired = 
 export function holdFact(reader: ConsoleReader, { reason, restrict }: components['schemas']['Hold']) {
   const note = restrict ? { note: reader.t('subjects.holdRestricts') } : {};
   return { label: reader.t('subjects.hold'), cell: { text: reason, ...note } };
-}
-
-function columnsOf(reader: ConsoleReader) {
-  type Erasure = components['schemas']['Erasure'];
-  const { t } = reader;
-  return [
-    { label: t('erasures.requested'), cell: ({ created }: Erasure) => ({ time: reader.time(created) }) },
-    {
-      label: t('erasures.state'),
-      cell: ({ state, ground }: Erasure) => ({
-        state: stateMark(reader, 'erasureState', state),
-        ...(ground && { note: ground }),
-      }),
-    },
-    { label: t('erasures.due'), cell: ({ due }: Erasure) => ({ time: reader.time(due) }) },
-    { label: t('erasures.records'), cell: ({ counts }: Erasure) => ({ text: String(counts.records) }) },
-    {
-      label: t('erasures.peers'),
-      cell: ({ peers }: Erasure) => ({ text: peers.map(({ name }) => name).join(', ') || '–' }),
-    },
-  ];
 }

@@ -9,6 +9,7 @@ import type { Room } from '../room.ts';
 import { transactionPath } from '../transactions/transaction-path.ts';
 import { answerRoutes } from './answers.ts';
 import { erasureRoutes } from './erasure.ts';
+import { requestedErasureRoutes } from './erasures.ts';
 import { recordRoutes } from './record.ts';
 import { subjectRoutes } from './subject.ts';
 import { contactFields, subjectPath } from './subject-path.ts';
@@ -20,7 +21,7 @@ export const subjects: Room = {
   name: 'subjects',
   path: '/subjects',
   roles: ['operator'],
-  views: ['list', 'new', 'answers', 'subject', 'record', 'review', 'erasures'],
+  views: ['list', 'new', 'answers', 'subject', 'record', 'review', 'erasures', 'erasure'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
@@ -98,6 +99,7 @@ export const subjects: Room = {
     });
 
     answerRoutes(router, kit);
+    requestedErasureRoutes(router, kit);
     erasureRoutes(router, kit);
     subjectRoutes(router, kit);
     recordRoutes(router, kit);
