@@ -13,8 +13,8 @@ import { restoreScenarios } from './scenarios/restore.ts';
 import { faultScenarios, quietScenarios } from './scenarios/under-load.ts';
 
 /**
- * All scenarios, in their order. Those with faulty values need the schema of before the upgrade. Those at the end
- * replace data and certificates.
+ * All scenarios, in their order. Those with faulty values need the schema of before the upgrade. Those at the
+ * end replace data and certificates.
  */
 export const scenarios: readonly Scenario[] = [
   ...installScenarios,
