@@ -13,8 +13,8 @@ import { watchStolen } from './process-usage.ts';
 import { percentile } from './run-phase.ts';
 import { startServer } from './start-server.ts';
 
-// How long a withdrawal takes from the request of the person to every healthy endpoint, while another endpoint
-// accepts connections and answers nothing. Withdrawals begin at an even rate. It asserts nothing.
+// How long a withdrawal takes from the request of the person to every healthy endpoint, while another
+// endpoint accepts connections and answers nothing. Withdrawals begin at an even rate. It asserts nothing.
 
 const { values: options } = parseArgs({
   options: {

@@ -180,7 +180,8 @@ export interface FormsOperations {
    * option was chosen.
    * @param input.hidden keys of elements that are not asked because they have a valid answer.
    * @param input.sealUntil RFC 3339: until when owners can open their parts.
-   * @param input.child whether elements of peers need no answer: in a child, and with `ask: CHANGED`.
+   * @param input.child whether elements of peers need no answer: in a child, and with `ask: CHANGED`. The
+   * name is older than `ask`, and is kept because replicas of two releases call each other during an upgrade.
    * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
    * @throws Failure `withdrawn`; `unavailable` if a peer's copy is too old or has no information.
    */

@@ -75,10 +75,10 @@ export interface OwnerVerdict {
   id?: string;
 }
 
-/** The leader's decision about its held parts (`together`). */
+/** The leader's decision about a part with mode `hold` (`together`). */
 export type Decision = 'commit' | 'rollback';
 
-/** The facts about a peer that judging its parts needs. */
+/** What is needed of a peer to judge its parts. */
 export interface PeerSummary {
   /** Id of the peer at this instance, which `sharedWith` names. */
   id: string;
@@ -88,8 +88,8 @@ export interface PeerSummary {
   /** Prefix for the subjects that the peer names. */
   subjectPrefix: string;
   /**
-   * Key or id of the `email` model of the notification; null: none. Absent from earlier releases and in
-   * decisions, which do not need it.
+   * Key or id of the `email` model of the notification; null: none. Absent if peers runs an earlier
+   * release, and in decisions that peers has asked for or makes itself.
    */
   notification?: string | null;
 }

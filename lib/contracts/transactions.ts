@@ -20,7 +20,7 @@ export interface TransactionsOperations {
    * at least the first; the caller requests the others again.
    * @param input.sids parts that are due at the same time, of all peers: at most 32 for each of 64 peers
    * (`limits` in services/peers/jobs/peer-deliveries.ts).
-   * @returns parts by sid; null instead of a part that was answered, decided or dropped.
+   * @returns parts by sid; null for a sid that is unknown or not SENDING.
    */
   readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedPart | null>>;
   /**

@@ -49,7 +49,7 @@ const outcomes = {
   refused: 'given-up',
   expired: 'given-up',
 } as const;
-/** An answer that is only not final yet, such as `open` to a request for a decision, counts as delivered. */
+/** A retry after a valid answer that is not final, such as `open`, counts as delivered. */
 function outcomeOf(ending: Ending, result: AttemptResult<unknown>) {
   return ending === 'retry' && !isFailure(result) ? 'delivered' : outcomes[ending];
 }

@@ -30,8 +30,9 @@ export type AttemptResult<Facts> =
   /** The target itself no longer exists. */
   | { kind: 'gone'; facts: Facts }
   /**
-   * Retry. @param own the failure is ours, so the target does not count as failing. @param waitMs instead of
-   * the kind's back-off; the target was available. @param thrown what the attempt threw.
+   * Retry. @param own the failure is ours: it delays the deliveries to the target, but is not reported as its
+   * failure. @param waitMs instead of the kind's back-off; the target was available. @param thrown what the
+   * attempt threw.
    */
   | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number; thrown?: unknown };
 

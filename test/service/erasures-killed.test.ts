@@ -12,19 +12,29 @@ import { runCommand } from '../support/programs/run-command.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
-/** More than one COMMIT of the job erases. */
-const transactions = 120;
+/**
+ * Canaries, one in each transaction; more than one COMMIT of the job erases. `CANARIES=10000` is a longer
+ * run.
+ */
+const transactions = Number(process.env.CANARIES ?? 120);
 const subject = 'canary-person';
 
 it('an erasure is completed after kill -9, and repeated on a backup that is older', {
-  timeout: 240_000,
+  timeout: 240_000 + transactions * 100,
 }, async () => {
   const { database, program, shop, instance, kill, startAgain } = await startKillableInstance();
   const answer = (name: string, object: string) =>
     recordAnswers(shop, name, { [letter]: ['accepted'] }, { object: `canary-${object}` });
   for (let from = 0; from < transactions; from += 20)
     await Promise.all(Array.from({ length: 20 }, (_, index) => answer(subject, `${from + index}`)));
+  const statistics = async (url: string) =>
+    rowsOf(
+      { databaseUrl: url },
+      `SELECT key, value, count(*)::int FROM transactions.records
+        WHERE committed_at IS NOT NULL GROUP BY key, value ORDER BY key, value`,
+    );
   await recordAnswers(shop, 'somebody else', { [letter]: ['accepted'] });
+  const before = await statistics(database);
   await kill();
   const backup = await vi.waitFor(() => createTestDatabase(database), { timeout: 20_000 });
   onTestFinished(() => backup.drop());
@@ -44,10 +54,11 @@ it('an erasure is completed after kill -9, and repeated on a backup that is olde
     );
   const isDone = (url: string) =>
     vi.waitFor(async () => expect(await states(url)).toEqual([{ state: 'DONE', transactions }]), {
-      timeout: 60_000,
+      timeout: 60_000 + transactions * 50,
       interval: 100,
     });
   await isDone(database);
+  expect(await statistics(database)).toEqual(before);
   expect(await tablesWith({ databaseUrl: database }, 'canary')).toEqual([]);
 
   const again = await signIn(instance, 'admin');
@@ -70,6 +81,8 @@ it('an erasure is completed after kill -9, and repeated on a backup that is olde
   onTestFinished(async () => void (await restored.kill()));
   await restored.ready;
   await isDone(backup.url);
+  expect(await statistics(backup.url)).toEqual(before);
+  expect(restored.said(), 'a log').not.toContain('canary');
   expect(await tablesWith({ databaseUrl: backup.url }, 'canary')).toEqual([]);
   const others = await rowsOf(
     { databaseUrl: backup.url },

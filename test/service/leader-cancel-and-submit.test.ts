@@ -18,7 +18,7 @@ it('a cancellation during a submission takes back the parts of all owners', asyn
     layoutData: { elements: ['processing.001', here.lab.named('study')] },
   });
   const subject = subjectOf(here, made);
-  // The submit has the transaction, and waits for whoever writes the same line of the history.
+  // The submission has locked the transaction, and waits for the session that inserts the same history row.
   const held = await holdUp(
     here,
     `INSERT INTO transactions.transaction_history VALUES ('${made.id}', 2, 'SUBMITTED', now())`,

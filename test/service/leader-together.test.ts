@@ -45,12 +45,12 @@ const statesOf = async (made: Made) => {
   const { state, followers } = await here.followersOf(made);
   return [state, ...followers.map((follower) => follower.state)];
 };
-/** What is on record here: state and status of each record. */
+/** State and status of each record of the subject. */
 const recorded = async ({ subject }: Made) =>
   Object.values(await recordsOf(here.operator, subject))
     .flat()
     .map(({ state, statusExplanation }) => [state, statusExplanation]);
-/** What each partner was told of its part, after it was released. */
+/** The decisions that a partner received about its part. */
 async function decided(made: Made, partner: LedPartner): Promise<unknown[]> {
   const told = await here.toldOf((await here.partOf(made, partner)).sid);
   expect(told[0]?.type).toBe('io.accord.submission.released.v1');

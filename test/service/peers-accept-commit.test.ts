@@ -111,7 +111,7 @@ describe('a part of the answers that a peer collected', () => {
     expect(Object.values(await recordsOf(lab.admin, part.submission.subject)).flat()).toHaveLength(1);
   });
 
-  it('keeps its verdict while forms is unavailable; new parts are a 503 until then', async () => {
+  it('keeps its verdict while forms is unavailable; new parts get a 503 during that time', async () => {
     const [part, next] = [await makePart(lab), await makePart(lab)];
     const id = await accept(part);
     await lab.withoutForms(async () => {

@@ -252,7 +252,7 @@ describe('a part whose decision is late', () => {
     }
   });
 
-  it('stays held until the decision is known, however late', async () => {
+  it('is not ended by the deadline sweeper of transactions, however late the decision is', async () => {
     const kept = await hold();
     const lost = await hold();
     try {
@@ -260,7 +260,7 @@ describe('a part whose decision is late', () => {
       expect((await transactionOf(kept.id)).state).toBe('SUBMITTED');
       const listed = await lab.admin.get(`/transactions?subject=${kept.part.submission.subject}`);
       expect(await listed.json()).toMatchObject({ values: [{ id: kept.id, state: 'SUBMITTED' }] });
-      // Whoever writes down what is overdue passes over what a leader decides.
+      // The deadline sweeper skips transactions that have a leader.
       await endOverdue(lab.db, 1_000, lab.url);
       expect((await transactionOf(kept.id)).state).toBe('SUBMITTED');
       expect(await decide(kept.part, 'commit')).toEqual({ verdict: 'committed', id: kept.id });

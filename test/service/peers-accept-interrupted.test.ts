@@ -22,8 +22,7 @@ async function whileHeldUp(table: Table, work: (lock: HeldUp) => Promise<void>):
 }
 
 /**
- * Holds up what stores a part after it has written what is said of it: its subject is being made by somebody
- * else.
+ * Blocks the storing of a part after its verdict was written: another session is inserting its subject.
  */
 async function whileStoring({ submission }: Part, work: (lock: HeldUp) => Promise<void>): Promise<void> {
   const lock = await holdUp(

@@ -17,7 +17,7 @@ type Transaction = components['schemas']['Transaction'];
 
 let clinic: TestInstance;
 let lab: TestInstance;
-/** What the clinic reaches the laboratory by. */
+/** The proxy through which the clinic calls the laboratory. */
 let way: OwnerProxy;
 let clinicAdmin: Caller;
 let labAdmin: Caller;
@@ -72,7 +72,7 @@ const settled = (id: string, state: string) =>
     return transaction;
   });
 
-/** On both sides, in all that happens between them. */
+/** Lets time pass in all services of both instances. */
 const letAllPass = (interval: string) =>
   Promise.all(
     [clinic, lab].flatMap((instance) =>
@@ -142,7 +142,7 @@ describe('an answer to a question of a paired instance', () => {
         WHERE f.transaction = '${made.id}' ORDER BY r.kind`,
     );
     expect(kinds.map(({ kind }) => kind)).toEqual(['decide', 'submit']);
-    // Nobody has to ask for what has been said.
+    // The decision has arrived, so the owner does not ask for it.
     await until(async () => expect(await rowsOf(lab, 'SELECT sid FROM peers.deliveries')).toEqual([]));
   });
 
@@ -175,7 +175,7 @@ describe('an answer to a question of a paired instance', () => {
       }),
     );
 
-    // So long the copy is shown, and no longer; what is asked without it is asked.
+    // The copy is too old to be shown; forms without elements of peers still work.
     await letTimePass(clinic, '31 days', 'forms');
     const refused = await problemOf(
       await clinicAdmin.send('POST', '/consents', { subject: 'ann', ...asked }),

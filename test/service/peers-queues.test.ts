@@ -221,7 +221,7 @@ describe('a peer', () => {
     await isTold(sid);
   });
 
-  it('that cannot be sent a decision until its deadline is reported as expired', async () => {
+  it('causes the verdict `expired` if a decision cannot be delivered to it before the deadline', async () => {
     await clinic.db.query(sql`UPDATE peers SET state = 'QUARANTINED'`);
     const submission = randomId();
     await clinic.tell('submission.decided', { submission, peer: lab.url, decision: 'commit' });

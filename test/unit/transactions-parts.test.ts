@@ -7,7 +7,7 @@ const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'
 const verdicts: ReportedVerdict['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
 
 describe('the state of a part at the leader', () => {
-  it('changes its state by the verdict of its owner only', () => {
+  it('with mode commit changes its state as the table of verdicts says', () => {
     const moves = states.flatMap((state) =>
       verdicts.flatMap((verdict) => {
         const next = moveAfter({ state, mode: 'commit' }, { verdict });
@@ -24,6 +24,7 @@ describe('the state of a part at the leader', () => {
       'HELD rolledback REFUSED',
       'HELD refused REFUSED',
       'HELD expired DROPPED',
+      'DROPPED committed ACCEPTED',
     ]);
   });
 

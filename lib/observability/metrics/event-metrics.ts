@@ -62,8 +62,10 @@ export function createEventMetrics(registers: Registry[]): EventMetrics {
 
 /** Deliveries to webhooks, peers and subjects. Never the address. */
 export interface DeliveryMetrics {
-  /** @param outcome `delivered`, `failed` (retried later) or `given-up`. */
-  /** @param facts.ms duration; undefined for a delivery that expired without an attempt. */
+  /**
+   * @param facts.outcome `failed`: retried later. @param facts.ms duration; undefined for a delivery that
+   * expired without an attempt.
+   */
   attempted(facts: { kind: string; outcome: 'delivered' | 'failed' | 'given-up'; ms?: number }): void;
 }
 
@@ -91,7 +93,7 @@ export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
 
 /** Messages from peers. A peer is labelled by its id; there are as many as administrators have paired. */
 export interface PeerMetrics {
-  /** A message was rejected. @param reason one of our own words. */
+  /** A request or part was rejected. @param reason one of our own words. */
   rejected(reason: string): void;
   /** How far a peer's clock is ahead of ours, in seconds. */
   clock(peer: string, seconds: number): void;
@@ -133,7 +135,10 @@ export function createDecisionMetrics(registers: Registry[]): DecisionMetrics {
 
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
-  /** A part got a verdict: when it arrived, when its leader's decision ended it, or `conflict`. */
+  /**
+   * A part got a verdict: when it arrived, when its leader's decision ended it, or `conflict` or `decided`
+   * when it arrived again.
+   */
   countVerdict(given: { verdict: string; reason?: string | null }): void;
 }
 

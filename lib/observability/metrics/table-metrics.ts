@@ -39,13 +39,17 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'kind',
   );
   const dueAge = gauge('accord_deliveries_age_seconds', 'Age of the oldest due delivery.', 'kind');
-  const backlog = gauge('accord_peer_backlog', 'Parts and decisions waiting for a peer.', 'peer');
-  const backlogAge = gauge(
-    'accord_peer_backlog_age_seconds',
-    'Age of the oldest part or decision waiting for a peer.',
+  const backlog = gauge(
+    'accord_peer_backlog',
+    'Parts, decisions, withdrawals and erasures that wait for a peer.',
     'peer',
   );
-  const failing = gauge('accord_peer_failures', 'Failed attempts since the last answer of a peer.', 'peer');
+  const backlogAge = gauge(
+    'accord_peer_backlog_age_seconds',
+    'Age of the oldest part, decision, withdrawal or erasure that waits for a peer.',
+    'peer',
+  );
+  const failing = gauge('accord_peer_failures', 'Consecutive failed attempts to a peer.', 'peer');
   const held = gauge(
     'accord_submissions_held',
     'Parts waiting for the decision of a peer (counted up to 100,000).',

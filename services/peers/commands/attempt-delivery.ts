@@ -188,7 +188,9 @@ async function requestAcknowledgement(
 /** @throws errors that are no failure of the call. */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Failure)) throw error;
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  if (error.cause instanceof Error) return error.cause.message;
+  // The message of a faulty self-description is about pairing; its detail says what is wrong.
+  return error.errors?.[0]?.detail ?? error.message;
 }
 
 function pathOf(sid: string): string {
@@ -204,7 +206,7 @@ function readVerdict(reply: Reply, possible: readonly string[]): AttemptFacts {
   if ('fault' in reply) return failed(reply.fault);
   const { content } = reply;
   if (!('verdict' in content) || !possible.includes(content.verdict))
-    return failed('The acknowledgement of the peer answers another request.');
+    return failed('The acknowledgement of the peer contains no verdict that answers this request.');
   return { kind: 'answered', acknowledgement: reply };
 }
 

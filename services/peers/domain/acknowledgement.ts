@@ -34,8 +34,8 @@ const verdicts = ['committed', 'held', 'rolledback', 'refused', 'withdrawn', 'er
 const decisions = ['commit', 'rollback', 'open'];
 
 /**
- * Signs the response to a part, a decision or a request for a decision (docs/federation.md, "Answers on their
- * way").
+ * Signs the response to a part, a decision, a withdrawal, an erasure or a request for a decision
+ * (docs/federation.md, "Answers on their way").
  * @param issuer this instance's base URL.
  */
 export function createAcknowledgementSigner(issuer: string, key: OwnKey) {

@@ -20,7 +20,8 @@ export interface NewDelivery extends DeliveryName {
 
 /**
  * Queues a delivery; idempotent by event and by delivery. The delivery is bound to the keys that are pinned
- * for the peer now, so that it never goes to another instance at the same address.
+ * for the peer now, so that it never goes to another instance at the same address. If no key is pinned, the
+ * next pairing at this address binds it ({@link bindDeliveries}).
  */
 export async function queueDelivery(
   db: Queries,
@@ -94,7 +95,7 @@ function reported(kind: PeerDeliveryKind, { verdict, ...rest }: OwnerVerdict): V
   return { ...rest, verdict };
 }
 
-/** The event with the verdict on a part, or what came instead of one before the deadline. */
+/** The event that reports the verdict on a part, or why there is none. */
 export function verdictEvent(
   { url, sid }: Pick<DeliveryName, 'url' | 'sid'>,
   verdict: Verdict,
@@ -179,13 +180,13 @@ export async function postponeDelivery(
 
 /**
  * Whether no attempt can be running: the queue is not leased, or the deadline, after which no attempt begins
- * (parts and decisions only), was more than 30 seconds ago.
+ * (of all kinds but `ask`), was more than 30 seconds ago.
  */
 const isIdle = sql`
   (d.deadline <= accord_now() - interval '30 seconds'
    OR NOT EXISTS (SELECT FROM queues AS q WHERE q.peer_url = d.peer_url AND q.lease_until > now()))`;
 
-/** Deletes parts and decisions past their deadline. @returns the deleted deliveries. */
+/** Deletes deliveries past their deadline, except `ask`. @returns the deleted deliveries. */
 export function deleteOverdue(tx: Queries, limit: number): Promise<DeliveryName[]> {
   return tx.query(sql`
     DELETE FROM deliveries AS d USING (
@@ -196,7 +197,7 @@ export function deleteOverdue(tx: Queries, limit: number): Promise<DeliveryName[
     RETURNING d.kind, d.peer_url AS url, d.sid`);
 }
 
-/** Lists held parts whose decision is overdue by `minutes`. */
+/** Lists held parts whose `ask` deadline passed at least `minutes` ago. */
 export function listUndecided(
   db: Queries,
   { minutes, limit }: { minutes: number; limit: number },
@@ -216,14 +217,14 @@ export async function stopAsking(db: Queries, { url, sid }: { url: string; sid: 
     DELETE FROM deliveries AS d WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }
 
-/** Starts the wait before the rollback of an undecided part again. */
+/** Restarts the wait after which an undecided part is rolled back. */
 export async function deferRollback(db: Queries, { url, sid }: { url: string; sid: string }): Promise<void> {
   await db.query(sql`
     UPDATE deliveries AS d SET deadline = accord_now()
      WHERE d.kind = 'ask' AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }
 
-/** Backlog of each peer in parts and decisions, longest first. */
+/** Deliveries that wait for each peer, except `ask`; longest backlog first. */
 export function listBacklogs(
   db: Queries,
   { limit }: { limit: number },

@@ -143,7 +143,10 @@ export function isNotified({ channels }: Messaging, { layout }: Pick<Transaction
   return channels.mail !== null && layout.notification !== undefined;
 }
 
-/** Queues the notification of a committed transaction; without one, or without a valid address, nothing. */
+/**
+ * Queues the notification of a committed transaction, if mail is configured, the layout names a model and
+ * there is a valid address.
+ */
 export async function queueNotification(
   tx: Queries,
   messaging: Messaging,

@@ -135,8 +135,8 @@ export async function submitAnswers(
 }
 
 /**
- * Whether storing the answers may queue a message. The answers and the message are two statements, which then
- * need a database transaction.
+ * Whether storing the answers may queue a message. The message needs further statements, so all run in one
+ * database transaction.
  */
 function needsTransaction({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
   return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
@@ -215,8 +215,8 @@ async function hiddenKeys(
 }
 
 /**
- * Stores checked answers: records, receipt, parts, state, history and events in one statement; a second
- * statement queues the code or the notification, if there is one. If a code is needed, if all owners must
+ * Stores checked answers: records, receipt, parts, state, history and events in one statement; further
+ * statements queue the code or the notification, if there is one. If a code is needed, if all owners must
  * hold their parts first, or with `holdUntil`, the records are PENDING and a draft replaces the receipt.
  * @param dependencies.db a database transaction if a message may be queued.
  * @param holdUntil only for a part that this instance holds. It is only shown as `expires`; services/peers

@@ -122,7 +122,8 @@ async function decideTransaction(
   const source = dependencies.instance.baseUrl;
   const { transaction: id, transactionState: state, expiresAt, now } = part;
   if (state !== 'SUBMITTED') {
-    // An owner may hold a part with mode `commit`; its transaction is COMMITTED, which is the decision.
+    // An owner may hold a part that was sent with mode `commit`. The transaction here is COMMITTED already,
+    // so the decision is `commit`.
     if (isHeld) await releaseCommit(tx, part, source);
     else if (hasFailed && state === 'COMMITTED') await queueBadNewsOf(dependencies, tx, id);
     return;

@@ -5,8 +5,9 @@ import type { PartWithdrawalState } from './part-withdrawal.ts';
 import { shownTexts } from './receipt.ts';
 
 /**
- * A verdict as the service peers reports it: the owner's, or `expired` if this instance did not deliver the
- * part or the decision about it in time.
+ * A verdict as the service peers reports it: the owner's; `expired` if the part or the decision about it was
+ * not delivered in time; `unsupported` or `unreachable`, and the words that begin with `erasure-`, if a
+ * withdrawal or an erasure was not delivered.
  */
 export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
 
@@ -105,18 +106,18 @@ const moves: Readonly<Record<PartState, Partial<Record<ReportedVerdict['verdict'
 };
 
 /**
- * The state of a part after its owner's verdict. With mode `hold`, `committed` makes a SENDING part HELD,
- * because it waits for the other parts all the same, and a DROPPED part ACCEPTED, because the answers are in
- * force at the owner.
+ * The state of a part after its owner's verdict. `committed` makes a DROPPED part ACCEPTED, because the
+ * answers are in force at the owner, and with mode `hold` a SENDING part HELD, because it waits for the other
+ * parts all the same.
  * @returns undefined if nothing changes.
  */
 export function moveAfter(
   { state, mode }: Pick<Part, 'state' | 'mode'>,
   { verdict, reason }: Pick<ReportedVerdict, 'verdict' | 'reason'>,
 ): Move | undefined {
-  const isCommittedHold = mode === 'hold' && verdict === 'committed';
-  const beforeDecision = isCommittedHold && state === 'SENDING';
-  const afterDrop = isCommittedHold && state === 'DROPPED';
+  const isCommitted = verdict === 'committed';
+  const beforeDecision = isCommitted && mode === 'hold' && state === 'SENDING';
+  const afterDrop = isCommitted && state === 'DROPPED';
   const next = beforeDecision ? 'HELD' : afterDrop ? 'ACCEPTED' : moves[state][verdict];
   if (!next) return undefined;
   if (next === 'DROPPED') return { state: next, reason: 'expired' };
@@ -136,7 +137,7 @@ export function movesInCommitMode(
 const hourMs = 3_600_000;
 /** How long delivery of a part is attempted (docs/federation.md, "Answers at the leader"). */
 const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
-/** Allows for a clock error of the owner, and for a lost response to the last attempt. */
+/** Allows for a clock difference, and for a last attempt that arrives after the deadline. */
 const graceMs = hourMs;
 
 /** The deadline for delivery of parts; under `together` all owners must hold their parts by then. */

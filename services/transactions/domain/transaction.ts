@@ -125,7 +125,7 @@ export function statesBefore(trigger: Trigger): State[] {
 /**
  * The state that readers see: a passed deadline counts at once, before the sweeper writes it. Past the
  * subject's deadline the state is TIMEOUT, past the deadline for peers it is ROLLBACK.
- * @param transaction.leader a transaction with a leader has no deadline: the leader alone decides.
+ * @param transaction.leader with a leader the deadline is only shown (`expires`): the leader alone decides.
  * @param now the database's time.
  */
 export function stateAt(

@@ -59,7 +59,10 @@ function storeReceipt({ body, jws }: SignedReceipt): Statement {
 
 /** Answers that wait for a code, for other owners or for the leader's decision; they have no receipt yet. */
 export type PendingCommitment = Omit<Commitment, 'receipt'> & {
-  /** Until when the code must be entered, all owners must hold their parts, or the leader must decide. */
+  /**
+   * Until when the code must be entered, or all owners must hold their parts. With a leader it is only shown
+   * (`expires`).
+   */
   deadline: Date;
   /** The code that the subject must enter first; undefined without a confirmation. */
   code: NewCode | undefined;
@@ -129,8 +132,8 @@ function givenRecords({ records }: Pick<Commitment, 'records'>): Statement {
 const pending = { state: sql`'PENDING'`, committedAt: sql`NULL`, withdraws: sql`NULL::uuid` };
 
 /**
- * Stores the records of `given`. A withdrawal by the same subject that is being stored is waited for, and one
- * that comes later waits for this COMMIT and finds these records (docs/withdrawal.md, "The rule").
+ * Stores the records of `given`. This statement waits for a withdrawal for the same subject that is being
+ * stored. A later withdrawal waits for this COMMIT and finds these records (docs/withdrawal.md, "The rule").
  */
 function storeRecords(
   commitment: Omit<Commitment, 'receipt'>,
@@ -234,9 +237,9 @@ export async function readSubmitted(db: Queries, id: string): Promise<SubmittedT
  * owner holds, the decision `commit` is released.
  * @param submitted.deadline of the parts that are released.
  * @param submitted.code number of the code that confirms the answers; marked as used.
- * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (a transaction with a
- * leader has none), or the code was replaced or used. Then nothing is changed, except that the code may have
- * been marked as used.
+ * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (that of a transaction
+ * with a leader has no effect), or the code was replaced or used. Then nothing is changed, except that the
+ * code may have been marked as used.
  */
 export async function commitSubmittedTransaction(
   db: Queries,

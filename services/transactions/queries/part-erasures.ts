@@ -45,8 +45,8 @@ const askAgainHours = 24;
 const askDays = 40;
 
 /**
- * Gives requests again that were not answered for 72 hours, which makes them OVERDUE: one that was lost is
- * carried out then. Also those whose owner has not finished, for 40 days, after which they are OVERDUE.
+ * Marks requests as OVERDUE that were not answered for 72 hours, and publishes their events again, in case
+ * they were lost. Asks owners again that have not finished, for 40 days; then these are OVERDUE, too.
  * @returns how many, at most `limit`.
  */
 export async function repeatPartErasures(tx: Queries, limit: number, source: string): Promise<number> {

@@ -61,8 +61,8 @@ export async function changePartWithdrawal(
 const overdueHours = 72;
 
 /**
- * Marks orders as OVERDUE, and gives them again: an order that was lost is carried out then, any other is
- * known already. @returns how many, at most `limit`.
+ * Marks orders as OVERDUE and publishes their events again, in case they were lost. A delivery that is still
+ * queued is not queued twice. @returns how many, at most `limit`.
  */
 export async function markOverdueWithdrawals(tx: Queries, limit: number, source: string): Promise<number> {
   const due = await tx.query<{ sid: string; withdrawal: string }>(sql`

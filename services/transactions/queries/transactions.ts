@@ -201,7 +201,10 @@ function inserted(
     ), ${storeSubject()}, ${recordStateChange('created', source)}`;
 }
 
-/** SQL: a relation of one row that makes an erasure of the subject of `t` wait, or waits for its COMMIT. */
+/**
+ * SQL: a relation of one row that takes the lock of the subject of `t` as shared. Withdrawals, holds and
+ * erasures take it exclusively (`lockSubject`), so one waits for the COMMIT of the other.
+ */
 export const subjectLockShared = sql`
   (SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(l.subject)) FROM t AS l)`;
 

@@ -28,7 +28,7 @@ export const own = 'element/processing/processing.001/1.0';
 export interface ClinicAndLab {
   clinic: TestInstance;
   lab: TestInstance;
-  /** What the clinic reaches the laboratory by. */
+  /** The proxy through which the clinic calls the laboratory. */
   way: OwnerProxy;
   clinicAdmin: Caller;
   labAdmin: Caller;

@@ -36,7 +36,7 @@ export function showCatalogue(partner: OwnPeer): OwnCatalogue {
   return shown;
 }
 
-/** Answers with a page, or with what only looks like one. */
+/** Answers with a page of the catalogue, which may be faulty. */
 export function sendPage(response: ServerResponse, page: object): void {
   response.writeHead(200, { 'Content-Type': 'application/json' });
   response.end(
@@ -44,7 +44,7 @@ export function sendPage(response: ServerResponse, page: object): void {
   );
 }
 
-/** Signs an entry as a partner does. @param how what is not as it should be. */
+/** Signs an entry as a partner does. @param how the fault of the entry, if any. */
 export async function signEntry(
   partner: OwnPeer,
   changes: Partial<PeerEntry> & { iss?: unknown } = {},

@@ -17,17 +17,17 @@ export interface Came {
 }
 
 /**
- * An owner of elements that a test plays: it takes parts of answers, or does whatever the test makes of it.
+ * An owner that a test plays: it accepts parts, unless the test defines another behaviour.
  */
 export interface OwnOwner {
   /** Requests that came, oldest first. */
   came: Came[];
-  /** Sids whose request is being answered, and how many there were at once at most. */
+  /** Requests that are being answered, and the largest number of them at a time. */
   busy: Set<Came>;
   most: number;
-  /** What it says of a part; `committed` if the test does not say. */
+  /** The verdict on a request; default: `committed`. */
   verdict: (came: Came) => object;
-  /** Answers itself, or returns false; a promise holds the request up. */
+  /** Answers the request itself, or returns false for the usual answer; a promise delays the request. */
   instead: (response: ServerResponse, came: Came) => unknown;
 }
 

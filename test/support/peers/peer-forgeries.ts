@@ -221,7 +221,7 @@ const contents: Forgery[] = [
   ['a payload that is a list', 'claims', () => forge('[]')],
 ];
 
-/** Tokens that are not what they say they are, and the fault that each is refused for. */
+/** Forged tokens, and the reason for which each is rejected. */
 export const forgeries: [where: string, Forgery[]][] = [
   ['in its shape', shapes],
   ['in its algorithm', algorithms],
