@@ -371,7 +371,7 @@ describe('an acknowledgement', () => {
       sendReceipt(response, await signReceipt(lab, came, { decision: 'commit' })),
     );
     const sid = await clinic.release(lab);
-    expect((await failed()).error).toContain('answers another request');
+    expect((await failed()).error).toContain('no verdict that answers this request');
     gate.open();
     await letWaitsPass();
     await outcomeOf(sid);
