@@ -44,8 +44,25 @@ async function withAdmin<T>(work: (credential: Credential, resources: Resources)
 const bytesOf = ({ contract }: Operation) =>
   ((contract as { 'x-body-limit'?: number })['x-body-limit'] ?? 64 * 1024) - 2_000;
 
+/**
+ * Members whose fields another test covers: the same code reads a context in both operations that create
+ * transactions, and the content of models has a test of its own. One field of each shows that they are read.
+ */
+const coveredElsewhere: Readonly<Record<string, string>> = {
+  createSingleStepTransaction: 'context',
+  createVersion: 'data',
+  updateVersion: 'data',
+  previewVersion: 'data',
+};
+
+function fieldsOf({ operationId, contract }: Operation) {
+  const fields = bodyFields(contract.requestBody);
+  const isCovered = ([member]: readonly string[]) => member === coveredElsewhere[operationId];
+  return [...fields.filter((field) => !isCovered(field)), ...fields.filter(isCovered).slice(0, 1)];
+}
+
 const withBodies = operations
-  .map((operation) => ({ operation, fields: bodyFields(operation.contract.requestBody) }))
+  .map((operation) => ({ operation, fields: fieldsOf(operation) }))
   .filter(({ fields }) => fields.length > 0)
   .map((each) => ({ ...each, operationId: each.operation.operationId }));
 
