@@ -55,24 +55,21 @@ export function presentTransaction(
     followers: (parts.get(transaction.id) ?? []).map(presentPart),
     recipients:
       transaction.kind === 'WITHDRAWAL'
-        ? (notices.get(transaction.id) ?? []).map((notice) => presentNotice(notice, principal))
+        ? (notices.get(transaction.id) ?? []).map((notice) => ({
+            ...presentNotice(notice),
+            note: isPrivileged(principal) ? (notice.note ?? undefined) : undefined,
+          }))
         : undefined,
     ...(isPrivileged(principal) ? { context, author: transaction.author } : {}),
   };
 }
 
-function presentNotice({ name, kind, state, outcome, note, since }: Notice, principal: Principal) {
-  return {
-    name,
-    kind,
-    state,
-    outcome: outcome ?? undefined,
-    note: isPrivileged(principal) ? (note ?? undefined) : undefined,
-    since: since.toISOString(),
-  };
+/** A notice without the note of the organisation, which is for operators. */
+export function presentNotice({ name, kind, state, outcome, since }: Notice) {
+  return { name, kind, state, outcome: outcome ?? undefined, since: since.toISOString() };
 }
 
-function presentPart({ location, remoteId, name, state, reason, changedAt, withdrawal }: Part) {
+export function presentPart({ location, remoteId, name, state, reason, changedAt, withdrawal }: Part) {
   return {
     location,
     id: remoteId ?? undefined,
