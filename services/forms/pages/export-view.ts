@@ -129,7 +129,8 @@ function answerRow(record: ExportedRecord, { receipt }: ExportedTransaction, rea
   const title = consent?.texts.title ?? consent?.texts.label;
   const attributes = consent ? reader.in(consent.lang) : {};
   const isPreference = element.split('/')[1] === 'preference';
-  const given = isPreference ? answers : answers.map((answer) => reader.word('answer', answer));
+  const words = consent?.withdraws ? ['withdrawn'] : answers;
+  const given = isPreference ? answers : words.map((word) => reader.word('answer', word));
   return [
     typeof title === 'string' && title !== '' ? [{ text: title, attributes }] : plain(element),
     [

@@ -23,7 +23,7 @@ import { readNow } from '../queries/transactions.ts';
 
 /** Transactions in one document. */
 const maxTransactions = 1_000;
-/** Transactions that are read and rendered at a time, about 10 ms of CPU time. */
+/** Transactions that are read and rendered at a time, about 20 ms of CPU time. */
 const pieceSize = 10;
 
 /** Reads what an export tells of transactions, in their order. */
