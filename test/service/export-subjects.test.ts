@@ -138,6 +138,14 @@ describe('an export as HTML', () => {
     expect(page.text()).toContain('the 1,000 newest requests');
   });
 
+  it('that cannot be completed breaks off, and never ends as if it were whole', async () => {
+    const { id } = await recordAnswers(shop, 'joe', { [letter]: ['accepted'] });
+    await rowsOf(instance, `UPDATE transactions.receipts SET body = '{}' WHERE transaction = '${id}'`);
+    const download = async () => (await operator.get('/subjects/joe/export?format=html')).text();
+    await expect(download()).rejects.toThrow('terminated');
+    expect((await operator.get('/subjects/ida/export?format=html')).status).toBe(200);
+  });
+
   it('is refused in other formats and for other people, like the JSON', async () => {
     expect((await operator.get('/subjects/user/export?format=pdf')).status).toBe(406);
     expect((await user.get('/subjects/user/export?format=html')).status).toBe(200);
