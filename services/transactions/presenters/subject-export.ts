@@ -5,7 +5,7 @@ import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import type { ExportFacts, ExportRows } from '../queries/subject-export.ts';
 import type { Subject } from '../queries/subjects.ts';
 import { presentPart as presentPagePart } from './final-page.ts';
-import { presentNotice, presentPart } from './transaction.ts';
+import { presentPart } from './transaction.ts';
 
 /** A transaction with all that an export tells of it. */
 export interface ReadExport {
@@ -47,8 +47,13 @@ function presentShared({ read, rows, notices }: ReadExport) {
     records: rows?.records ?? [],
     receipt: rows?.receipt ?? undefined,
     messages: rows?.messages ?? [],
-    recipients: notices.map(presentNotice),
+    recipients: notices.map(presentRecipient),
   };
+}
+
+/** A notice without the organisation's note, which is for operators. */
+function presentRecipient({ name, kind, state, outcome, since }: Notice) {
+  return { name, kind, state, outcome: outcome ?? undefined, since: since.toISOString() };
 }
 
 export function presentExportFacts({ audit, peers }: ExportFacts) {

@@ -55,20 +55,24 @@ export function presentTransaction(
     followers: (parts.get(transaction.id) ?? []).map(presentPart),
     recipients:
       transaction.kind === 'WITHDRAWAL'
-        ? (notices.get(transaction.id) ?? []).map((notice) => ({
-            ...presentNotice(notice),
-            note: isPrivileged(principal) ? (notice.note ?? undefined) : undefined,
-          }))
+        ? (notices.get(transaction.id) ?? []).map((notice) => presentNotice(notice, principal))
         : undefined,
     ...(isPrivileged(principal) ? { context, author: transaction.author } : {}),
   };
 }
 
-/** A notice without the note of the organisation, which is for operators. */
-export function presentNotice({ name, kind, state, outcome, since }: Notice) {
-  return { name, kind, state, outcome: outcome ?? undefined, since: since.toISOString() };
+function presentNotice({ name, kind, state, outcome, note, since }: Notice, principal: Principal) {
+  return {
+    name,
+    kind,
+    state,
+    outcome: outcome ?? undefined,
+    note: isPrivileged(principal) ? (note ?? undefined) : undefined,
+    since: since.toISOString(),
+  };
 }
 
+/** The representation of a part (openapi.yaml, `Follower`). */
 export function presentPart({ location, remoteId, name, state, reason, changedAt, withdrawal }: Part) {
   return {
     location,
