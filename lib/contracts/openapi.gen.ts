@@ -851,8 +851,10 @@ export interface paths {
         /**
          * Export all data of a subject
          * @description All personal data of a subject (GDPR, articles 15 and 20; docs/erasure.md): transactions, newest first,
-         *     with their answers, receipts and messages. `Link` leads to the next page if there are more. Exports for
-         *     others are audited. Users may only export themselves; 404 for another subject.
+         *     with their answers, receipts, messages and recipients. As JSON in pages: `Link` leads to the next page if
+         *     there are more. As HTML in one document of the newest 1,000 transactions, which is sent as an attachment
+         *     and needs no connection to be read; `limit` and `cursor` have no effect on it. Exports for others are
+         *     audited. Users may only export themselves; 404 for another subject.
          */
         get: operations["exportSubject"];
         put?: never;
@@ -2992,7 +2994,7 @@ export interface components {
                  */
                 by: "account" | "key" | "system";
             }[];
-            /** @description Peers that keep answers of these transactions; ask there too */
+            /** @description Peers that keep answers of these transactions, or have shown a form; ask there too */
             peers: {
                 name: string;
                 location: string;
@@ -3042,6 +3044,10 @@ export interface components {
                 /** Format: date-time */
                 sent?: string;
             }[];
+            /** @description Organisations that are told of the withdrawal, without their notes */
+            recipients: components["schemas"]["Recipient"][];
+            /** @description Parts of the answers that peers own */
+            followers: components["schemas"]["Follower"][];
         };
         HoldInput: {
             /** @description Why nothing may be erased, such as a legal claim */
@@ -7317,6 +7323,16 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Cursor from the previous page; 400 if it is not valid */
                 cursor?: components["parameters"]["cursor"];
+                /**
+                 * @description A media type or its short name (`json`, `html`); overrides `Accept`. 406 for any other.
+                 * @example html
+                 */
+                format?: string;
+                /**
+                 * @description Language of the HTML (BCP 47); default: that of `Accept-Language`, then that of the instance
+                 * @example fr
+                 */
+                language?: string;
             };
             header?: never;
             path: {
@@ -7339,6 +7355,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SubjectExport"];
+                    "text/html": components["schemas"]["Page"];
                 };
             };
             400: components["responses"]["Malformed"];

@@ -1,3 +1,4 @@
+import type { ExportPage, ExportPart } from '#lib/contracts/export-page.ts';
 import type { FormElement, FormInformation, FormLayout, FormPeer } from '#lib/contracts/form-content.ts';
 import type {
   ApiPage,
@@ -37,6 +38,8 @@ export type PageModel =
   | ChildPage
   | ErrorPage
   | ReceiptPage
+  | ExportPage
+  | ExportPart
   | MailPage
   | WelcomePage
   | HostPage

@@ -5,7 +5,8 @@ import { auditPage } from '../support/pages/audit-page.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
-import { samplePages } from '../support/pages/sample-pages.ts';
+import { renderExport } from '../support/pages/sample-export.ts';
+import { exportPages, samplePages } from '../support/pages/sample-pages.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 
 let browser: Browser;
@@ -26,10 +27,10 @@ afterAll(async () => {
 
 /**
  * Pages for developers are in English whoever reads them; that of the contract, which is long, is looked at
- * in subject-pages.test.ts.
+ * in subject-pages.test.ts, and an export as a whole below.
  */
 const englishOnly = ['problem'];
-const elsewhere = ['api'];
+const elsewhere = ['api', 'export', 'export-part'];
 
 describe.each(sampleLanguages)('in %s', (language) => {
   const names = Object.keys(samplePages(language)).filter(
@@ -50,5 +51,19 @@ describe.each(sampleLanguages)('in %s', (language) => {
     await openSample(page, server.origin, name, language);
     expect(await auditPage(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  it('an export has no fault that axe finds, and is read without a connection', async () => {
+    const context = await browser.newContext({ offline: true });
+    const saved = await context.newPage();
+    const requests: string[] = [];
+    saved.on('request', (request) => requests.push(request.url()));
+    await saved.setContent(renderExport(renderer, exportPages(language)));
+    expect(await saved.evaluate('document.documentElement.dir')).toBe(language === 'ar' ? 'rtl' : 'ltr');
+    const borders = await saved.evaluate(`getComputedStyle(document.querySelector('table')).borderCollapse`);
+    expect(borders).toBe('collapse');
+    expect(await auditPage(saved)).toEqual([]);
+    expect(requests).toEqual([]);
+    await context.close();
   });
 });

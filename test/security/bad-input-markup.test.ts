@@ -161,6 +161,18 @@ describe('markup in every text', () => {
     await harmlessPage(await session.submit(made, 'html', { ...answers, comment: ['another'] }));
   });
 
+  it('is text in the export of the person', async () => {
+    const path = `/subjects/${encodeURIComponent(made.subject)}/export`;
+    const headers = { ...headersOf.html, ...session.operator.headers };
+    const page = parsePage(await (await session.instance.fetch(path, { headers })).text());
+    expect(page.text()).toContain(markup);
+    for (const tag of ['script', 'img', 'link', 'form', 'iframe']) expect(page.tagged(tag), tag).toEqual([]);
+    for (const { attribs } of page.elements) {
+      expect(Object.keys(attribs).filter((name) => /^on|^style$/.test(name))).toEqual([]);
+      expect(attribs.href ?? '').not.toMatch(/^\s*javascript:/i);
+    }
+  });
+
   it('is stored as written, except that URLs are encoded', async () => {
     const records = Object.values(
       await recordsOf(session.operator, made.subject, `&object=${encodeURIComponent(markup)}`),

@@ -73,6 +73,23 @@ describe('subjects in the console', () => {
     expect(json).toMatchObject({ subject: { name: 'bert' }, transactions: [{}, {}] });
   });
 
+  it('are exported as a document for the person and as JSON, both as files', async () => {
+    await answer('cleo', 'accepted');
+    const path = await pageOf('cleo');
+    const html = await textOf(path);
+    for (const [end, name, text] of [
+      ['document/export', 'export.html', '<h1>Your data at'],
+      ['export', 'export.json', '"transactions":['],
+    ]) {
+      expect(html).toContain(`href="${path}/${end}"`);
+      const file = await operator.get(`${path}/${end}`);
+      expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
+      const content = await file.text();
+      expect(content).toContain(text);
+      expect(content).toContain('cleo');
+    }
+  });
+
   it('are created once, and changed', async () => {
     const made = await operator.post(`${here}/new`, { name: 'carla', emailAddress: 'carla@example.org' });
     expect(locationOf(made)).toMatch(/done=subjectMade$/);

@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { letter } from '../support/instances/live-subject.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
@@ -16,6 +17,7 @@ interface Export {
     id: string;
     records: { element: string; answers: string[]; comment?: string }[];
     receipt?: { consents: { identifier: string; texts: object }[] };
+    recipients: object[];
   }[];
   audit: Record<string, string>[];
 }
@@ -56,4 +58,97 @@ it('people export themselves only, and no line of the audit log tells of it', as
   expect(own.transactions).toHaveLength(1);
   expect((await user.get('/subjects/eve/export')).status).toBe(404);
   expect((await operator.get('/subjects/nobody at all/export')).status).toBe(404);
+});
+
+it('an export names who was told of a withdrawal, without the note of the organisation', async () => {
+  const { id } = await recordAnswers(shop, 'fay', { [letter]: ['accepted'] });
+  await shop.send('POST', `/consents/${id}/withdraw`);
+  await rowsOf(
+    instance,
+    `INSERT INTO transactions.notices (transaction, recipient, kind, name, state, note, version, since)
+     SELECT t.id, 'a-webhook', 'RECIPIENT', 'Letters Ltd', 'ACKNOWLEDGED', 'kept for the tax office', 1, now()
+       FROM transactions.transactions AS t WHERE t.parent = '${id}'`,
+  );
+  const { transactions } = await read(operator.get('/subjects/fay/export'));
+  expect(transactions.map(({ recipients }) => recipients)).toEqual([
+    [{ name: 'Letters Ltd', kind: 'RECIPIENT', state: 'ACKNOWLEDGED', since: expect.any(String) }],
+    [],
+  ]);
+  const html = await (await operator.get('/subjects/fay/export?format=html')).text();
+  expect(html).toContain('Letters Ltd');
+  expect(html).not.toContain('tax office');
+});
+
+describe('an export as HTML', () => {
+  const open = async (subject: string, query = '', headers: Record<string, string> = {}) => {
+    const path = `/subjects/${subject}/export${query}`;
+    const response = await instance.fetch(path, {
+      headers: { ...operator.headers, Accept: 'text/html', ...headers },
+    });
+    return { response, page: parsePage(await response.text()) };
+  };
+
+  it('is a document for keeping: an attachment that loads nothing, runs nothing and has no token', async () => {
+    await recordAnswers(shop, 'gus', { [letter]: ['accepted'] });
+    const { response, page } = await open('gus');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="export.html"');
+    expect(response.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'unsafe-inline';/,
+    );
+    expect(page.tagged('style')).toHaveLength(1);
+    for (const tag of ['link', 'script', 'img', 'iframe', 'form']) expect(page.tagged(tag), tag).toEqual([]);
+    expect(page.text()).not.toMatch(/eyJ|url\(/);
+    expect(page.text()).toContain('gus');
+  });
+
+  it.each([
+    ['?language=fr', 'en', 'fr', 'Vos données chez'],
+    ['', 'ar', 'ar', 'بياناتك لدى'],
+    ['?format=html&language=xx', 'fr', 'en', 'Your data at'],
+  ])('speaks the language of %s and Accept-Language %s', async (query, accepted, lang, title) => {
+    await recordAnswers(shop, 'hal', { [letter]: ['accepted'] }, { object: lang });
+    const { page } = await open('hal', query, { 'Accept-Language': accepted });
+    expect(page.tagged('html')[0]?.attribs.lang).toBe(lang);
+    expect(
+      page
+        .tagged('h1')
+        .map((each) => page.text(each))
+        .join(),
+    ).toContain(title);
+  });
+
+  it('has the newest 1,000 transactions in one document, and says that there are more', async () => {
+    await recordAnswers(shop, 'ida', { [letter]: ['accepted'] });
+    await rowsOf(
+      instance,
+      `INSERT INTO transactions.transactions
+       SELECT (jsonb_populate_record(t, jsonb_build_object(
+                'id', translate(lpad(n::text, 22, 'B'), '0', 'A'), 'created_at', t.created_at + n * interval '1 s'))).*
+         FROM transactions.transactions AS t, generate_series(1, 1000) AS n WHERE t.subject = 'ida'`,
+    );
+    const { page } = await open('ida');
+    const values = page.tagged('bdi').map((each) => page.text(each));
+    const shown = values.filter((text) => /^B{18,}[1-9A]+$/.test(text));
+    const made = Array.from({ length: 1_000 }, (_, index) =>
+      String(1_000 - index)
+        .padStart(22, 'B')
+        .replaceAll('0', 'A'),
+    );
+    expect(shown).toEqual(made);
+    expect(page.text()).toContain('the 1,000 newest requests');
+  });
+
+  it('that cannot be completed breaks off, and never ends as if it were whole', async () => {
+    const { id } = await recordAnswers(shop, 'joe', { [letter]: ['accepted'] });
+    await rowsOf(instance, `UPDATE transactions.receipts SET body = '{}' WHERE transaction = '${id}'`);
+    const download = async () => (await operator.get('/subjects/joe/export?format=html')).text();
+    await expect(download()).rejects.toThrow('terminated');
+    expect((await operator.get('/subjects/ida/export?format=html')).status).toBe(200);
+  });
+
+  it('is refused in other formats and for other people, like the JSON', async () => {
+    expect((await operator.get('/subjects/user/export?format=pdf')).status).toBe(406);
+    expect((await user.get('/subjects/user/export?format=html')).status).toBe(200);
+    expect((await user.get('/subjects/gus/export?format=html')).status).toBe(404);
+  });
 });

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import type { Document } from 'openapi-backend';
 import { SignInNeeded } from '../sessions/sign-in-needed.ts';
 import { ApiFailure, readFreshChallenge } from './api-failure.ts';
@@ -5,6 +7,11 @@ import type { ApiReply, CallInput, OperationId, ResultOf } from './api-types.ts'
 import { type ApiCall, curlLine } from './curl-line.ts';
 
 const timeoutMs = 10_000;
+/** From the call to the last byte of a file. */
+const fileTimeoutMs = 120_000;
+
+/** A client that prefers HTML gets a page for a failure, too. */
+const htmlOrProblem = 'application/problem+json, text/html;q=0.9';
 
 /** Calls the public API with the token of one person, for one request to the console. */
 export interface ApiClient {
@@ -19,6 +26,11 @@ export interface ApiClient {
    * @returns the page. @throws as `call`.
    */
   page(operation: OperationId, input?: CallInput<OperationId>): Promise<string>;
+  /**
+   * Calls an operation whose response is a file as HTML, which may be large.
+   * @returns the file while it arrives; it ends with an error if it is cut off. @throws as `call`.
+   */
+  file(operation: OperationId, input?: CallInput<OperationId>): Promise<Readable>;
   /** The calls made so far, as commands for a shell. */
   curlLines(): string[];
 }
@@ -47,11 +59,15 @@ export function createApiClients({
   const targets = readTargets(document);
   return (session) => {
     const calls: ApiCall[] = [];
-    async function request(operation: OperationId, input: CallInput<OperationId>, accept: string) {
+    async function request(
+      operation: OperationId,
+      input: CallInput<OperationId>,
+      wanted: { accept: string; withinMs?: number },
+    ) {
       const target = targets.get(operation) as Target;
       const call = { ...input, method: target.method, target: fillTarget(target.path, input) };
       calls.push(call);
-      const response = await send(`${apiUrl}${call.target}`, { ...call, accept }, session.accessToken);
+      const response = await send(`${apiUrl}${call.target}`, { ...call, ...wanted }, session.accessToken);
       if (response.status === 401)
         throw new SignInNeeded(readFreshChallenge(response.headers.get('www-authenticate')));
       if (!response.ok) throw failureOf(response, await readJson(response));
@@ -60,7 +76,7 @@ export function createApiClients({
     return {
       curlLines: () => calls.map((call) => curlLine(call, baseUrl)),
       async call(operation, input = {}) {
-        const response = await request(operation, input, 'application/json');
+        const response = await request(operation, input, { accept: 'application/json' });
         const body = await readJson(response);
         return {
           status: response.status,
@@ -71,10 +87,12 @@ export function createApiClients({
         };
       },
       async page(operation, input = {}) {
-        // A client that prefers HTML gets a page for a failure, too.
-        const accept = 'application/problem+json, text/html;q=0.9';
-        const response = await request(operation, input, accept);
-        return readText(response);
+        return readText(await request(operation, input, { accept: htmlOrProblem }));
+      },
+      async file(operation, input = {}) {
+        const wanted = { accept: htmlOrProblem, withinMs: fileTimeoutMs };
+        const { body } = await request(operation, input, wanted);
+        return Readable.fromWeb(body as ReadableStream);
       },
     };
   };
@@ -105,7 +123,7 @@ function fillTarget(path: string, { params = {}, query = {} }: CallInput<Operati
 
 async function send(
   url: string,
-  { method, body, ifMatch, accept }: ApiCall & { accept: string },
+  { method, body, ifMatch, accept, withinMs = timeoutMs }: ApiCall & { accept: string; withinMs?: number },
   token: string,
 ): Promise<Response> {
   try {
@@ -119,7 +137,7 @@ async function send(
       },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(withinMs),
     });
   } catch (cause) {
     throw new ApiFailure(503, {}, { cause });

@@ -11,6 +11,7 @@ import { sanitiseRichText } from '../domain/rich-text.ts';
 import { apiView } from './api-view.ts';
 import { compareContents, type Item } from './compare-contents.ts';
 import { confirmView } from './confirm-view.ts';
+import { exportPartView, exportView } from './export-view.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
 import { formView } from './form-view.ts';
@@ -52,6 +53,8 @@ const templateOf = {
   child: 'child',
   error: 'error',
   receipt: 'receipt',
+  export: 'export',
+  'export-part': 'export-part',
   mail: 'mail',
   welcome: 'welcome',
   host: 'host',
@@ -83,12 +86,21 @@ export function createPageRenderer(assets: Assets): PageRenderer {
     return reader;
   }
 
+  /** Replaces the link to the style sheet by its content: the document is read without a connection. */
+  function withStyles(html: string): string {
+    const url = assets.url('accord.css');
+    return html.replace(
+      `<link rel="stylesheet" href="${url}">`,
+      () => `<style>${assets.get(url)?.body.plain}</style>`,
+    );
+  }
+
   return {
     languages: catalogues.languages,
     render(model) {
       const language = englishOnly.has(model.page) ? 'en' : model.language;
       const reader = readerFor(language, model.instance.timeZone);
-      return templates[templateOf[model.page]]({
+      const html = templates[templateOf[model.page]]({
         model,
         reader,
         t: reader.t,
@@ -97,6 +109,7 @@ export function createPageRenderer(assets: Assets): PageRenderer {
         view: viewOf(model, { reader, rich, renderMessage }),
         asker: askerView(model, reader),
       });
+      return model.page === 'export' ? withStyles(html) : html;
     },
     renderMessage: (content, style) =>
       renderMessage(content, style, readerFor(style.language, content.instance.timeZone)),
@@ -133,6 +146,10 @@ function viewOf(model: PageModel, { reader, rich, renderMessage }: ViewTools): u
       return errorView(model, reader);
     case 'receipt':
       return receiptView(model, reader, rich);
+    case 'export':
+      return exportView(model, reader);
+    case 'export-part':
+      return exportPartView(model, reader, rich);
     case 'mail':
       return mailView(model, reader, renderMessage);
     case 'welcome':

@@ -120,7 +120,8 @@ const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
   DROPPED: 'dropped',
 };
 
-function presentPart({ name, state, reason, shown }: Part): PagePart {
+/** A part as pages show it. */
+export function presentPart({ name, state, reason, shown }: Part): PagePart {
   return {
     owner: name,
     state: reason === 'expired' ? 'late' : pageStates[state],

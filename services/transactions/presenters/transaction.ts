@@ -73,7 +73,8 @@ export function presentNotice({ name, kind, state, outcome, note, since }: Notic
   };
 }
 
-function presentPart({ location, remoteId, name, state, reason, changedAt, withdrawal }: Part) {
+/** The representation of a part (openapi.yaml, `Follower`). */
+export function presentPart({ location, remoteId, name, state, reason, changedAt, withdrawal }: Part) {
   return {
     location,
     id: remoteId ?? undefined,

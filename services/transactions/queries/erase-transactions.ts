@@ -39,13 +39,15 @@ export async function eraseTransactions(
   return { counts: { transactions: ids.length, records, receipts, messages }, peers };
 }
 
-function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasurePeer[]> {
+/** Peers that keep answers of transactions, or have shown their form. */
+export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasurePeer[]> {
   return tx.query<ErasurePeer>(sql`
     SELECT DISTINCT f.name, f.location FROM followers AS f
      WHERE f.transaction = ANY(${ids}::text[]) AND f.state <> 'REFUSED'
      UNION
     SELECT t.leader->>'location', t.leader->>'location' FROM transactions AS t
-     WHERE t.id = ANY(${ids}::text[]) AND t.leader IS NOT NULL`);
+     WHERE t.id = ANY(${ids}::text[]) AND t.leader IS NOT NULL
+     ORDER BY name, location`);
 }
 
 /** Erases the rows themselves, and what only belongs to a form that is open. */

@@ -1,43 +1,72 @@
+import type { ExportedMessage, ExportedRecord } from '#lib/contracts/export-page.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { ErasurePeer } from '../domain/erasure.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import { readPeers } from './erase-transactions.ts';
+import { toReadTransaction, transactionColumns } from './transactions.ts';
 
-/** A member of {@link ExportRows}: the rows of each transaction. */
-interface Exported {
+/** The rows of a transaction. */
+export interface ExportRows {
   id: string;
-  records: object[];
+  records: ExportedRecord[];
   receipt: ReceiptBody | null;
-  messages: object[];
+  messages: ExportedMessage[];
 }
 
 /** What an export has beside the transactions themselves. */
-export interface ExportRows {
-  transactions: ReadonlyMap<string, Exported>;
+export interface ExportFacts {
   audit: { at: Date; action: string; by: string }[];
   peers: ErasurePeer[];
 }
 
-/**
- * Reads the personal data of transactions of a subject (openapi.yaml, `ExportedTransaction`).
- * @param reference the id of the subject, by which audit lines name it.
- */
+/** Ids of the transactions of a subject, newest first. */
+export async function listTransactionIds(db: Queries, subject: string, limit: number): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    SELECT t.id FROM transactions AS t WHERE t.subject = ${subject}
+     ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+}
+
+/** The transactions that still belong to a subject, of these ids, newest first. */
+export async function readTransactions(
+  db: Queries,
+  subject: string,
+  ids: readonly string[],
+): Promise<ReadTransaction[]> {
+  const rows = await db.query<Parameters<typeof toReadTransaction>[0]>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now
+      FROM transactions AS t WHERE t.id = ANY(${ids}::text[]) AND t.subject = ${subject}
+     ORDER BY t.created_at DESC, t.id DESC`);
+  return rows.map(toReadTransaction);
+}
+
+/** Reads the personal data of transactions (openapi.yaml, `ExportedTransaction`). @returns them by id. */
 export async function readExport(
   db: Queries,
-  reference: string,
   ids: readonly string[],
-): Promise<ExportRows> {
-  const rows = await db.query<Exported>(sql`
+): Promise<ReadonlyMap<string, ExportRows>> {
+  const rows = await db.query<ExportRows>(sql`
     SELECT i.id, (${recordsOf}) AS records, (${messagesOf}) AS messages,
            (SELECT r.body::jsonb FROM receipts AS r WHERE r.transaction = i.id) AS receipt
       FROM unnest(${ids}::text[]) AS i (id)`);
-  const audit = await db.query<ExportRows['audit'][number]>(sql`
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * Reads the lines of the audit log about a subject and transactions, and the peers of these transactions.
+ * @param reference the id of the subject, by which audit lines name it.
+ */
+export async function readExportFacts(
+  db: Queries,
+  reference: string,
+  ids: readonly string[],
+): Promise<ExportFacts> {
+  const audit = await db.query<ExportFacts['audit'][number]>(sql`
     SELECT l.at, l.action, l.actor_kind AS by FROM audit_log AS l
      WHERE l.target = ANY(${targets(reference, ids)}::text[]) ORDER BY l.at DESC, l.id DESC LIMIT ${maxLines}`);
-  const peers = await db.query<ErasurePeer>(sql`
-    SELECT DISTINCT f.name, f.location FROM followers AS f
-     WHERE f.transaction = ANY(${ids}::text[]) ORDER BY f.name, f.location`);
-  return { transactions: new Map(rows.map((row) => [row.id, row])), audit, peers };
+  return { audit, peers: await readPeers(db, ids) };
 }
 
 const maxLines = 1_000;

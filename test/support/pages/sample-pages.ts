@@ -13,6 +13,7 @@ import { problemStatus } from '#lib/http/problem.ts';
 import { sampleContract } from '../contract/sample-contract.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from '../samples/sample-content.ts';
 import { sampleConfirmPages } from './sample-confirm-pages.ts';
+import { sampleExport } from './sample-export.ts';
 
 const baseUrl = 'https://consent.riverside.example';
 const link = (path: string) => `${baseUrl}/consents/6Yd3kQ2mWzX8RtB5vNcJ1a${path}?t=sample`;
@@ -655,6 +656,12 @@ function instancePages(language: SampleLanguage): Record<string, PageModel> {
   };
 }
 
+/** The parts of a document with the data of a person. */
+export function exportPages(language: SampleLanguage) {
+  const receipts = { given: sampleReceipt(language), withdrawn: withdrawalReceipt(language) };
+  return sampleExport(base(language), receipts);
+}
+
 /** Every page that a reader can get, in one language, by a name for files and test titles. */
 export function samplePages(language: SampleLanguage): Record<string, PageModel> {
   const finals = finalPages(language);
@@ -663,6 +670,7 @@ export function samplePages(language: SampleLanguage): Record<string, PageModel>
     ...sampleConfirmPages(base(language, 'SUBMITTED'), link, finals.rolledback as FinalPage),
     ...finals,
     ...otherPages(language),
+    ...exportPages(language),
     ...instancePages(language),
   };
 }

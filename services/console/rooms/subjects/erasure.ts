@@ -20,6 +20,15 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     ctx.body = body;
   });
 
+  router.get('/:s/document/export', async (ctx) => {
+    const { name } = nameOf(ctx, kit);
+    const query = { format: 'html', language: kit.reader(ctx).language };
+    const file = await kit.api(ctx).file('exportSubject', { params: { name }, query: query as object });
+    ctx.set('Content-Disposition', 'attachment; filename="export.html"');
+    ctx.type = 'text/html; charset=utf-8';
+    ctx.body = file;
+  });
+
   const hold: Act = {
     path: 'hold',
     operation: 'holdSubject',

@@ -63,6 +63,11 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         { may: kit.may(ctx, 'createSingleStepTransaction'), href: `${href}/record`, word: t('record.act') },
         { may: kit.may(ctx, 'createTransaction'), href: `${href}/link`, word: t('link.act') },
         { may: kit.may(ctx, 'updateSubject'), href: `${href}/edit`, word: t('subjects.edit') },
+        {
+          may: kit.may(ctx, 'exportSubject'),
+          href: `${href}/document/export`,
+          word: t('subjects.exportDocument'),
+        },
         { may: kit.may(ctx, 'exportSubject'), href: `${href}/export`, word: t('subjects.export') },
         {
           may: kit.may(ctx, 'holdSubject'),

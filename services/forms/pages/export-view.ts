@@ -1,0 +1,164 @@
+import type {
+  ExportedMessage,
+  ExportedRecord,
+  ExportedTransaction,
+  ExportPage,
+  ExportPart,
+} from '#lib/contracts/export-page.ts';
+import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
+import { recipientViews } from './facts.ts';
+import { receiptView } from './receipt-view.ts';
+import type { RichText } from './rich-text-tree.ts';
+
+/** A line of a cell. */
+interface Line {
+  text: string;
+  attributes?: LanguageAttributes;
+  isAside?: boolean;
+}
+type Cell = Line[];
+
+/** @param words keys of the caption and of the columns. */
+function table(reader: Reader, words: [caption: string, ...columns: string[]], rows: Cell[][]) {
+  const [caption = '', ...columns] = words.map((word) => reader.t(word));
+  return { caption, columns, rows };
+}
+
+const plain = (text: string): Cell => [{ text }];
+
+/** The document of an export without its transactions. */
+export function exportView(page: ExportPage, reader: Reader) {
+  const { subject, instance, count, isCut, peers, audit } = page;
+  const { t } = reader;
+  return {
+    title: t('export.title', { instance: instance.name }),
+    intro: t('export.intro', { instance: instance.name, date: reader.dateTime(page.at) }),
+    cut: isCut ? t('export.cut', { instance: instance.name, count }) : null,
+    facts: rows([
+      [t('receipt.subject'), subject.name],
+      [t('export.email'), subject.emailAddress],
+      [t('receipt.language'), subject.defaultLanguage && reader.languageName(subject.defaultLanguage)],
+      [t('export.since'), reader.dateTime(subject.created)],
+      [t('export.reference'), subject.id],
+    ]),
+    peersText: t('export.peersText', { instance: instance.name }),
+    peers: table(
+      reader,
+      ['export.peers', 'export.organisation', 'export.address'],
+      peers.map(({ name, location }) => [plain(name), plain(location)]),
+    ),
+    audit: table(
+      reader,
+      ['export.audit', 'export.at', 'export.action', 'export.by'],
+      audit.map(({ at, action, by }) => [
+        plain(reader.dateTime(at)),
+        plain(reader.word('export.action', action)),
+        plain(reader.word('export.by', by)),
+      ]),
+    ),
+  };
+}
+
+/** Transactions of an export. */
+export function exportPartView({ transactions, ...page }: ExportPart, reader: Reader, rich: RichText) {
+  const links = { child: null, transaction: null, formats: [] };
+  return {
+    transactions: transactions.map((transaction) => ({
+      title: reader.t(transaction.kind ? 'export.withdrawal' : 'export.answers', {
+        date: reader.dateTime(transaction.created),
+      }),
+      facts: factsOf(transaction, reader),
+      tables: tablesOf(transaction, reader),
+      receipt: transaction.receipt
+        ? receiptView({ ...page, page: 'receipt', receipt: transaction.receipt, links }, reader, rich)
+        : null,
+    })),
+  };
+}
+
+function factsOf({ id, state, changed, context }: ExportedTransaction, { t, ...reader }: Reader) {
+  const pairs = (map: Record<string, string> = {}) =>
+    Object.entries(map).map(([name, value]) => `${name}: ${value}`);
+  return rows([
+    [t('receipt.transaction'), id],
+    [t('export.state'), reader.word('export.state', state)],
+    [t('export.changed'), reader.dateTime(changed)],
+    [t('receipt.object'), context.object],
+    [t('receipt.contact'), ...pairs(context.subjectInfos)],
+    [t('receipt.attributes'), ...pairs(context.attributes)],
+  ]);
+}
+
+function tablesOf(transaction: ExportedTransaction, reader: Reader) {
+  const { records, recipients, parts, messages } = transaction;
+  const told = recipientViews(
+    recipients.map((recipient) => ({ ...recipient, kept: recipient.outcome === 'kept' })),
+    reader,
+  );
+  return [
+    table(
+      reader,
+      ['receipt.answers', 'export.question', 'export.answer', 'export.given', 'receipt.expires'],
+      records.map((record) => answerRow(record, transaction, reader)),
+    ),
+    table(
+      reader,
+      ['recipients.title', 'export.organisation', 'export.state'],
+      told.map(({ name, text }) => [plain(name), plain(text)]),
+    ),
+    table(
+      reader,
+      ['export.parts', 'export.organisation', 'export.address', 'export.state'],
+      parts.map(({ owner, location, state }) => [
+        plain(owner),
+        plain(location),
+        plain(reader.t(`part.${state}`, { owner })),
+      ]),
+    ),
+    table(
+      reader,
+      ['export.messages', 'export.message', 'messages.to', 'export.at', 'export.state'],
+      messages.map((message) => messageRow(message, reader)),
+    ),
+  ];
+}
+
+function answerRow(record: ExportedRecord, { receipt }: ExportedTransaction, reader: Reader): Cell[] {
+  const { element, answers, state, comment, created, expires } = record;
+  const consent = receipt?.consents.find(({ identifier }) => identifier === element);
+  const title = consent?.texts.title ?? consent?.texts.label;
+  const attributes = consent ? reader.in(consent.lang) : {};
+  const isPreference = element.split('/')[1] === 'preference';
+  const words = consent?.withdraws ? ['withdrawn'] : answers;
+  const given = isPreference ? answers : words.map((word) => reader.word('answer', word));
+  return [
+    typeof title === 'string' && title !== '' ? [{ text: title, attributes }] : plain(element),
+    [
+      ...given.map((text) => (isPreference ? { text, attributes } : { text })),
+      ...(comment ? [{ text: comment, isAside: true }] : []),
+    ],
+    [
+      { text: reader.dateTime(created) },
+      ...(state === 'COMMITTED' ? [] : [{ text: reader.word('export.state', state), isAside: true }]),
+    ],
+    plain(expires ? reader.date(expires) : '–'),
+  ];
+}
+
+function messageRow({ kind, channel, destination, state, created, sent }: ExportedMessage, reader: Reader) {
+  const title = reader.has(`message.${kind}.title`) ? reader.t(`message.${kind}.title`) : kind;
+  return [
+    [{ text: title }, { text: reader.word('export.channel', channel), isAside: true }],
+    plain(destination),
+    plain(reader.dateTime(sent ?? created)),
+    plain(reader.word('export.sent', state)),
+  ];
+}
+
+/** Rows of facts; those without a value are left out. */
+function rows(pairs: [label: string, ...values: (string | undefined)[]][]) {
+  return pairs.flatMap(([label, ...given]) => {
+    const values = given.filter((value) => value !== undefined && value !== '') as string[];
+    return values.length > 0 ? [{ label, values }] : [];
+  });
+}

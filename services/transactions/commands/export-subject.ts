@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream';
+import { exportMarker } from '#lib/contracts/export-page.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { Queries } from '#lib/db/database.ts';
+import type { ReadTransaction } from '../domain/transaction.ts';
+import {
+  presentExportedOnPage,
+  presentExportedSubject,
+  presentExportFacts,
+  type ReadExport,
+} from '../presenters/subject-export.ts';
+import { readNotices } from '../queries/notices.ts';
+import { readParts } from '../queries/parts.ts';
+import {
+  listTransactionIds,
+  readExport,
+  readExportFacts,
+  readTransactions,
+} from '../queries/subject-export.ts';
+import type { Subject } from '../queries/subjects.ts';
+import { readNow } from '../queries/transactions.ts';
+
+/** Transactions in one document. */
+const maxTransactions = 1_000;
+/** Transactions that are read and rendered at a time, about 20 ms of CPU time. */
+const pieceSize = 10;
+
+/** Reads what an export tells of transactions, in their order. */
+export async function readExported(db: Queries, reads: readonly ReadTransaction[]): Promise<ReadExport[]> {
+  const transactions = reads.map(({ transaction }) => transaction);
+  const [rows, parts, notices] = await Promise.all([
+    readExport(
+      db,
+      transactions.map(({ id }) => id),
+    ),
+    readParts(db, transactions),
+    readNotices(db, transactions),
+  ]);
+  return reads.map((read) => {
+    const { id } = read.transaction;
+    return { read, rows: rows.get(id), parts: parts.get(id) ?? [], notices: notices.get(id) ?? [] };
+  });
+}
+
+interface Exporting {
+  db: Queries;
+  forms: Pick<FormsOperations, 'renderPage'>;
+  instance: PageInstance;
+}
+
+/**
+ * The data of a subject as one HTML document of the newest 1,000 transactions. It is read and rendered in
+ * pieces while it is being sent, so that neither its memory nor the time of a piece grows with the subject.
+ * @throws Failure `unavailable` before the first byte. Later faults end the stream with an error.
+ */
+export async function exportDocument(
+  { db, forms, instance }: Exporting,
+  subject: Subject,
+  language: string,
+): Promise<Readable> {
+  const found = await listTransactionIds(db, subject.name, maxTransactions + 1);
+  const ids = found.slice(0, maxTransactions);
+  const base = { language, instance, theme: null, embedding: null };
+  const { html } = await forms.renderPage({
+    model: {
+      ...base,
+      page: 'export',
+      at: (await readNow(db)).toISOString(),
+      subject: presentExportedSubject(subject),
+      count: ids.length,
+      isCut: found.length > ids.length,
+      ...presentExportFacts(await readExportFacts(db, subject.id, ids)),
+    },
+  });
+  const [start, end] = html.split(exportMarker);
+  return Readable.from(pieces(), { objectMode: false });
+
+  async function* pieces() {
+    yield start;
+    for (let first = 0; first < ids.length; first += pieceSize) {
+      const reads = await readTransactions(db, subject.name, ids.slice(first, first + pieceSize));
+      const transactions = (await readExported(db, reads)).map(presentExportedOnPage);
+      yield (await forms.renderPage({ model: { ...base, page: 'export-part', transactions } })).html;
+    }
+    yield end;
+  }
+}

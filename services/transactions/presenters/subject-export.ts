@@ -1,0 +1,73 @@
+import type { ExportedTransaction, ExportPage } from '#lib/contracts/export-page.ts';
+import type { Notice } from '../domain/notice.ts';
+import type { Part } from '../domain/part.ts';
+import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import type { ExportFacts, ExportRows } from '../queries/subject-export.ts';
+import type { Subject } from '../queries/subjects.ts';
+import { presentPart as presentPagePart } from './final-page.ts';
+import { presentPart } from './transaction.ts';
+
+/** A transaction with all that an export tells of it. */
+export interface ReadExport {
+  read: ReadTransaction;
+  rows: ExportRows | undefined;
+  parts: Part[];
+  notices: Notice[];
+}
+
+/** The representation of a transaction in an export (openapi.yaml, `ExportedTransaction`). */
+export function presentExported(exported: ReadExport) {
+  const { context } = exported.read.transaction;
+  return { ...presentShared(exported), context, followers: exported.parts.map(presentPart) };
+}
+
+/** A transaction in the HTML of an export. Its receipt has no link that changes the answers. */
+export function presentExportedOnPage(exported: ReadExport): ExportedTransaction {
+  const { object, subjectInfos, attributes } = exported.read.transaction.context;
+  const { receipt, ...shared } = presentShared(exported);
+  return {
+    ...shared,
+    context: { object, subjectInfos, attributes },
+    receipt: receipt && { ...receipt, updateUrl: undefined },
+    parts: exported.parts.map((part) => {
+      const { owner, state } = presentPagePart(part);
+      return { owner, state, location: part.location };
+    }),
+  };
+}
+
+function presentShared({ read, rows, notices }: ReadExport) {
+  const { id, kind, createdAt, changedAt } = read.transaction;
+  return {
+    id,
+    state: stateAt(read.transaction, read.now),
+    kind: kind ?? undefined,
+    created: createdAt.toISOString(),
+    changed: changedAt.toISOString(),
+    records: rows?.records ?? [],
+    receipt: rows?.receipt ?? undefined,
+    messages: rows?.messages ?? [],
+    recipients: notices.map(presentRecipient),
+  };
+}
+
+/** A notice without the organisation's note, which is for operators. */
+function presentRecipient({ name, kind, state, outcome, since }: Notice) {
+  return { name, kind, state, outcome: outcome ?? undefined, since: since.toISOString() };
+}
+
+export function presentExportFacts({ audit, peers }: ExportFacts) {
+  return { audit: audit.map(({ at, ...line }) => ({ at: at.toISOString(), ...line })), peers };
+}
+
+/** The subject as the first page of an export shows it. */
+export function presentExportedSubject(subject: Subject): ExportPage['subject'] {
+  const { id, name, emailAddress, defaultLanguage, createdAt } = subject;
+  return {
+    id,
+    name,
+    emailAddress: emailAddress ?? undefined,
+    defaultLanguage: defaultLanguage ?? undefined,
+    created: createdAt.toISOString(),
+  };
+}
