@@ -178,7 +178,7 @@ describe('a form', () => {
 
   it('marks what has changed and says how much', () => {
     const page = form([newsletter, research], { changed: [research?.identifier ?? ''] });
-    expect(page.text()).toContain('One question was changed');
+    expect(page.text()).toContain('One question, or the information about it, was changed');
     expect(page.elements.filter(({ attribs }) => attribs.class?.includes('is-changed'))).toHaveLength(1);
   });
 
