@@ -8,6 +8,7 @@ import { type Column, tableView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { transactionPath } from '../transactions/transaction-path.ts';
 import { answerRoutes } from './answers.ts';
+import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';
 import { recordRoutes } from './record.ts';
 import { subjectRoutes } from './subject.ts';
@@ -20,7 +21,7 @@ export const subjects: Room = {
   name: 'subjects',
   path: '/subjects',
   roles: ['operator'],
-  views: ['list', 'new', 'answers', 'subject', 'record', 'review', 'erasures'],
+  views: ['list', 'new', 'answers', 'subject', 'record', 'review', 'erasures', 'decisions', 'decided'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
@@ -49,6 +50,7 @@ export const subjects: Room = {
         newUrl: kit.may(ctx, 'createSubject') && `${path}/new`,
         erasuresUrl: kit.may(ctx, 'listErasures') && `${path}/erasures`,
         answersUrl: `${path}/answers`,
+        decisionsUrl: kit.may(ctx, 'decideQuestions') && decisionsPath(kit, ''),
       });
     });
 
@@ -98,6 +100,7 @@ export const subjects: Room = {
     });
 
     answerRoutes(router, kit);
+    decisionRoutes(router, kit);
     erasureRoutes(router, kit);
     subjectRoutes(router, kit);
     recordRoutes(router, kit);
