@@ -21,8 +21,8 @@ interface Sealing {
 }
 
 /**
- * Composes and seals the part of each peer whose elements were asked, with the information of the peer that the
- * page showed, else the ACTIVE one. Unsealed parts are never stored.
+ * Composes and seals the part of each peer whose elements were asked, with the information of the peer that
+ * the page showed, else the ACTIVE one. Unsealed parts are never stored.
  */
 export function sealParts(
   { language, asked, answers, peerInfos }: Valid,

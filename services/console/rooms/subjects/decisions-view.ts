@@ -83,20 +83,18 @@ function tableOf(
     },
     {
       label: t('answers.given'),
-      cell: ({ given }) => (given ? { time: reader.time(given) } : { text: '–' }),
+      cell: ({ given }) => (given ? { time: reader.time(given) } : {}),
     },
     {
       label: t('answers.expires'),
       cell: ({ given, expires }) =>
-        expires ? { time: reader.time(expires) } : { text: given ? t('decisions.noEnd') : '–' },
+        expires ? { time: reader.time(expires) } : given ? { text: t('decisions.noEnd') } : {},
     },
     {
       label: t('subjects.transaction'),
       cell({ record = '' }) {
         const transaction = transactions.get(record);
-        return transaction
-          ? { text: t('subjects.show'), href: `/console/transactions/${transaction}` }
-          : { text: '–' };
+        return transaction ? { text: t('subjects.show'), href: `/console/transactions/${transaction}` } : {};
       },
     },
   ];
