@@ -46,6 +46,30 @@ describe.each([
   }, 300_000);
 });
 
+it.each(['en', 'fr', 'ar'])(
+  'decisions are accessible light, dark and narrow in %s, and so are their faults',
+  async (locale) => {
+    const watched = await openWatchedPage(browser, [instance.url], { locale });
+    const { page } = watched;
+    await enterConsole(page, instance.url, 'operator');
+    await page.goto(`${instance.url}/console/subjects/decisions`);
+    await page.fill('#field-subject', 'anna');
+    await page.fill('#field-asOf', '2999-01-01T00:00');
+    for (const name of ['elements', 'purposes'])
+      for (const box of await page.locator(`input[name=${name}]`).all()) await box.check();
+    await page.fill('#field-others', 'no.such.key');
+    await page.click('.form button.primary');
+    await page.waitForSelector('#field-asOf-fault');
+    expect(await auditPage(page)).toEqual([]);
+    await page.fill('#field-asOf', '');
+    await page.click('.form button.primary');
+    await page.waitForSelector('.list .state-in-force');
+    expect(await auditPage(page)).toEqual([]);
+    await watched.close();
+  },
+  60_000,
+);
+
 it('an element that was exported is imported from its file, under another key', async () => {
   const watched = await openWatchedPage(browser, [instance.url], { acceptDownloads: true });
   const { page } = watched;

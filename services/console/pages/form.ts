@@ -12,6 +12,7 @@ export interface FieldSpec {
     | 'url'
     | 'password'
     | 'number'
+    | 'datetime-local'
     | 'textarea'
     | 'select'
     | 'radios'

@@ -32,7 +32,8 @@ const required = { isRequired: true };
 const long = (path: string, more: Partial<ContentField> = {}) => text(path, { kind: 'textarea', ...more });
 const flag = (path: string): ContentField => ({ path, kind: 'check' });
 
-const purposes = [
+/** Purposes that a processing may have. */
+export const purposes = [
   'CONSENT_CORE_SERVICE',
   'CONSENT_IMPROVED_SERVICE',
   'CONSENT_MARKETING',

@@ -24,12 +24,17 @@ export async function listAskable(
   ctx: Context,
   kit: RoomKit,
 ): Promise<{ forms: Entry[]; elements: Entry[] }> {
-  const list = async (wanted: string[]) => {
-    const query = { types: wanted, statuses: 'ACTIVE', sort: 'name', size: 200 } as object;
-    return (await kit.api(ctx).call('listModels', { query })).body.values;
-  };
-  const [forms, elements] = await Promise.all([list(['layout']), list(types)]);
+  const [forms, elements] = await Promise.all([
+    listActive(ctx, kit, ['layout']),
+    listActive(ctx, kit, types),
+  ]);
   return { forms, elements };
+}
+
+/** ACTIVE entries of some types, by name. */
+export async function listActive(ctx: Context, kit: RoomKit, wanted: readonly string[]): Promise<Entry[]> {
+  const query = { types: wanted, statuses: 'ACTIVE', sort: 'name', size: 200 } as object;
+  return (await kit.api(ctx).call('listModels', { query })).body.values;
 }
 
 /** Keys of the own elements of a form; those of peers are answered by the person alone. */

@@ -103,7 +103,7 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
       submit: reader.t('record.review'),
       cancelUrl: href,
       fields: fieldsOf(reader, questions),
-      values: ctx.method === 'POST' ? kit.posted(ctx) : {},
+      values: ctx.method === 'POST' ? kit.posted(ctx) : { object: kit.names.open(ctx.query.o) },
       failure,
       hidden: { form: asked.form, elements: asked.elements.join(' '), op: 'review' },
     });

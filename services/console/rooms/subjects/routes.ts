@@ -8,6 +8,7 @@ import { type Column, tableView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { transactionPath } from '../transactions/transaction-path.ts';
 import { answerRoutes } from './answers.ts';
+import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';
 import { requestedErasureRoutes } from './erasures.ts';
 import { recordRoutes } from './record.ts';
@@ -21,7 +22,18 @@ export const subjects: Room = {
   name: 'subjects',
   path: '/subjects',
   roles: ['operator'],
-  views: ['list', 'new', 'answers', 'subject', 'record', 'review', 'erasures', 'erasure'],
+  views: [
+    'list',
+    'new',
+    'answers',
+    'subject',
+    'record',
+    'review',
+    'erasures',
+    'erasure',
+    'decisions',
+    'decided',
+  ],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
@@ -50,6 +62,7 @@ export const subjects: Room = {
         newUrl: kit.may(ctx, 'createSubject') && `${path}/new`,
         erasuresUrl: kit.may(ctx, 'listErasures') && `${path}/erasures`,
         answersUrl: `${path}/answers`,
+        decisionsUrl: kit.may(ctx, 'decideQuestions') && decisionsPath(kit, ''),
       });
     });
 
@@ -99,6 +112,7 @@ export const subjects: Room = {
     });
 
     answerRoutes(router, kit);
+    decisionRoutes(router, kit);
     requestedErasureRoutes(router, kit);
     erasureRoutes(router, kit);
     subjectRoutes(router, kit);

@@ -7,6 +7,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
+import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
 import { answerWord, listAskable } from './questions.ts';
 import { contactFields, nameOf } from './subject-path.ts';
@@ -60,6 +61,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       transactions,
       allUrl: `${transactionsPath}?s=${String(ctx.params.s)}`,
       acts: [
+        { may: kit.may(ctx, 'decideQuestions'), href: decisionsPath(kit, name), word: t('decisions.title') },
         { may: kit.may(ctx, 'createSingleStepTransaction'), href: `${href}/record`, word: t('record.act') },
         { may: kit.may(ctx, 'createTransaction'), href: `${href}/link`, word: t('link.act') },
         { may: kit.may(ctx, 'updateSubject'), href: `${href}/edit`, word: t('subjects.edit') },

@@ -1,0 +1,102 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { StateMark } from '../../pages/states.ts';
+import { type Column, type TableView, tableView } from '../../pages/table.ts';
+
+export type Decisions = components['schemas']['Decisions'];
+type ElementDecision = components['schemas']['ElementDecision'];
+type PurposeDecision = components['schemas']['PurposeDecision'];
+
+/** What the page knows beside the decisions. */
+interface Known {
+  /** Names of the ACTIVE elements by key. */
+  names: ReadonlyMap<string, string>;
+  /** Transactions by record. */
+  transactions: ReadonlyMap<string, string>;
+}
+
+/** A decision about a purpose, with those about its elements. */
+interface PurposeView {
+  title: string;
+  mark: StateMark;
+  text: string;
+  table: TableView;
+}
+
+/** The decisions about elements as one table, and one table for each purpose. */
+export function decisionsView(reader: ConsoleReader, decisions: Decisions['decisions'], known: Known) {
+  const rows = decisions.filter((each): each is ElementDecision => 'element' in each);
+  const purposes = decisions.filter((each): each is PurposeDecision => 'purpose' in each);
+  return {
+    elements: rows.length > 0 && tableOf(reader, reader.t('decisions.elements'), rows, known),
+    purposes: purposes.map((each): PurposeView => {
+      const purpose = reader.word('purpose', each.purpose);
+      const title = reader.t('decisions.purpose', { purpose });
+      return {
+        title,
+        mark: markOf(reader, each),
+        text: purposeText(reader, each),
+        table: tableOf(reader, title, each.decisions, known),
+      };
+    }),
+  };
+}
+
+/** A full circle for yes and an empty one for no, each with its word. */
+function markOf({ t }: ConsoleReader, { allowed }: { allowed: boolean }): StateMark {
+  return allowed
+    ? { shape: 'in-force', word: t('decisions.allowed') }
+    : { shape: 'over', word: t('decisions.notAllowed') };
+}
+
+/** A purpose is allowed if every element is; its own reason is that of the first element that is not. */
+function purposeText({ t }: ConsoleReader, { allowed, decisions }: PurposeDecision): string {
+  if (decisions.length === 0) return t('decisions.purposeEmpty');
+  return t(allowed ? 'decisions.purposeAllowed' : 'decisions.purposeNotAllowed');
+}
+
+function tableOf(
+  reader: ConsoleReader,
+  caption: string,
+  rows: readonly ElementDecision[],
+  { names, transactions }: Known,
+): TableView {
+  const { t } = reader;
+  const columns: Column<ElementDecision>[] = [
+    {
+      label: t('subjects.element'),
+      cell({ element, reason, serial }) {
+        const name = names.get(element);
+        const isOurs = reason !== 'UNKNOWN' && reason !== 'NOT_OURS';
+        const href = isOurs ? `/console/elements/${encodeURIComponent(element)}` : undefined;
+        const note = [name && element, serial].filter(Boolean).join(' · ');
+        return { ...(name ? { text: name } : { code: element }), href, note };
+      },
+    },
+    { label: t('decisions.decision'), cell: (decision) => ({ state: markOf(reader, decision) }) },
+    {
+      label: t('decisions.reason'),
+      cell: ({ reason, owner, evidence }) => ({
+        text: reader.word('reason', reason),
+        note: owner ?? (evidence === 'PEER' ? t('decisions.ofPeer') : undefined),
+      }),
+    },
+    {
+      label: t('answers.given'),
+      cell: ({ given }) => (given ? { time: reader.time(given) } : {}),
+    },
+    {
+      label: t('answers.expires'),
+      cell: ({ given, expires }) =>
+        expires ? { time: reader.time(expires) } : given ? { text: t('decisions.noEnd') } : {},
+    },
+    {
+      label: t('subjects.transaction'),
+      cell({ record = '' }) {
+        const transaction = transactions.get(record);
+        return transaction ? { text: t('subjects.show'), href: `/console/transactions/${transaction}` } : {};
+      },
+    },
+  ];
+  return tableView(reader, { caption, path: '', rows, columns });
+}

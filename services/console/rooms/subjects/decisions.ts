@@ -1,0 +1,181 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { Temporal } from 'temporal-polyfill';
+import { ApiFailure } from '../../api/api-failure.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { withQuery } from '../../pages/filters.ts';
+import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { purposes } from '../elements/content-fields.ts';
+import { type Decisions, decisionsView } from './decisions-view.ts';
+import { listActive } from './questions.ts';
+import { subjectPath } from './subject-path.ts';
+
+/** The path of the page, with a person filled in. */
+export function decisionsPath({ path, names }: Pick<RoomKit, 'path' | 'names'>, name: string): string {
+  return withQuery(`${path}/decisions`, { s: name && names.seal(name) });
+}
+
+/** "May I?": decisions about a person, with their reasons (docs/decisions-api.md). */
+export function decisionRoutes(router: Router, kit: RoomKit): void {
+  const path = `${kit.path}/decisions`;
+
+  const formOf = async (ctx: Context, failure?: ApiFailure) => {
+    const reader = kit.reader(ctx);
+    const elements = await listActive(ctx, kit, ['processing', 'conditions']);
+    const names = new Map(elements.map(({ key, name }) => [key, name]));
+    const form = kit.form(ctx, {
+      action: path,
+      submit: reader.t('decisions.act'),
+      fields: fieldsOf(reader, [...names]),
+      values: ctx.method === 'POST' ? kit.posted(ctx) : { subject: kit.names.open(ctx.query.s) },
+      failure,
+    });
+    return { form, names };
+  };
+
+  const show = async (ctx: Context, failure?: ApiFailure) => {
+    if (!kit.may(ctx, 'decideQuestions')) throw new ApiFailure(403, {});
+    const { form } = await formOf(ctx, failure);
+    await kit.page(ctx, 'decisions', { title: kit.reader(ctx).t('decisions.title'), form }, failure?.status);
+  };
+  router.get('/decisions', (ctx) => show(ctx));
+
+  // A question is sent as a form, so that no URL has the name of the person or the object.
+  router.post('/decisions', async (ctx) => {
+    if (!kit.may(ctx, 'decideQuestions')) throw new ApiFailure(403, {});
+    const body = bodyOf(kit.posted(ctx), kit.timeZone);
+    try {
+      const { body: decided } = await kit.api(ctx).call('decideQuestions', { body });
+      const transactions = await transactionsOf(ctx, kit, body.subject, decided);
+      const { form, names } = await formOf(ctx);
+      const reader = kit.reader(ctx);
+      await kit.page(ctx, 'decided', {
+        title: reader.t('decisions.of', { name: body.subject }),
+        facts: factsOf(reader, kit, body, decided.asOf),
+        ...decisionsView(reader, decided.decisions, { names, transactions }),
+        // An answer of today changes no decision of the past.
+        acts: body.asOf ? [] : actsOf(ctx, kit, body, decided),
+        form,
+      });
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      await show(ctx, atFields(error));
+    }
+  });
+}
+
+function fieldsOf({ t, word }: ConsoleReader, elements: (readonly [string, string])[]): FieldSpec[] {
+  return [
+    { name: 'subject', label: t('decisions.subject'), hint: t('subjects.nameHint'), isRequired: true },
+    {
+      name: 'elements',
+      label: t('decisions.elements'),
+      kind: 'checks',
+      options: elements,
+      pointer: '/questions',
+    },
+    {
+      name: 'purposes',
+      label: t('decisions.purposes'),
+      hint: t('decisions.purposesHint'),
+      kind: 'checks',
+      options: purposes.map((each) => [each, word('purpose', each)] as const),
+    },
+    {
+      name: 'others',
+      label: t('decisions.others'),
+      hint: t('decisions.othersHint'),
+      kind: 'textarea',
+      isCode: true,
+    },
+    { name: 'object', label: t('record.object'), hint: t('decisions.objectHint') },
+    { name: 'asOf', label: t('decisions.asOf'), hint: t('decisions.asOfHint'), kind: 'datetime-local' },
+  ];
+}
+
+/** The body of POST /decisions. */
+function bodyOf(posted: PostedForm, timeZone: string) {
+  const one = (name: string) => posted[name]?.[0]?.trim() ?? '';
+  const elements = [...(posted.elements ?? []), ...one('others').split(/\s+/)].filter(Boolean);
+  const [object, asOf] = [one('object'), one('asOf')];
+  return {
+    subject: one('subject'),
+    ...(object && { object }),
+    ...(asOf && { asOf: instantOf(asOf, timeZone) }),
+    questions: [
+      ...elements.map((element) => ({ element })),
+      ...(posted.purposes ?? []).map((purpose) => ({ purpose })),
+    ],
+  };
+}
+
+type DecisionBody = ReturnType<typeof bodyOf>;
+
+/** A time on the clocks of the instance, as an instant. The API rejects any other text. */
+function instantOf(text: string, timeZone: string): string {
+  try {
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).toInstant().toString();
+  } catch {
+    return text;
+  }
+}
+
+/** The failure with each fault at its field, once. The API names the questions, which are several. */
+function atFields(failure: ApiFailure): ApiFailure {
+  const faults = failure.errors.map(({ pointer, ...fault }) => {
+    const name = pointer.replace(/^\/questions\/\d+\/(?=subject|object|asOf)/, '/');
+    if (name === '/asOf') return { detail: fault.detail, pointer: name, code: 'not-a-past-time' };
+    if (name === '/questions') return { detail: fault.detail, pointer: name, code: 'question-count' };
+    return { ...fault, pointer: name };
+  });
+  const errors = [...new Map(faults.map((fault) => [fault.pointer, fault])).values()];
+  const { status, title, detail, retryAfter } = failure;
+  return new ApiFailure(status, { title, detail, errors }, { retryAfter, cause: failure });
+}
+
+/** The transactions of the records that decide, by record. */
+async function transactionsOf(ctx: Context, kit: RoomKit, name: string, { decisions }: Decisions) {
+  const deciding = decisions
+    .flatMap((each) => ('decisions' in each ? each.decisions : each))
+    .filter(({ record }) => record);
+  if (deciding.length === 0) return new Map<string, string>();
+  const elementKeys = [...new Set(deciding.map(({ element }) => element))];
+  const { body } = await kit
+    .api(ctx)
+    .call('listSubjectRecords', { params: { name }, query: { elementKeys } as object });
+  const records = Object.values(body).flat();
+  return new Map(records.map(({ serial, transaction }) => [serial, transaction]));
+}
+
+function factsOf(reader: ConsoleReader, kit: RoomKit, { subject, object }: DecisionBody, asOf: string) {
+  return [
+    {
+      label: reader.t('decisions.subject'),
+      cell: { text: subject, href: subjectPath(kit, subject) },
+    },
+    ...(object ? [{ label: reader.t('record.object'), cell: { text: object } }] : []),
+    { label: reader.t('decisions.asOf'), cell: { time: reader.time(asOf) } },
+  ];
+}
+
+/** Reasons that an answer of the person can change: the same as those with `captureUrl`. */
+const askable = ['NO_ANSWER', 'EXPIRED', 'NOTICE_CHANGED', 'CHANGED'];
+
+/** Ways to an answer that is missing. */
+function actsOf(ctx: Context, kit: RoomKit, { subject, object }: DecisionBody, { decisions }: Decisions) {
+  const missing = decisions
+    .flatMap((each) => ('decisions' in each ? each.decisions : each))
+    .filter(({ reason }) => askable.includes(reason))
+    .map(({ element }) => element);
+  if (missing.length === 0) return [];
+  const { t } = kit.reader(ctx);
+  const href = subjectPath(kit, subject);
+  const elements = [...new Set(missing)].join(' ');
+  const record = withQuery(`${href}/record`, { elements, o: object && kit.names.seal(object) });
+  return [
+    // A form has no object unless a program names it.
+    { may: !object && kit.may(ctx, 'createTransaction'), href: `${href}/link`, word: t('link.act') },
+    { may: kit.may(ctx, 'createSingleStepTransaction'), href: record, word: t('record.act') },
+  ].filter(({ may }) => may);
+}
