@@ -5,8 +5,8 @@ import type { PinnedKey } from './signatures.ts';
 
 /**
  * submit: send a part. decide: send a decision. ask: ask the leader for a decision that has not arrived after
- * a minute. withdraw: tell the owner that a part was withdrawn. erase: tell the owner that the person of a part
- * was erased.
+ * a minute. withdraw: tell the owner that a part was withdrawn. erase: tell the owner that the person of a
+ * part was erased.
  */
 export type PeerDeliveryKind = 'submit' | 'decide' | 'ask' | 'withdraw' | 'erase';
 
