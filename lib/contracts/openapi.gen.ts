@@ -3399,6 +3399,7 @@ export interface components {
             object?: string;
             /** @description A past time; now if absent */
             asOf?: string;
+            evidence?: components["schemas"]["WantedEvidence"];
             /**
              * @description A context without `subject`, which comes from the questions, as does `object` if it has none. If
              *     asking can change a decision, a transaction is created as by `POST /consents`, or an equal one
@@ -3413,8 +3414,15 @@ export interface components {
                 subject?: string;
                 object?: string;
                 asOf?: string;
+                evidence?: components["schemas"]["WantedEvidence"];
             }[];
         };
+        /**
+         * @description COLLECTED: only answers count that were collected in a form of this instance or of a peer, with a receipt.
+         *     Today all are
+         * @enum {string}
+         */
+        WantedEvidence: "COLLECTED";
         /**
          * @description The first that applies. GIVEN: accepted and in force. UNKNOWN: there is no such processing, conditions or
          *     purpose. NOT_OURS: the element is a peer's, which alone knows the answer. RESTRICTED: a hold restricts the
@@ -3514,6 +3522,7 @@ export interface components {
             context?: {
                 /** @description A past time; now if absent */
                 asOf?: string;
+                evidence?: components["schemas"]["WantedEvidence"];
             } & {
                 [key: string]: unknown;
             };
@@ -6981,6 +6990,11 @@ export interface operations {
                 object?: string;
                 /** @description A past time; now if absent */
                 asOf?: string;
+                /**
+                 * @description Only answers with this evidence count
+                 * @example COLLECTED
+                 */
+                evidence?: components["schemas"]["WantedEvidence"];
             };
             header?: never;
             path?: never;

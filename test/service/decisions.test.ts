@@ -176,6 +176,19 @@ describe('questions', () => {
     expect(new Date(asOf).getTime()).toBeGreaterThan(0);
   });
 
+  it('may ask for collected evidence, which all answers have', async () => {
+    const { key } = await makeElement();
+    const subject = newSubject();
+    await record(subject, key, 'accepted');
+    const asked = { subject, evidence: 'COLLECTED', questions: [{ element: key, evidence: 'COLLECTED' }] };
+    const decided = await operator.send('POST', '/decisions', asked);
+    expect(await decided.json()).toMatchObject({ decisions: [{ reason: 'GIVEN', evidence: 'COLLECTED' }] });
+    const path = `/decisions?subject=${encodeURIComponent(subject)}&element=${key}&evidence=COLLECTED`;
+    expect(await (await operator.get(path)).json()).toMatchObject({ reason: 'GIVEN' });
+    const wrong = { ...asked, evidence: 'BELIEVED' };
+    expect((await operator.send('POST', '/decisions', wrong)).status).toBe(422);
+  });
+
   it('about a past time are answered as they would have been then', async () => {
     const { key } = await makeElement();
     const subject = newSubject();
