@@ -187,6 +187,8 @@ export interface PagePart {
   owner: string;
   /** `late`: the part, or the decision about it, was not delivered before the deadline. */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped';
+  /** Whether the owner has accepted the part, and is told that it was withdrawn since. */
+  withdrawn?: boolean;
   /** The elements of the part. */
   elements: { title: string; lang: string }[];
 }

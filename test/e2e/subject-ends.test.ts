@@ -131,7 +131,7 @@ describe('questions that change while they are read', () => {
     const { url } = await createTransaction(session.operator, inline({ elements: [gone.key] }));
     await withdrawModel(session.admin, gone);
     expect(await open(url)).toBe(409);
-    await heading('These questions have been withdrawn');
+    await heading('These questions are no longer asked');
   });
 });
 

@@ -65,7 +65,8 @@ it('without a script the final page has a link to look again, and a child says t
   await page.getByRole('link', { name: 'See how it stands now' }).click();
   await page.getByText('Northern Lab has received and saved your answers.').waitFor();
   await page.getByRole('button', { name: 'Change or withdraw my answers' }).click();
-  const note = 'keeps your earlier answer, if you gave one. Leave this empty to keep it.';
+  const note =
+    'keeps your earlier answer, if you gave one. Leave this empty to leave it as it stands there; a consent that was withdrawn stays withdrawn.';
   await page.getByText(`Northern Lab ${note}`).first().waitFor();
   // Only our own question is answered: the partners are asked to keep theirs.
   await page.getByRole('button', { name: 'Send my choices' }).click();

@@ -86,7 +86,7 @@ describe('parts of peers in a transaction that awaits a code', () => {
     );
     const page = await (await subjectOf(here, made).get('', 'text/html')).text();
     expect(page).toContain('The time to answer is over');
-    expect(page).toContain('They were withdrawn and are not in force at Northern Lab.');
+    expect(page).toContain('They were not put in force at Northern Lab.');
   });
 
   it('are dropped with a cancellation, and their owners receive nothing', async () => {

@@ -6,6 +6,7 @@ import type { TestInstance } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { problemOf, subjectOf } from '../support/instances/live-subject.ts';
 import { recordsOf } from '../support/instances/live-transactions.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
 import { type Asked, type ClinicAndLab, own, startClinicAndLab } from '../support/peers/clinic-and-lab.ts';
 import { until } from '../support/run/until.ts';
 
@@ -68,6 +69,13 @@ describe('a withdrawal at the leader', () => {
       consents: [{ identifier: own, answer: ['refused'] }],
       peers: [{ name: 'Northern Lab', location: lab.url }],
     });
+    const textAt = async (path: string) =>
+      parsePage(await (await clinicAdmin.get(path, { Accept: 'text/html' })).text()).text();
+    expect(await textAt(`/consents/${made.id}`)).toContain('have since been withdrawn here');
+    const page = await textAt(`/consents/${withdrawal.id}`);
+    expect(page).toContain('An organisation that is not named here may not know of the withdrawal.');
+    const printed = await textAt(`/receipts/${withdrawal.id}`);
+    expect(printed).toContain('Answered to Northern Lab, to which this withdrawal is passed on.');
   });
 
   it('is the same when it is repeated, and reaches the owner once', async () => {

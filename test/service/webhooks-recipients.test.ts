@@ -62,7 +62,7 @@ describe('a recipient', () => {
       const page = await instance.fetch(link, { headers: { Accept: 'text/html' } });
       const text = parsePage(await page.text()).text();
       expect(text).toContain('Letters Ltd');
-      expect(text).toContain('It keeps data that it may keep without your consent.');
+      expect(text).toContain('It states that it keeps data that it may keep without your consent');
       expect(text).not.toContain(note);
     }
   });

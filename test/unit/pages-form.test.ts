@@ -100,7 +100,7 @@ describe('a form', () => {
     const shown = (isChild: boolean) =>
       form([newsletter, peer] as FormElement[], { isChild, peers } as Partial<FormPage>).text();
     const note =
-      'University Hospital keeps your earlier answer, if you gave one. Leave this empty to keep it.';
+      'University Hospital keeps your earlier answer, if you gave one. Leave this empty to leave it as it stands there; a consent that was withdrawn stays withdrawn.';
     expect(shown(true).split(note)).toHaveLength(2);
     expect(shown(false)).not.toContain(note);
   });
@@ -197,7 +197,7 @@ describe('a form', () => {
   });
 
   it('promises changes only where they are possible', () => {
-    expect(form([newsletter]).text()).toContain('You can change or withdraw your answers at any time');
+    expect(form([newsletter]).text()).toContain('You can change your answers or withdraw a consent');
     expect(form([newsletter], { updatable: false }).text()).toContain('ask Riverside Clinic');
   });
 

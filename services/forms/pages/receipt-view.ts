@@ -35,7 +35,11 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
     consentView(consent, null, reader, rich, page.withdrawal),
   );
-  const owners = (receipt.peers ?? []).map((peer) => ownerView(peer, reader, rich));
+  // The owner has the answers, and is told of their withdrawal.
+  const answered = receipt.kind ? 'receipt.withdrawnAt' : 'receipt.answeredTo';
+  const owners = (receipt.peers ?? []).map((peer) =>
+    ownerView(peer, reader.t(answered, { owner: peer.name }), reader, rich),
+  );
   return {
     title: reader.t(receipt.kind ? 'receipt.withdrawalTitle' : 'receipt.title'),
     intro: reader.t(receipt.kind ? 'receipt.withdrawalIntro' : 'receipt.intro', {
@@ -56,6 +60,7 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
     consents,
     owners,
     withdrawAll: withdrawAllView(page.withdrawal),
+    isWithdrawal: receipt.kind !== undefined,
     recipients: recipientViews(page.recipients, reader),
     answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
     privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
@@ -143,7 +148,7 @@ function rows(pairs: [key: string, values: (string | undefined)[], lang?: string
 
 function consentView(
   consent: ReceiptConsent | ReceiptUnanswered,
-  owner: string | null,
+  answeredTo: string | null,
   reader: Reader,
   rich: RichText,
   withdrawal?: WithdrawalChoice,
@@ -167,11 +172,12 @@ function consentView(
     options: options.join(' · '),
     optionsLanguage: isPreference ? attributes : {},
     /** null if the answer went to a peer, whose receipt has it. */
-    answers: owner === null ? answerTexts(consent, reader) : null,
+    answers: answeredTo === null ? answerTexts(consent, reader) : null,
     notes: 'answer' in consent ? answerNotes(consent, reader, withdrawal) : [],
     withdrawable: standingView(identifier, reader, withdrawal).withdrawable,
     answerLanguage: isPreference && 'answer' in consent && consent.answer.length > 0 ? attributes : {},
-    owner: owner === null ? null : reader.t('receipt.answeredTo', { owner }),
+    /** What is said of an answer that a peer has. */
+    owner: answeredTo,
   };
 }
 
@@ -182,7 +188,12 @@ function shownController(texts: Record<string, unknown>, visibleByDefault: boole
 }
 
 /** The elements of a peer, without answers: the peer's receipt has these. */
-function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader, rich: RichText) {
+function ownerView(
+  { name, information, elements }: ReceiptPeer,
+  answered: string,
+  reader: Reader,
+  rich: RichText,
+) {
   const { identifier, sha256, texts, lang } = information;
   return {
     title: text(texts.title) ?? name,
@@ -195,7 +206,7 @@ function ownerView({ name, information, elements }: ReceiptPeer, reader: Reader,
     sha256,
     consents: elements.map((element) => {
       const type = (element.identifier.split('/')[1] ?? '') as ReceiptConsent['type'];
-      return consentView({ ...element, type, options: [], owner: name }, name, reader, rich);
+      return consentView({ ...element, type, options: [], owner: name }, answered, reader, rich);
     }),
   };
 }

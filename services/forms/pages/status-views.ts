@@ -21,10 +21,11 @@ const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
 export function finalView(page: FinalPage, reader: Reader) {
   const committed = page.page === 'committed';
   const withdrawal = page.keptBy !== undefined;
-  const count = page.answers.length + (page.toldPeers?.length ?? 0);
   const showsContact = page.links.child === null && page.page !== 'submitted';
   return {
-    title: withdrawal ? reader.t('withdrawal.title', { count }) : reader.t(`${page.page}.title`),
+    title: withdrawal
+      ? reader.t('withdrawal.title', { count: page.answers.length })
+      : reader.t(`${page.page}.title`),
     mark: marks[page.page] ?? 'warning',
     texts: withdrawal
       ? withdrawalTexts(page, reader)
@@ -34,6 +35,7 @@ export function finalView(page: FinalPage, reader: Reader) {
     answers: page.answers.map((answer) => answerView(answer, reader, page.withdrawal)),
     withdrawAll: withdrawAllView(page.withdrawal),
     parts: page.parts.map((part) => partView(part, reader)),
+    isWithdrawal: withdrawal,
     recipients: recipientViews(page.recipients, reader),
     /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
@@ -60,11 +62,11 @@ function otherText({ page, parts, leader, reason }: FinalPage): string {
     : `${page}.text`;
 }
 
-function partView({ owner, state, elements }: PagePart, reader: Reader) {
+function partView({ owner, state, withdrawn, elements }: PagePart, reader: Reader) {
   return {
     state,
     title: reader.t('part.title', { owner }),
-    text: reader.t(`part.${state}`, { owner }),
+    text: reader.t(withdrawn ? 'part.withdrawn' : `part.${state}`, { owner }),
     elements: elements.map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
   };
 }

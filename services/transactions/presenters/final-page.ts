@@ -121,10 +121,11 @@ const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
 };
 
 /** A part as pages show it. */
-export function presentPart({ name, state, reason, shown }: Part): PagePart {
+export function presentPart({ name, state, reason, shown, withdrawal }: Part): PagePart {
   return {
     owner: name,
     state: reason === 'expired' ? 'late' : pageStates[state],
+    ...(state === 'ACCEPTED' && withdrawal !== null && { withdrawn: true }),
     elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
   };
 }
