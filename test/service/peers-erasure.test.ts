@@ -128,6 +128,19 @@ describe('an erasure at the leader', () => {
     const rest = () =>
       rowsOf(here.lab, 'SELECT t.id FROM transactions.transactions AS t WHERE t.subject = $1', [subject]);
     await until(async () => expect(await rest()).toEqual([{ id: separate.id }]));
+    const lines = () =>
+      rowsOf<{ action: string; actor: string }>(
+        here.lab,
+        `SELECT l.action, l.actor FROM transactions.audit_log AS l
+          WHERE l.action LIKE '%eras%' AND l.target = 'subject/' || (
+                SELECT e.reference FROM transactions.erasures AS e ORDER BY e.created_at DESC LIMIT 1)
+          ORDER BY l.at`,
+      );
+    await until(async () => expect(await lines()).toHaveLength(2));
+    expect(await lines()).toEqual([
+      { action: 'erasure.started', actor: 'accord' },
+      { action: 'subject.erased', actor: 'accord' },
+    ]);
     await letPass(25);
     await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
   });

@@ -2,7 +2,6 @@ import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { currentAccount } from '#lib/observability/logger.ts';
 import type { Erasure, SubjectDigest } from '../domain/erasure.ts';
 import { cancelOpen } from '../queries/change-state.ts';
 import {
@@ -69,7 +68,8 @@ export async function openErasure(
   const inserted = await insertErasure(tx, row);
   const stored = inserted ?? ((await readOpenErasure(tx, { subject, peer })) as Erasure);
   if (state === 'REQUESTED' || (!inserted && stored.state !== 'REQUESTED')) return stored;
-  return startErasure(dependencies, tx, stored);
+  // Peers are not recorded, but what this instance does because they ask.
+  return startErasure(dependencies, tx, stored, peer === null ? undefined : thisInstance);
 }
 
 /**
@@ -105,20 +105,19 @@ export function noSuchErasure() {
   return fail('not-found', 'Erasure not found.');
 }
 
-/** Starts an erasure whose subject is locked; while a hold is in force, it is HELD. */
+/**
+ * Starts an erasure whose subject is locked; while a hold is in force, it is HELD.
+ * @param account who acts; default: the caller of the current request.
+ */
 async function startErasure(
   { instance }: Pick<ErasureDependencies, 'instance'>,
   tx: Queries,
   { id, reference, subject, peer }: Erasure,
+  account?: string,
 ): Promise<Erasure> {
-  await recordAction(tx, { action: 'erasure.started', target: `subject/${reference}` }, actorOf(peer));
+  await recordAction(tx, { action: 'erasure.started', target: `subject/${reference}` }, account);
   if (subject === null || !(await readHold(tx, subject))) return moveErasure(tx, id, 'RUNNING');
   return holdErasure(tx, { id, reference, subject, peer }, instance.baseUrl);
-}
-
-/** The account in the audit log: peers are not recorded, but what this instance does because they ask. */
-function actorOf(peer: string | null): string | undefined {
-  return peer === null ? undefined : (currentAccount() ?? thisInstance);
 }
 
 /**
