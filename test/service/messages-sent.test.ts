@@ -284,7 +284,7 @@ describe('news of a withdrawal', () => {
     await submit(made);
     const withdrawal = await transactionIn(shop.send('POST', `/consents/${made.id}/withdraw`));
     const { mail } = await server.waitFor(emailAddress);
-    expect(mail.subject).toMatch(/^Un consentement que vous aviez donné à .+ a été retiré$/);
+    expect(mail.subject).toMatch(/^Retrait d’un ou de plusieurs de vos consentements auprès de .+/);
     expect(mail.text).toContain(`/consents/${withdrawal.id}?t=`);
     expect(await messagesOf(withdrawal)).toMatchObject([{ kind: 'withdrawal', to: 'a…@example.org' }]);
   });
