@@ -6,6 +6,7 @@ import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Decisions = components['schemas']['Decisions'];
@@ -85,6 +86,16 @@ it(
         await recordAnswers(operator, random.pick(subjects), answers, { ...context, layoutData });
       }
     }
+    // The short answers have expired, so that some instants are after their end.
+    await until(async () =>
+      expect(
+        await rowsOf(
+          instance,
+          `SELECT FROM transactions.records AS r WHERE r.subject LIKE 'replayed-%'
+              AND r.expires_at BETWEEN now() AND now() + interval '1 hour'`,
+        ),
+      ).toEqual([]),
+    );
     const ended = Date.now();
     const { records, versions } = await readHistory();
 
