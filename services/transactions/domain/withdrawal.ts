@@ -29,6 +29,12 @@ export interface StandingAnswer {
   committedAt: Date;
 }
 
+/** What pages show of a standing answer. */
+export type ShownStanding = Pick<
+  StandingAnswer,
+  'transaction' | 'key' | 'type' | 'value' | 'withdraws' | 'committedAt'
+>;
+
 /** Keys of the questions of this instance in a transaction; those of peers are `<key>@<peer>`. */
 export function ownKeys({ layout }: Pick<Transaction, 'layout'>): string[] {
   return layout.elements.filter((key) => !key.includes('@'));
@@ -234,7 +240,7 @@ export function withdrawalReceipt(
 }
 
 /** What has become of the answers on a receipt, for its pages. */
-export function standingOf(receipt: ReceiptBody, standing: readonly StandingAnswer[]): ConsentStanding[] {
+export function standingOf(receipt: ReceiptBody, standing: readonly ShownStanding[]): ConsentStanding[] {
   return receipt.consents.flatMap((consent): ConsentStanding[] => {
     const { identifier } = consent;
     const answer = standing.find(({ key }) => key === keyOf(identifier));

@@ -13,7 +13,7 @@ import type { Part, PartState } from '../domain/part.ts';
 import { untoldOwners } from '../domain/part-withdrawal.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import type { Links } from '../domain/transaction-token.ts';
-import { type StandingAnswer, standingOf } from '../domain/withdrawal.ts';
+import { type ShownStanding, standingOf } from '../domain/withdrawal.ts';
 import { presentAnswer, titleOf } from './form-page.ts';
 import { embeddingOf } from './page-parts.ts';
 
@@ -29,7 +29,7 @@ interface Shown extends Pick<FinalPage, 'contact' | 'asker' | 'keptBy'> {
   /** Undefined unless the transaction is committed. */
   receipt: ReceiptBody | undefined;
   /** The newest answers to the questions on the receipt. */
-  standing: readonly StandingAnswer[];
+  standing: readonly ShownStanding[];
   parts: readonly Part[];
   notices: readonly Notice[];
   links: Links;
@@ -76,7 +76,7 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
 export function withdrawalChoice(
   { withdraw }: Links,
   receipt: ReceiptBody,
-  now: { standing: readonly StandingAnswer[]; parts: readonly Part[] },
+  now: { standing: readonly ShownStanding[]; parts: readonly Part[] },
 ): WithdrawalChoice {
   const peers = untoldOwners(now.parts).map(({ location }) => location);
   return { url: withdraw, standing: standingOf(receipt, now.standing), peers };

@@ -38,10 +38,11 @@ export async function commitTransaction(
 export function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
   const { submittedAt: committedAt, receipt, object } = commitment;
   const refuses = commitment.records.some(isRefusal);
-  const about = { object: sql`${object}`, at: sql`${committedAt}::timestamptz` };
-  const withdraws = refuses ? withdrawnRecord({ ...about, subject: sql`t.subject` }) : sql`NULL::uuid`;
+  const about = { object: sql`${object}`, subject: sql`t.subject`, at: sql`${committedAt}::timestamptz` };
+  const withdraws = refuses ? withdrawnRecord : sql`NULL::uuid`;
   return sql`${givenRecords(commitment)},
-    superseded AS (${supersededEvents(about, source)}
+    earlier AS (${earlierAnswers(sql`given AS g CROSS JOIN t`, about)}
+    ), superseded AS (${supersededEvents(sql`earlier`, source)}
     ), ${storeRecords(commitment, { state: sql`'COMMITTED'`, committedAt: about.at, withdraws })},
     ${refuses ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty}${storeReceipt(receipt)}`;
 }
@@ -107,19 +108,26 @@ function isRefusal({ type, value }: Pick<NewRecord, 'type' | 'value'>): boolean 
 }
 
 /**
- * SQL: the record that the answer `g` withdraws if it is a refusal: the newest committed answer to the same
- * question, if that is an acceptance.
- * @param at when the refusal takes effect; it does not withdraw a later answer.
+ * SQL: the newest committed answer to the same question as each answer `g`, unless it is later. Columns:
+ * `by`, the new answer; `id`, `transaction` and `value` of the earlier one; `at`, when the new answer takes
+ * effect.
  */
-function withdrawnRecord({ subject, object, at }: Record<'subject' | 'object' | 'at', Statement>): Statement {
-  return sql`CASE WHEN g.type <> 'preference' AND g.value = '{refused}' THEN (
-           SELECT old.id
-             FROM (SELECT n.id, n.value, n.committed_at FROM records AS n
-                    WHERE n.state = 'COMMITTED' AND n.subject = ${subject} AND n.object = ${object}
-                      AND n.key = g.key
-                    ORDER BY n.committed_at DESC, n.id DESC LIMIT 1) AS old
-            WHERE old.value = '{accepted}' AND old.committed_at <= ${at}) END`;
+function earlierAnswers(
+  given: Statement,
+  { subject, object, at }: Record<'subject' | 'object' | 'at', Statement>,
+): Statement {
+  return sql`
+      SELECT g.id AS by, old.id, old.transaction, old.value, ${at} AS at
+        FROM ${given} CROSS JOIN LATERAL (
+          SELECT r.id, r.transaction, r.value, r.committed_at FROM records AS r
+           WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object} AND r.key = g.key
+           ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old
+       WHERE old.committed_at <= ${at}`;
 }
+
+/** SQL: the acceptance in `earlier` that the answer `g` withdraws if it is a refusal. */
+const withdrawnRecord = sql`CASE WHEN g.type <> 'preference' AND g.value = '{refused}' THEN (
+           SELECT e.id FROM earlier AS e WHERE e.by = g.id AND e.value = '{accepted}') END`;
 
 function givenRecords({ records }: Pick<Commitment, 'records'>): Statement {
   return sql`given AS (
@@ -254,6 +262,7 @@ export async function commitSubmittedTransaction(
   source: string,
 ): Promise<boolean> {
   const { id, committedAt, expiresAt, deadline, receipt, code } = submitted;
+  const confirmed = { subject: sql`g.subject`, object: sql`g.object`, at: sql`g.at` };
   const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
   const row = await db.maybeOne(sql`
     WITH ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
@@ -263,15 +272,16 @@ export async function commitSubmittedTransaction(
          AND (expires_at > accord_now() OR leader IS NOT NULL) ${isUsed}
       RETURNING *
     ), given AS (
-      SELECT r.id, r.key, r.object, r.type, r.value,
+      SELECT r.id, r.subject, r.key, r.object, r.type, r.value,
              takes_effect_at(r.subject, r.object, r.key, r.created_at, ${committedAt}) AS at
         FROM t JOIN records AS r ON r.transaction = t.id WHERE r.state = 'PENDING'
-    ), superseded AS (${supersededEvents({ object: sql`g.object`, at: sql`g.at` }, source)}
+    ), earlier AS (${earlierAnswers(sql`given AS g`, confirmed)}
+    ), superseded AS (${supersededEvents(sql`earlier`, source)}
     ), stored AS (
       UPDATE records AS r
          SET state = 'COMMITTED', committed_at = g.at,
              expires_at = CASE WHEN r.expires_at IS NULL THEN NULL ELSE ${expiresAt}::timestamptz END,
-             withdraws = ${withdrawnRecord({ subject: sql`r.subject`, object: sql`r.object`, at: sql`g.at` })}
+             withdraws = ${withdrawnRecord}
         FROM given AS g WHERE r.id = g.id
       RETURNING r.id, r.key, r.withdraws
     ), withdrawn AS (${withdrawnEvents(committedAt, source)}

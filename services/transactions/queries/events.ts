@@ -159,21 +159,11 @@ export function withdrawnEvents(committedAt: Date, source: string): Statement {
 }
 
 /**
- * Inserts an event for each record that a new record in `given` supersedes, in the transaction in `t`.
- * @param object SQL of the object of the answers. @param at SQL: when they take effect; a later answer stays
- * in force.
+ * Inserts an event for each answer in `from` that a new one supersedes.
+ * @param from columns `id` and `transaction` of the earlier answer, `by`, the new one, and `at`, when the new
+ * one takes effect.
  */
-export function supersededEvents(
-  { object, at }: Record<'object' | 'at', Statement>,
-  source: string,
-): Statement {
-  const from = sql`(
-    SELECT old.id, old.transaction, g.id AS by, ${at} AS at
-      FROM given AS g CROSS JOIN t CROSS JOIN LATERAL (
-        SELECT r.id, r.transaction, r.committed_at FROM records AS r
-         WHERE r.state = 'COMMITTED' AND r.subject = t.subject AND r.object = ${object} AND r.key = g.key
-         ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old
-     WHERE old.committed_at <= ${at})`;
+export function supersededEvents(from: Statement, source: string): Statement {
   return insertEvents(
     {
       from,

@@ -3,7 +3,7 @@ import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import type { StandingAnswer } from '../domain/withdrawal.ts';
+import type { ShownStanding, StandingAnswer } from '../domain/withdrawal.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
 import { storeSubject, toReadTransaction, transactionColumns } from './transactions.ts';
@@ -21,24 +21,21 @@ const standingColumns = sql`
   r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
   r.value, r.withdraws, r.committed_at AS "committedAt", t.kind`;
 
-/** SQL: the newest committed answer to each question in the relation `element (key)`. */
-function newestAnswers({ elements, subject, object }: Record<'elements' | 'subject' | 'object', Statement>) {
-  return sql`
-      SELECT newest.* FROM ${elements} AS element (key)
-       CROSS JOIN LATERAL (
-         SELECT ${standingColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
-          WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
-            AND r.key = element.key
-          ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest`;
-}
-
 /** The newest committed answer to each question about an object, and the database's clock. */
 export function readStanding(
   db: Queries,
   { subject, object, keys }: { subject: string; object: string; keys: readonly string[] },
 ): Promise<Standing> {
-  const elements = sql`unnest(${keys}::text[])`;
-  return readNewest(db, newestAnswers({ elements, subject: sql`${subject}`, object: sql`${object}` }));
+  return readNewest(
+    db,
+    sql`
+      SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
+       CROSS JOIN LATERAL (
+         SELECT ${standingColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+          WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
+            AND r.key = element.key
+          ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest`,
+  );
 }
 
 /** A transaction with its result, as its pages show it. */
@@ -46,27 +43,26 @@ export interface TransactionResult extends ReadTransaction {
   /** The body of the receipt; null before the commit. */
   receipt: string | null;
   /** The newest answers to its questions; none before the commit. */
-  standing: StandingAnswer[];
+  standing: ShownStanding[];
 }
 
 export async function readResult(db: Queries, id: string): Promise<TransactionResult | undefined> {
-  const answers = newestAnswers({
-    elements: sql`jsonb_array_elements_text(x.layout->'elements')`,
-    subject: sql`x.subject`,
-    object: sql`coalesce(x.context->>'object', '')`,
-  });
   const row = await db.maybeOne<
-    Transaction & { now: Date; receipt: string | null; standing: Stored[] | null }
-  >(
-    sql`
+    Transaction & { now: Date; receipt: string | null; standing: Stored<ShownStanding>[] | null }
+  >(sql`
     SELECT ${transactionColumns}, accord_now() AS now, b.body AS receipt, s.standing
       FROM transactions AS t LEFT JOIN receipts AS b ON b.transaction = t.id
       LEFT JOIN LATERAL (
-        SELECT jsonb_agg(to_jsonb(a)) AS standing
-          FROM (SELECT t.layout, t.subject, t.context) AS x CROSS JOIN LATERAL (${answers}) AS a
+        SELECT jsonb_agg(jsonb_build_object(
+                 'transaction', a.transaction, 'key', element.key, 'type', a.type, 'value', a.value,
+                 'withdraws', a.withdraws, 'committedAt', a.committed_at)) AS standing
+          FROM jsonb_array_elements_text(t.layout->'elements') AS element (key) CROSS JOIN LATERAL (
+            SELECT r.* FROM records AS r
+             WHERE r.state = 'COMMITTED' AND r.subject = t.subject
+               AND r.object = coalesce(t.context->>'object', '') AND r.key = element.key
+             ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS a
          WHERE b.transaction IS NOT NULL) AS s ON true
-     WHERE t.id = ${id}`,
-  );
+     WHERE t.id = ${id}`);
   if (!row) return undefined;
   const { receipt, standing, ...rest } = row;
   return { ...toReadTransaction(rest), receipt, standing: (standing ?? []).map(fromStored) };
@@ -90,7 +86,7 @@ interface Standing {
 }
 
 async function readNewest(db: Queries, answers: Statement): Promise<Standing> {
-  const { clock, standing } = await db.one<{ clock: Date; standing: Stored[] }>(sql`
+  const { clock, standing } = await db.one<{ clock: Date; standing: Stored<StandingAnswer>[] }>(sql`
     SELECT clock_timestamp() + (accord_now() - now()) AS clock,
            (SELECT coalesce(jsonb_agg(to_jsonb(a) ORDER BY a.object, a.key), '[]'::jsonb)
               FROM (${answers}) AS a) AS standing`);
@@ -100,10 +96,12 @@ async function readNewest(db: Queries, answers: Statement): Promise<Standing> {
   };
 }
 
-type Stored = Omit<StandingAnswer, 'committedAt'> & { committedAt: string };
+type Stored<T> = Omit<T, 'committedAt'> & { committedAt: string };
 
-function fromStored({ committedAt, ...answer }: Stored): StandingAnswer {
-  return { ...answer, committedAt: new Date(committedAt) };
+function fromStored<T extends { committedAt: string }>(
+  answer: T,
+): Omit<T, 'committedAt'> & { committedAt: Date } {
+  return { ...answer, committedAt: new Date(answer.committedAt) };
 }
 
 /** Receipts by transaction. */
