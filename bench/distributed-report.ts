@@ -52,7 +52,7 @@ export function writeDistributedReport(results: DistributedResults): string {
     'the same size; events go to Kafka, and the second process reads them and does nothing with them. So that figure is what it costs to be',
     'several, without anything that Accord does, and Accord cannot get above it.',
     '',
-    `Events: ${events.flows} flows at ${events.flowsPerSecond.toFixed(0)} per second, half of the rate above; ${events.missing} of their events did not come. The consumer is kafkajs in the driver's process.`,
+    `Events: ${events.flows} flows at ${events.flowsPerSecond.toFixed(0)} per second, begun at an even rate; they took ${((events.cpuSeconds / events.flows) * 1000).toFixed(1)} ms of CPU each. ${events.missing} of their events did not come. The consumer is kafkajs in the driver's process.`,
     '',
     ...throughput(results),
     '',

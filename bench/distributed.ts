@@ -30,6 +30,8 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '4' },
     concurrency: { type: 'string', default: '16' },
     seconds: { type: 'string', default: '20' },
+    /** Flows per second of the last phase; default: half of what the phases before had. */
+    rate: { type: 'string' },
     profiles: { type: 'string' },
     output: { type: 'string', default: fileURLToPath(new URL('results-distributed.md', import.meta.url)) },
   },
@@ -112,7 +114,7 @@ async function measure(): Promise<DistributedResults> {
   const phases = all.flatMap(({ system, ...phase }) => (system === 'divided' ? [] : [{ ...phase, system }]));
   const after = cpuByService(services.pids);
   const own = addPhases(phases.filter(({ system }) => system === 'Accord').map(({ phase }) => phase));
-  const rate = own.flows / own.seconds / 2;
+  const rate = Number(options.rate ?? own.flows / own.seconds / 2);
   say(`event latency at ${rate.toFixed(0)} flows per second`);
   const events = await measureEventLatency(contestants.Accord, {
     brokers: [kafka.address],

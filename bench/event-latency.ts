@@ -1,12 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import type { HttpClient } from './http-client.ts';
+import { cpuSeconds } from './process-usage.ts';
 import { runFlow, type Target } from './run-flow.ts';
 
 /** What became of the commits of one phase. */
 export interface EventLatency {
   flows: number;
   flowsPerSecond: number;
+  /** Of the server's processes. */
+  cpuSeconds: number;
   /**
    * Milliseconds from the answer to the submit at the client to the event at a consumer; 0 if the event was
    * first.
@@ -24,7 +27,7 @@ const patienceMs = 10_000;
  * the topic; both sides go by one clock.
  */
 export async function measureEventLatency(
-  { client, key }: Target,
+  { client, key, pids }: Target & { pids: readonly number[] },
   { brokers, rate, seconds, firstOrder }: Load,
 ): Promise<EventLatency> {
   const answered = new Map<string, number>();
@@ -33,7 +36,8 @@ export async function measureEventLatency(
   const watched = { key, client: watchSubmits(client, (id) => answered.set(id, performance.now())) };
   try {
     const flows = Math.floor(rate * seconds);
-    const started = performance.now();
+    const used = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+    const [started, usedBefore] = [performance.now(), used()];
     const walks: Promise<unknown>[] = [];
     for (let flow = 0; flow < flows; flow += 1) {
       await wait(Math.max(0, started + (flow / rate) * 1000 - performance.now()));
@@ -42,14 +46,14 @@ export async function measureEventLatency(
       );
     }
     await Promise.all(walks);
-    const took = (performance.now() - started) / 1000;
+    const [took, cpu] = [(performance.now() - started) / 1000, used() - usedBefore];
     const missing = () => [...answered.keys()].filter((id) => !arrived.has(id)).length;
     for (let waited = 0; missing() > 0 && waited < patienceMs; waited += 100) await wait(100);
     const delays = [...answered].flatMap(([id, at]) => {
       const came = arrived.get(id);
       return came === undefined ? [] : [Math.max(0, came - at)];
     });
-    return { flows, flowsPerSecond: flows / took, delays, missing: missing() };
+    return { flows, flowsPerSecond: flows / took, cpuSeconds: cpu, delays, missing: missing() };
   } finally {
     await consumer.stop();
   }

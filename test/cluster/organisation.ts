@@ -104,6 +104,9 @@ export async function waitForStores({ kubectl }: Organisation): Promise<void> {
     await kubectl('rollout', 'status', store, '--timeout=300s');
 }
 
+/** docs/operations.md, "Overload" */
+const patient = { RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', MAX_QUEUE_WAIT: '30000' };
+
 /** The values of an organisation: those of the example `trial`, behind the router of this cluster. */
 function valuesOf(name: string): object {
   const router = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'router' } } }];
@@ -115,9 +118,9 @@ function valuesOf(name: string): object {
     router: { ingress: { tlsSecret: 'router-tls' } },
     outboundAllowedNetworks: ['10.96.0.80/32'],
     networkPolicy: { peers: { router, outbound: router } },
-    // The node has few processors, so that pods request little of them; memory and its limits are those of
-    // the chart.
-    defaults: { replicas: 2, env: { RATE_LIMITS: 'off' }, resources: { requests: { cpu: '10m' } } },
+    // The node has few processors, so that pods request little of them, and requests wait for pods that start
+    // instead of being refused; memory and its limits are those of the chart.
+    defaults: { replicas: 2, env: patient, resources: { requests: { cpu: '10m' } } },
     services: {
       forms: { resources: { requests: { cpu: '10m' } } },
       transactions: { resources: { requests: { cpu: '10m' } } },

@@ -6,7 +6,7 @@ import { services } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage } from '../scenario.ts';
 
 const seconds = 30;
-const perSecond = Number(process.env.FLOWS_PER_SECOND ?? 20);
+const perSecond = Number(process.env.FLOWS_PER_SECOND ?? 50);
 
 /** What the services use. */
 export const figureScenarios: Scenario[] = [

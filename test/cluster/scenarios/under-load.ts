@@ -4,7 +4,8 @@ import { compareWithRecords, type Load, startLoad } from '../load.ts';
 import { release, services } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 
-/** Each processor carries a part of the load, beside the stores, the control plane and pods that start. */
+const upgradeFlowsPerSecond = 50;
+/** Of other events: each processor carries a part, beside stores, control plane and pods that start. */
 const perSecond = Number(process.env.FLOWS_PER_SECOND ?? Math.min(50, 3 * availableParallelism()));
 
 /** What must not disturb subjects: nothing fails, nothing is lost. */
@@ -14,9 +15,13 @@ export const quietScenarios: Scenario[] = [
     isQuick: true,
     promise: '`helm upgrade` to another image with one more migration fails no request.',
     run: (stage) =>
-      withoutFailure(stage, async () => {
-        await stage.organisation.deploy({ image: { tag: stage.nextTag } });
-      }),
+      withoutFailure(
+        stage,
+        async () => {
+          await stage.organisation.deploy({ image: { tag: stage.nextTag } });
+        },
+        upgradeFlowsPerSecond,
+      ),
   },
   {
     name: 'rollback',
@@ -84,8 +89,12 @@ export const faultScenarios: Scenario[] = [
  * @returns figures.
  * @throws if a request fails or an answer is lost or stored twice
  */
-export async function withoutFailure(stage: Stage, event: () => Promise<void>): Promise<string> {
-  const { load, seconds } = await loadDuring(stage, event);
+export async function withoutFailure(
+  stage: Stage,
+  event: () => Promise<void>,
+  flows = perSecond,
+): Promise<string> {
+  const { load, seconds } = await loadDuring(stage, event, flows);
   await expectStored(stage, load);
   expectThat(
     load.failures.length === 0,
@@ -96,7 +105,7 @@ export async function withoutFailure(stage: Stage, event: () => Promise<void>): 
 
 /** Runs an event under load. @returns figures. @throws if an acknowledged answer is lost or stored twice */
 export async function withoutLoss(stage: Stage, event: () => Promise<void>): Promise<string> {
-  const { load, seconds } = await loadDuring(stage, event);
+  const { load, seconds } = await loadDuring(stage, event, perSecond);
   await expectStored(stage, load);
   return `${describe(load)}, ${load.failures.length} flows interrupted; the event took ${seconds.toFixed(0)} s`;
 }
@@ -114,8 +123,9 @@ async function expectStored({ organisation, form }: Stage, load: Load): Promise<
 async function loadDuring(
   stage: Stage,
   event: () => Promise<void>,
+  flows: number,
 ): Promise<{ load: Load; seconds: number }> {
-  const running = startLoad(stage.form, { perSecond });
+  const running = startLoad(stage.form, { perSecond: flows });
   await pause(3_000);
   const started = performance.now();
   try {
