@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type ConsolePerson, signInToConsole } from '../test/support/console/console-person.ts';
+import { measurePaints, type PaintTimes } from './console-paint.ts';
 import { fillTables } from './fill-tables.ts';
 import { createHttpClient } from './http-client.ts';
 import { seedDatabase } from './prepare-databases.ts';
@@ -13,8 +14,8 @@ import { percentile, runPhase } from './run-phase.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startServer } from './start-server.ts';
 
-// How long the console's pages take beside many transactions and records, and what ten people who use the
-// console cost the subjects who answer. It asserts nothing.
+// How long the console's pages take beside many transactions and records, also on a slow phone, and what ten
+// people who use the console cost the subjects who answer. It asserts nothing.
 
 const { values: options } = parseArgs({
   options: {
@@ -72,6 +73,8 @@ async function measure(): Promise<string> {
       const ms = await open(person, page);
       if (round > 0) times.get(page)?.push(ms);
     }
+  process.stderr.write('largest contentful paints\n');
+  const paints = await measurePaints(baseUrl, [...pages, ...(await editorsOf(person))]);
   const client = createHttpClient({ port: server.port, connections: concurrency });
   keep({ stop: async () => client.close() });
   const submits = { alone: [] as number[], beside: [] as number[] };
@@ -91,7 +94,7 @@ async function measure(): Promise<string> {
       process.stderr.write(`round ${round}, ${kind}: submit p99 ${ms} ms${seen ? `, ${seen} pages` : ''}\n`);
     }
   }
-  return writeReport({ times, submits, transactions, stolen: stolen() });
+  return writeReport({ times, paints, submits, transactions, stolen: stolen() });
 }
 
 /** The first page, the lists, their searches and second pages, and the page of one of each. */
@@ -109,6 +112,18 @@ async function pagesOf(person: ConsolePerson): Promise<string[]> {
     );
     const detail = links.find((href) => new RegExp(`^${list.split('?')[0]}/[\\w.-]{12,}$`).test(href));
     for (const href of [next, detail]) if (href && !found.includes(href)) found.push(href);
+  }
+  return found;
+}
+
+/** The editor of an element and the designer of a form. */
+async function editorsOf(person: ConsolePerson): Promise<string[]> {
+  const found: string[] = [];
+  for (const list of ['/console/elements', '/console/forms']) {
+    const { html } = await person.open(list);
+    const [, detail] =
+      new RegExp(`href="(${list}/[\\w.-]+)"`).exec(html.replaceAll(/href="[^"]*\/(new|import)"/g, '')) ?? [];
+    if (detail) found.push(`${detail}/edit`);
   }
   return found;
 }
@@ -144,21 +159,30 @@ function useConsole(baseUrl: string, pages: readonly string[]) {
   };
 }
 
+/** Without ids. */
+function shortened(page: string): string {
+  return page.replaceAll(/[\w-]{20,}/g, '…');
+}
+
 function writeReport({
   times,
+  paints,
   submits,
   transactions,
   stolen,
 }: {
   times: ReadonlyMap<string, readonly number[]>;
+  paints: ReadonlyMap<string, PaintTimes>;
   submits: Record<'alone' | 'beside', readonly number[]>;
   transactions: number;
   stolen: number | undefined;
 }): string {
   const ms = (values: readonly number[], share: number) => percentile(values, share).toFixed(0);
   const rows = [...times].map(
-    ([page, values]) =>
-      `| ${page.replaceAll(/[\w-]{20,}/g, '…')} | ${ms(values, 0.5)} | ${ms(values, 0.95)} |`,
+    ([page, values]) => `| ${shortened(page)} | ${ms(values, 0.5)} | ${ms(values, 0.95)} |`,
+  );
+  const painted = [...paints].map(
+    ([page, { cold, warm }]) => `| ${shortened(page)} | ${ms(cold, 0.5)} | ${ms(warm, 0.5)} |`,
   );
   const ratio = percentile(submits.beside, 0.99) / percentile(submits.alone, 0.99);
   return [
@@ -169,6 +193,12 @@ function writeReport({
     '| Page | p50, ms | p95, ms (≤ 150) |',
     '|---|---:|---:|',
     ...rows,
+    '',
+    'Largest contentful paint, median of five, at 360 px, 1.6 Mbit/s, 150 ms for a round trip and a quarter of the CPU:',
+    '',
+    '| Page | nothing cached, ms (≤ 1500) | files cached, ms |',
+    '|---|---:|---:|',
+    ...painted,
     '',
     `**Subjects beside ${people} people who use the console**, each of whom opens a page every ${thinkingMs / 1000} seconds: the p99 of a submission, ${concurrency} flows at a time, is ${ms(submits.alone, 0.99)} ms without them and ${ms(submits.beside, 0.99)} ms with them (${ratio.toFixed(2)}; wanted < 1.10), in ${rounds} rounds of ${flows} flows each, in turn.`,
     '',
