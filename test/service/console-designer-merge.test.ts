@@ -146,6 +146,29 @@ describe('the designer of two people, without JavaScript', () => {
     expect(shownIn(back, 'submitText-en')).toBe('');
   });
 
+  it('saves one of two changes that are sent at the same time, and merges the other', async () => {
+    for (const round of [1, 2]) {
+      const once = /name="once" value="([^"]+)"/.exec(await textOf('/console/forms/new'))?.[1] ?? '';
+      const key = `layout.raced-${round}`;
+      await admin.post('/console/forms/new', { once, name: key, key, description: '' });
+      const path = `/console/forms/${key}/edit`;
+      // The first race is for the draft itself, the second for a change of it.
+      for (const suffix of ['', ' again']) {
+        const opened = await textOf(path);
+        const texts = ['submitText-en', 'cancelText-en', 'acceptAllText-en'];
+        const sent = await Promise.all(texts.map((name) => save(path, opened, [[name, name + suffix]])));
+        expect(sent.map(({ status }) => status).sort()).toEqual([303, 412, 412]);
+        for (const [index, response] of sent.entries()) {
+          if (response.status !== 412) continue;
+          const page = await response.text();
+          expect(shownIn(page, texts[index] as string)).toBe(texts[index] + suffix);
+        }
+        const saved = await textOf(path);
+        expect(texts.filter((name) => shownIn(saved, name) === name + suffix)).toHaveLength(1);
+      }
+    }
+  });
+
   it('takes nothing for unchanged if a form does not say what it was opened with', async () => {
     const path = await makeForm('layout.foreign');
     const opened = await textOf(path);

@@ -1,3 +1,4 @@
+import { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import type { FormView, PostedForm } from './form.ts';
 import type { Conflict, Edited, MergeRules } from './merge.ts';
@@ -46,6 +47,16 @@ export function mergedView(
     reader.t('merge.languageKept', { language: reader.languageName(each) }),
   );
   return { isMerged: merged.isMerged ?? false, conflicts, keptLanguages };
+}
+
+/** The failure of an editor that shows an older state than the saved one. */
+export function overtaken(): ApiFailure {
+  return new ApiFailure(412, { type: '/docs/problems/precondition-failed' });
+}
+
+/** Whether another person has saved first: a change of the draft, or the draft itself. */
+export function isOvertaken({ status, code }: ApiFailure): boolean {
+  return status === 412 || code === 'exists';
 }
 
 const prefix = 'theirs:';

@@ -5,7 +5,14 @@ import { withQuery } from '../../pages/filters.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { type Conflict, type Edited, isSameEdit, mergeEdits } from '../../pages/merge.ts';
-import { baseOf, conflictsIn, mergedView, takeTheirs } from '../../pages/merge-form.ts';
+import {
+  baseOf,
+  conflictsIn,
+  isOvertaken,
+  mergedView,
+  overtaken,
+  takeTheirs,
+} from '../../pages/merge-form.ts';
 import { contentFields, type ElementType } from './content-fields.ts';
 import { type Content, inputName, mergeContent, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
@@ -50,10 +57,9 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
       else kit.open(ctx, element.href, 'elementSaved');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
-      const failure = error;
-      await (failure.status === 412
-        ? showMerged(ctx, element, { ...typed, failure })
-        : show(ctx, element, { ...typed, failure }));
+      await (isOvertaken(error)
+        ? showMerged(ctx, element, { ...typed, failure: overtaken() })
+        : show(ctx, element, { ...typed, failure: error }));
     }
   });
 
@@ -71,8 +77,7 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     const before = await readContent(ctx, kit, { entry });
     // Without a draft there is no ETag: the content with which the editor was opened is compared.
     const isStale = draft === '' && !isSameEdit(typed.base, editedOf(entry.type, before.content));
-    if (isStale || draft !== before.draft)
-      throw new ApiFailure(412, { type: '/docs/problems/precondition-failed' });
+    if (isStale || draft !== before.draft) throw overtaken();
     const body = mergeContent(before.content, contentFields[entry.type], languages, values) as never;
     const query = { incomplete: 'true' } as never;
     if (draft === '') await kit.api(ctx).call('createVersion', { params: { id: entry.id }, query, body });

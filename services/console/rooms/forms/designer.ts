@@ -4,7 +4,7 @@ import { ApiFailure } from '../../api/api-failure.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { isSameEdit, mergeEdits } from '../../pages/merge.ts';
-import { baseOf, conflictsIn, takeTheirs } from '../../pages/merge-form.ts';
+import { baseOf, conflictsIn, isOvertaken, overtaken, takeTheirs } from '../../pages/merge-form.ts';
 import { applyOp } from './designer-ops.ts';
 import { type Designed, designerView } from './designer-view.ts';
 import { failureOfDesigner } from './layout-faults.ts';
@@ -67,10 +67,9 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
       else kit.open(ctx, `${form.href}/edit`, 'formSaved');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
-      const failure = failureOfDesigner(error);
-      await (error.status === 412
-        ? showMerged(ctx, form, { ...designed, failure })
-        : show(ctx, form, { ...designed, failure }));
+      await (isOvertaken(error)
+        ? showMerged(ctx, form, { ...designed, failure: overtaken() })
+        : show(ctx, form, { ...designed, failure: failureOfDesigner(error) }));
     }
   });
 
@@ -80,8 +79,7 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
     const stored = await readLayout(ctx, form);
     // Without a draft there is no ETag: the layout with which the page was opened is compared.
     const isStale = draft === '' && !isSameEdit(base, editedOf(stored.layout));
-    if (isStale || draft !== stored.draft)
-      throw new ApiFailure(412, { type: '/docs/problems/precondition-failed' });
+    if (isStale || draft !== stored.draft) throw overtaken();
     const query = { incomplete: true };
     const body = versionBody(layout, stored.version);
     if (draft === '') await kit.api(ctx).call('createVersion', { params: { id }, query, body });
