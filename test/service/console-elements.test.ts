@@ -77,6 +77,26 @@ describe('elements in the console', () => {
     expect(await preview.text()).toContain('Une lettre');
   });
 
+  it('are begun in the languages that are chosen, else in the one of the instance', async () => {
+    const html = await textOf(`${here}/new?type=information`);
+    expect(html).toMatch(/value="information" checked/);
+    expect([...html.matchAll(/name="languages" value="(\w+)"( checked)?/g)].map(([, tag]) => tag)[0]).toBe(
+      'en',
+    );
+    const begin = async (languages: string[]) => {
+      const body = new URLSearchParams({ type: 'processing', name: 'Begun' });
+      body.append('once', hiddenOf(await textOf(`${here}/new`), 'once'));
+      for (const language of languages) body.append('languages', language);
+      const headers = { Origin: admin.origin };
+      const sent = { method: 'POST', headers, body };
+      const page = await (await fetch(`${admin.origin}${here}/new`, sent)).text();
+      return [...page.matchAll(/name="(\w+):title"/g)].map(([, language]) => language);
+    };
+    expect(await begin(['fr', 'en'])).toEqual(['en', 'fr']);
+    expect(await begin(['ar'])).toEqual(['ar']);
+    for (const none of [[], ['<b>'], ['xx']]) expect(await begin(none)).toEqual(['en']);
+  });
+
   it('keep drafts that lack something, and say at activation what it is', async () => {
     const path = await create('Half');
     expect((await write(path, { 'en:title': 'Half a letter' }, ['en'])).status).toBe(303);

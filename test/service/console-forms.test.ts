@@ -62,6 +62,34 @@ describe('a new form', () => {
   });
 });
 
+describe('a form with an element, begun on the page of the element', () => {
+  const begin = async (by = admin) => {
+    const html = await textOf('/console/elements/processing.001', by);
+    const form = /<form method="post" action="\/console\/forms\/new">([\s\S]*?)<\/form>/.exec(html)?.[1];
+    const inputs = (form ?? '').matchAll(/name="([^"]+)" value="([^"]*)"/g);
+    return (
+      form && Object.fromEntries([...inputs].map(([, name, value]) => [name as string, value as string]))
+    );
+  };
+
+  it('has the name of the element, asks it, and is made once', async () => {
+    const fields = (await begin()) as Record<string, string>;
+    const made = await admin.post(`${here}/new`, fields);
+    const path = made.headers.get('location') ?? '';
+    expect(path).toMatch(/\/edit\?add=processing\.001&done=formMadeWith$/);
+    const html = await textOf(path);
+    expect(html).toContain('Design “Programme letter”');
+    expect(elementsOf(html)).toEqual(['processing.001']);
+    expect(html).toContain('data-guard="changed"');
+    const again = await admin.post(`${here}/new`, fields);
+    expect(again.headers.get('location')).toBe(`${here}?done=repeated`);
+  });
+
+  it('is offered to administrators alone', async () => {
+    expect(await begin(operator)).toBeUndefined();
+  });
+});
+
 describe('the designer', () => {
   it('adds, moves and removes elements without saving, then saves and activates the form', async () => {
     const path = await makeForm('Welcome', 'layout.welcome');
@@ -88,10 +116,18 @@ describe('the designer', () => {
     const asked = await textOf(`${path}/activate`);
     expect(asked).toContain('processing.002, preference.001');
     const activated = await send(`${path}/activate`, asked, []);
-    expect(activated.headers.get('location')).toBe(`${path}?done=formActivated`);
-    const detail = await textOf(`${path}?done=formActivated`);
-    expect(detail).toContain('/console/integration/code?form=layout.welcome');
-    expect(detail).toContain('The form is active.');
+    expect(activated.headers.get('location')).toBe(
+      '/console/integration/code?form=layout.welcome&done=formActivated',
+    );
+    const code = await textOf(activated.headers.get('location') ?? '');
+    expect(code).toContain('The form is active.');
+    expect(code).toContain('&quot;layout.welcome&quot;');
+    expect(code).toContain(`href="${path}"`);
+    expect(await textOf(path)).toContain('/console/integration/code?form=layout.welcome');
+    // Later versions need no other code.
+    await send(`${path}/edit`, await textOf(`${path}/edit`), [['op', 'save']]);
+    const next = await send(`${path}/activate`, await textOf(`${path}/activate`), []);
+    expect(next.headers.get('location')).toBe(`${path}?done=formActivated`);
   });
 
   it('moves an element to a place that was typed, at most to an end of the list', async () => {
