@@ -12,8 +12,9 @@ export interface MergedView {
     values: readonly string[];
     label: string;
     text: string;
-    /** Value of the button that takes them. */
+    /** Value of the button that takes them, and its name for readers of the screen. */
     op: string;
+    act: string;
   }[];
   /** Sentences about languages that one has removed and the other has changed. */
   keptLanguages: string[];
@@ -33,14 +34,16 @@ export function mergedView(
   const conflicts = merged.conflicts.map(({ name, theirs }) => {
     const field = form.byName[name];
     const language = merged.languageOf(name);
-    const label = field?.label ?? name;
+    const text = field?.label ?? name;
+    const label = language ? `${text} (${reader.languageName(language)})` : text;
     const words = theirs.map((each) => field?.options.find(({ value }) => value === each)?.label ?? each);
     return {
       name: `${prefix}${name}`,
       values: theirs,
-      label: language ? `${label} (${reader.languageName(language)})` : label,
+      label,
       text: words.join(', '),
       op: `take:${name}`,
+      act: `${reader.t('merge.take')}: ${label}`,
     };
   });
   const keptLanguages = (merged.keptLanguages ?? []).map((each) =>

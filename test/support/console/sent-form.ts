@@ -10,7 +10,7 @@ interface PageWithForm {
 }
 
 /** What a browser without JavaScript would send of the form of a page, as the form stands. */
-export function fieldsOf(html: string): Fields {
+function fieldsOf(html: string): Fields {
   const [form = ''] =
     /<form[^>]*data-guard[\s\S]*?<\/form>/.exec(html) ??
     /<form class="form"[\s\S]*?<\/form>/.exec(html) ??

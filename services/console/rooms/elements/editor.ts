@@ -58,7 +58,7 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       await (isOvertaken(error)
-        ? showMerged(ctx, element, { ...typed, failure: overtaken() })
+        ? showMerged(ctx, element, typed)
         : show(ctx, element, { ...typed, failure: error }));
     }
   });
@@ -130,7 +130,7 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
           typed.draft && withQuery(`${href}/versions/${typed.draft}/page`, { language: languages[0] ?? '' }),
         common: (groups.at(-1)?.names ?? []).map((name) => form.byName[name]),
       },
-      failure?.status,
+      typed.isMerged ? 412 : failure?.status,
     );
   }
 }

@@ -22,7 +22,7 @@ import { type FoundForm, findForm, findVersion } from './read-form.ts';
 /** The designer: which elements a form asks, in which order, with which options. It saves a draft. */
 export function designerRoutes(router: Router, kit: RoomKit): void {
   const show = async (ctx: Context, form: FoundForm, designed: Designed) => {
-    const status = designed.failure?.status ?? 200;
+    const status = designed.isMerged ? 412 : designed.failure?.status;
     await kit.page(ctx, 'designer', await designerView(ctx, kit, form, designed), status);
   };
 
@@ -68,7 +68,7 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       await (isOvertaken(error)
-        ? showMerged(ctx, form, { ...designed, failure: overtaken() })
+        ? showMerged(ctx, form, designed)
         : show(ctx, form, { ...designed, failure: failureOfDesigner(error) }));
     }
   });
