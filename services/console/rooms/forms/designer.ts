@@ -22,12 +22,12 @@ import { type FoundForm, findForm, findVersion } from './read-form.ts';
 /** The designer: which elements a form asks, in which order, with which options. It saves a draft. */
 export function designerRoutes(router: Router, kit: RoomKit): void {
   const show = async (ctx: Context, form: FoundForm, designed: Designed) => {
+    if (!kit.may(ctx, 'createVersion')) throw new ApiFailure(403, {});
     const status = designed.isMerged ? 412 : designed.failure?.status;
     await kit.page(ctx, 'designer', await designerView(ctx, kit, form, designed), status);
   };
 
   router.get('/:key/edit', async (ctx) => {
-    if (!kit.may(ctx, 'createVersion')) throw new ApiFailure(403, {});
     const form = await findForm(ctx, kit);
     const kept = kit.kept(ctx);
     if (kept) return show(ctx, form, designedIn(kept));
