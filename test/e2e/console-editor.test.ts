@@ -104,4 +104,39 @@ describe('the designer of a form', () => {
       },
       designer,
     ));
+
+  it.each([
+    ['en', true],
+    ['fr', false],
+    ['ar', true],
+  ])('shows in %s what two people have changed, and takes what is chosen', (locale, javaScriptEnabled) =>
+    inEditor(
+      { locale, javaScriptEnabled },
+      async (page) => {
+        const other = await page.context().newPage();
+        await other.goto(page.url());
+        await other.click('button[value="add:processing.001"]');
+        await other.waitForSelector('[name="elements"]', { state: 'attached' });
+        await other.fill('[name="submitText-en"]', 'Send it now');
+        await other.fill('[name="cancelText-en"]', 'Not today');
+        await other.click('button.primary');
+        await other.waitForURL(/done=formSaved/);
+        await other.close();
+        await page.fill('[name="submitText-en"]', 'Done');
+        await page.click('button.primary');
+        await page.waitForSelector('.theirs');
+        expect(await page.locator('.theirs').allInnerTexts()).toEqual(['Send it now']);
+        expect(await order(page)).toEqual(['processing.001']);
+        expect(await page.inputValue('[name="cancelText-en"]')).toBe('Not today');
+        expect(await page.inputValue('[name="submitText-en"]')).toBe('Done');
+        if (javaScriptEnabled) expect(await auditPage(page)).toEqual([]);
+        await page.click('button[value="take:submitText-en"]');
+        await page.waitForSelector('.theirs', { state: 'detached' });
+        expect(await page.inputValue('[name="submitText-en"]')).toBe('Send it now');
+        await page.click('button.primary');
+        await page.waitForURL(/done=formSaved/);
+      },
+      designer,
+    ),
+  );
 });

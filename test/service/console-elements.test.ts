@@ -28,6 +28,7 @@ async function write(path: string, fields: Record<string, string>, languages = [
     op: 'save',
     draft: hiddenOf(html, 'draft'),
     etag: hiddenOf(html, 'etag'),
+    base: hiddenOf(html, 'base'),
   });
   for (const language of languages) body.append('languages', language);
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
@@ -74,6 +75,26 @@ describe('elements in the console', () => {
     const preview = await admin.get(frame);
     expect(preview.headers.get('content-security-policy')).toContain('sandbox');
     expect(await preview.text()).toContain('Une lettre');
+  });
+
+  it('are begun in the languages that are chosen, else in the one of the instance', async () => {
+    const html = await textOf(`${here}/new?type=information`);
+    expect(html).toMatch(/value="information" checked/);
+    expect([...html.matchAll(/name="languages" value="(\w+)"( checked)?/g)].map(([, tag]) => tag)[0]).toBe(
+      'en',
+    );
+    const begin = async (languages: string[]) => {
+      const body = new URLSearchParams({ type: 'processing', name: 'Begun' });
+      body.append('once', hiddenOf(await textOf(`${here}/new`), 'once'));
+      for (const language of languages) body.append('languages', language);
+      const headers = { Origin: admin.origin };
+      const sent = { method: 'POST', headers, body };
+      const page = await (await fetch(`${admin.origin}${here}/new`, sent)).text();
+      return [...page.matchAll(/name="(\w+):title"/g)].map(([, language]) => language);
+    };
+    expect(await begin(['fr', 'en'])).toEqual(['en', 'fr']);
+    expect(await begin(['ar'])).toEqual(['ar']);
+    for (const none of [[], ['<b>'], ['xx']]) expect(await begin(none)).toEqual(['en']);
   });
 
   it('keep drafts that lack something, and say at activation what it is', async () => {
@@ -164,6 +185,24 @@ describe('elements in the console', () => {
     const saved = await textOf(`${path}/edit`);
     for (const text of ['value="Theirs"', '>\nMy use<', '>\nLeur usage<', 'value="Brief"'])
       expect(saved).toContain(text);
+  });
+
+  it('that two people begin to edit without a draft keep the changes of both, also of one already active', async () => {
+    const path = await create('Two begin');
+    await write(path, letter);
+    await activate(path);
+    const opened = await textOf(`${path}/edit`);
+    await write(path, { ...letter, 'en:title': 'Theirs' });
+    await activate(path, { type: 'MINOR' });
+    const fields = { ...letter, 'en:usage': 'My use', op: 'save', draft: '', base: hiddenOf(opened, 'base') };
+    const body = new URLSearchParams(fields);
+    for (const language of ['en', 'fr']) body.append('languages', language);
+    const headers = { Origin: admin.origin };
+    const merged = await fetch(`${admin.origin}${path}/edit`, { method: 'POST', headers, body });
+    expect(merged.status).toBe(412);
+    const html = await merged.text();
+    for (const text of ['value="Theirs"', '>\nMy use<']) expect(html).toContain(text);
+    expect(html).not.toContain('value="take:');
   });
 
   it('are archived and deleted after a page that says what it means', async () => {

@@ -6,6 +6,7 @@ import {
   signInToConsole,
   submitSignIn,
 } from '../support/console/console-person.ts';
+import { changedFields, type Fields } from '../support/console/sent-form.ts';
 import { choosePassword, goodPassword } from '../support/instances/account-callers.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { startTestInstance, useInstance } from '../support/instances/instance.ts';
@@ -248,6 +249,51 @@ describe('a form', () => {
     expect(await count('auth.api_keys')).toBe(before);
     expect((await person.post('/console/integration/security/new', fields)).status).toBe(200);
     expect(await count('auth.api_keys')).toBe(before + 1);
+  });
+
+  it.each([
+    ['an element', '/console/elements/processing.001/edit', 'de:title', ['add-language', 'language']],
+    ['a form', '/console/forms/layout.001/edit', 'submitText-de', ['addLanguage', 'newLanguage']],
+  ])('of %s keeps languages that were added and not yet saved', async (_what, path, text, [op, field]) => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const send = (html: string, more: Fields) => person.post(path, changedFields(html, more));
+    const sendLate = async (html: string, more: Fields) => {
+      await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
+      return submitSignIn(person, await send(html, more), demo('admin'));
+    };
+    const adding: Fields = [
+      ['op', op as string],
+      [field as string, 'de'],
+    ];
+    const opened = await person.open(path);
+    const asked = await sendLate(opened.html, adding);
+    expect(asked.path).toContain(`${path}?kept=`);
+    expect(asked.html).toMatch(new RegExp(`name="${field}" value="de"`));
+    const added = await send(asked.html, adding);
+    const typed = ' Zoë’s “Brief” <b>&amp; ';
+    const kept = await sendLate(added.html, [
+      ['op', 'save'],
+      [text, typed],
+    ]);
+    expect(kept.html).toContain(`name="${text}" value=" Zoë’s “Brief” &lt;b&gt;&amp;amp; "`);
+    expect((await person.open(path)).html, 'not carried out').not.toContain(text);
+    // Meanwhile another person saves. The kept form is merged, it does not replace.
+    const other = await signInToConsole(instance.url, 'admin');
+    const theirs = text.replace('de', 'en').replace('en:title', 'en:usage');
+    const page = await other.open(path);
+    await other.post(
+      path,
+      changedFields(page.html, [
+        ['op', 'save'],
+        [theirs, 'Theirs'],
+      ]),
+    );
+    const merged = await send(kept.html, [['op', 'save']]);
+    expect(merged.status).toBe(412);
+    expect((await send(merged.html, [['op', 'save']])).status).toBe(200);
+    const saved = new Map(changedFields((await person.open(path)).html, []));
+    expect(saved.get(text)).toBe(typed.trim());
+    expect(saved.get(theirs)).toBe('Theirs');
   });
 
   it('of another person shows nothing', async () => {

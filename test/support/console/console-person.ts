@@ -6,7 +6,7 @@ export interface ConsolePerson {
   /** Opens a page and follows redirects, also through the issuer. @param path such as `/console/audit`. */
   open(path: string): Promise<ConsolePage>;
   /** Sends a form from a page of the console, and follows redirects. */
-  post(path: string, fields: Record<string, string>): Promise<ConsolePage>;
+  post(path: string, fields: Record<string, string> | URLSearchParams): Promise<ConsolePage>;
 }
 
 export interface ConsolePage {

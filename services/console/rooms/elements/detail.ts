@@ -161,8 +161,10 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
       kit.may(ctx, 'setVersionStatus') && { href: `${href}/activate`, word: t('elements.activate') },
     isQuestion(entry) &&
       kit.may(ctx, 'createModel') && {
-        href: withQuery('/console/forms/new', { element: entry.key }),
+        href: '/console/forms/new',
         word: t('elements.newForm'),
+        // Creates the form, with the name of the element, in one post.
+        posted: { once: kit.once.make(), name: entry.name, element: entry.key },
       },
     kit.may(ctx, 'createVersion') && {
       href: `${href}/edit`,

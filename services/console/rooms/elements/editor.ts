@@ -1,53 +1,51 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
-import type { FieldView, PostedForm } from '../../pages/form.ts';
+import type { PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { type Conflict, type Edited, isSameEdit, mergeEdits } from '../../pages/merge.ts';
+import {
+  baseOf,
+  conflictsIn,
+  isOvertaken,
+  mergedView,
+  overtaken,
+  takeTheirs,
+} from '../../pages/merge-form.ts';
 import { contentFields, type ElementType } from './content-fields.ts';
 import { type Content, inputName, mergeContent, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
-import { type Conflict, mergeLanguages, mergeValues } from './merge.ts';
 import { type FoundElement, findElement, findVersion } from './read-element.ts';
 
 /** The content of an element: its languages side by side, and below what means the same in all. */
 export function editorRoutes(router: Router, kit: RoomKit): void {
   router.get('/:key/edit', async (ctx) => {
     const element = await findElement(ctx, kit);
+    const kept = kit.kept(ctx);
+    if (kept) return show(ctx, element, typedIn(kept));
     const { content, draft, etag } = await readContent(ctx, kit, element);
-    const { defaultLanguage } = content;
-    // The main language is written first, and translated.
-    const others = Object.keys(content.data).filter((each) => each !== defaultLanguage);
-    const languages = [defaultLanguage, ...others];
-    const values = valuesOf(element.entry.type, content);
-    await show(ctx, element, { languages, values, draft, etag, base: { languages, values } });
+    const base = editedOf(element.entry.type, content);
+    await show(ctx, element, { ...base, draft, etag, base, conflicts: [] });
   });
 
   router.post('/:key/edit', async (ctx) => {
     const element = await findElement(ctx, kit);
     const posted = kit.posted(ctx);
-    const { op = ['save'], draft = [''], etag = [''], language = [''] } = posted;
-    const languages = [...(posted.languages ?? [])];
-    const base = readBase(posted.base?.[0]);
-    const conflicts = conflictsIn(posted);
-    const opened = { draft: draft[0] ?? '', etag: etag[0] ?? '', base };
-    const typed: Typed = { ...opened, languages, values: posted, conflicts };
+    const { op = ['save'], language = [''] } = posted;
+    const typed = typedIn(posted);
+    const { languages } = typed;
     // A change of the form's shape shows what was typed again and saves nothing.
     if (op[0] === 'add-language') {
       const added = language[0]?.trim() ?? '';
       const isNew = languageTag.test(added) && !languages.includes(added);
-      return show(ctx, element, { ...typed, languages: isNew ? [...languages, added] : languages });
-    }
-    if (op[0]?.startsWith('take:')) {
-      const name = op[0].slice('take:'.length);
-      const taken = conflicts.find((each) => each.name === name);
       return show(ctx, element, {
         ...typed,
-        values: { ...posted, ...(taken && { [name]: taken.theirs }) },
-        conflicts: conflicts.filter((each) => each !== taken),
+        ...(isNew && { languages: [...languages, added], language: '' }),
       });
     }
+    const taken = takeTheirs(posted, op[0] ?? '');
+    if (taken) return show(ctx, element, { ...typed, ...taken });
     if (op[0]?.startsWith('remove:'))
       return show(ctx, element, {
         ...typed,
@@ -59,36 +57,27 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
       else kit.open(ctx, element.href, 'elementSaved');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
-      const failure = error;
-      await (failure.status === 412
-        ? showMerged(ctx, element, { ...typed, failure })
-        : show(ctx, element, { ...typed, failure }));
+      await (isOvertaken(error)
+        ? showMerged(ctx, element, typed)
+        : show(ctx, element, { ...typed, failure: error }));
     }
   });
 
   /** Another person has saved: shows both people's changes, and asks where they differ. Saves nothing. */
   async function showMerged(ctx: Context, element: FoundElement, typed: Typed) {
     const { content, draft, etag } = await readContent(ctx, kit, element);
-    const theirs = {
-      languages: Object.keys(content.data),
-      values: valuesOf(element.entry.type, content),
-    };
-    const { base } = typed;
-    await show(ctx, element, {
-      ...typed,
-      ...mergeValues(base.values, typed.values, theirs.values),
-      languages: mergeLanguages(base.languages, typed.languages, theirs.languages),
-      draft,
-      etag,
-      base: theirs,
-      isMerged: true,
-    });
+    const theirs = editedOf(element.entry.type, content);
+    const merged = mergeEdits({ base: typed.base, mine: typed, theirs }, { languageOf });
+    await show(ctx, element, { ...typed, ...merged, draft, etag, base: theirs, isMerged: true });
   }
 
   /** Stores the draft, also if something is missing. @throws ApiFailure 412 if it was changed meanwhile. */
-  async function save(ctx: Context, { entry }: FoundElement, { languages, values, draft, etag }: Typed) {
+  async function save(ctx: Context, { entry }: FoundElement, typed: Typed) {
+    const { languages, values, draft, etag } = typed;
     const before = await readContent(ctx, kit, { entry });
-    if (draft !== before.draft) throw new ApiFailure(412, { type: '/docs/problems/precondition-failed' });
+    // Without a draft there is no ETag: the content with which the editor was opened is compared.
+    const isStale = draft === '' && !isSameEdit(typed.base, editedOf(entry.type, before.content));
+    if (isStale || draft !== before.draft) throw overtaken();
     const body = mergeContent(before.content, contentFields[entry.type], languages, values) as never;
     const query = { incomplete: 'true' } as never;
     if (draft === '') await kit.api(ctx).call('createVersion', { params: { id: entry.id }, query, body });
@@ -126,14 +115,9 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         form,
         languages,
         mayActivate: kit.may(ctx, 'setVersionStatus'),
-        isMerged: typed.isMerged ?? false,
-        conflicts: (typed.conflicts ?? []).map(({ name, theirs }) => ({
-          name: `theirs:${name}`,
-          values: theirs,
-          label: placeName(reader, form.byName[name]?.label ?? name, name),
-          text: theirs.map((each) => wordOf(form.byName[name], each)).join(', '),
-          op: `take:${name}`,
-        })),
+        guard: typed.isChanged ? 'changed' : 'new',
+        typedLanguage: typed.language ?? '',
+        merge: mergedView(reader, form, { ...typed, languageOf }),
         columns: groups.slice(0, -1).map(({ language, names }) => ({
           language,
           name: reader.languageName(language),
@@ -146,53 +130,48 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
           typed.draft && withQuery(`${href}/versions/${typed.draft}/page`, { language: languages[0] ?? '' }),
         common: (groups.at(-1)?.names ?? []).map((name) => form.byName[name]),
       },
-      failure?.status,
+      typed.isMerged ? 412 : failure?.status,
     );
   }
 }
 
-interface Typed {
-  languages: readonly string[];
-  values: PostedForm;
+/** What the editor shows. */
+interface Typed extends Edited {
   /** Id of the draft that is edited; empty if it is the first. */
   draft: string;
   etag: string;
   /** What the editor was opened with: what differs from it was typed. */
-  base: { languages: readonly string[]; values: PostedForm };
+  base: Edited;
+  /** What stands in the field for another language. */
+  language?: string;
+  /** Whether the editor shows what is not saved. */
+  isChanged?: boolean;
   /** Where another person has saved something else; what was typed is in `values`. */
-  conflicts?: readonly Conflict[];
+  conflicts: readonly Conflict[];
+  keptLanguages?: readonly string[];
   /** Whether changes of another person were just put in. */
   isMerged?: boolean;
   failure?: ApiFailure;
 }
 
-/** The hidden field of what the editor was opened with; nothing in a form that is not ours. */
-function readBase(text: string | undefined): Typed['base'] {
-  try {
-    const { languages, values } = JSON.parse(text ?? '') as Typed['base'];
-    if (Array.isArray(languages) && typeof values === 'object' && values !== null)
-      return { languages, values };
-  } catch {
-    // Without it every difference is a conflict, so nothing is lost.
-  }
-  return { languages: [], values: {} };
+/** The editor as it was sent. */
+function typedIn(posted: PostedForm): Typed {
+  return {
+    languages: posted.languages ?? [],
+    values: posted,
+    draft: posted.draft?.[0] ?? '',
+    etag: posted.etag?.[0] ?? '',
+    base: baseOf(posted),
+    language: posted.language?.[0] ?? '',
+    isChanged: true,
+    conflicts: conflictsIn(posted),
+  };
 }
 
-/** Conflicts that a page has shown, from its hidden fields. */
-function conflictsIn(posted: PostedForm): Conflict[] {
-  return Object.entries(posted).flatMap(([name, theirs]) =>
-    name.startsWith('theirs:') ? { name: name.slice('theirs:'.length), theirs } : [],
-  );
-}
-
-/** The label of an input, with its language. */
-function placeName({ languageName }: ConsoleReader, label: string, name: string): string {
-  const [language = ''] = name.split(':', 1);
-  return language === '*' ? label : `${label} (${languageName(language)})`;
-}
-
-function wordOf(field: FieldView | undefined, value: string): string {
-  return field?.options.find((option) => option.value === value)?.label ?? value;
+/** The language of an input; `*` of those that mean the same in all. */
+function languageOf(name: string): string | undefined {
+  const [language] = name.split(':', 1);
+  return language === '*' ? undefined : language;
 }
 
 const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
@@ -211,13 +190,15 @@ async function readContent(ctx: Context, kit: RoomKit, { entry }: Pick<FoundElem
   return { content, draft: '', etag: '' };
 }
 
-function valuesOf(type: ElementType, { defaultLanguage, data }: Content): PostedForm {
+/** The languages and inputs of stored content. The main language is written first, and translated. */
+function editedOf(type: ElementType, { defaultLanguage, data }: Content): Edited {
+  const languages = [defaultLanguage, ...Object.keys(data).filter((each) => each !== defaultLanguage)];
   const values: Record<string, string[]> = {};
   for (const field of contentFields[type])
-    for (const language of field.isText ? Object.keys(data) : ['*'])
+    for (const language of field.isText ? languages : ['*'])
       values[inputName(language, field.path)] = shownValues(
         data[language === '*' ? defaultLanguage : language],
         field,
       );
-  return values;
+  return { languages, values };
 }

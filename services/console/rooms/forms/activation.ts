@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { compareLayouts } from './compare-layouts.ts';
 import { failureOfDesigner } from './layout-faults.ts';
@@ -53,7 +54,10 @@ export function activationRoutes(router: Router, kit: RoomKit): void {
         body: { status: 'ACTIVE' },
         ifMatch: etag?.[0],
       });
-      kit.open(ctx, href, 'formActivated');
+      // A form that can be used for the first time is of no use without the code.
+      const isFirst = !entry.versions.some(({ serial }) => serial);
+      const next = isFirst ? withQuery('/console/integration/code', { form: entry.key }) : href;
+      kit.open(ctx, next, 'formActivated');
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.status === 404) throw error;
       await show(ctx, error);

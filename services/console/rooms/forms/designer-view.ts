@@ -3,10 +3,12 @@ import type { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import type { Conflict, Edited } from '../../pages/merge.ts';
+import { mergedView } from '../../pages/merge-form.ts';
 import type { Changed } from './designer-ops.ts';
 import { type ElementView, readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
-import { type LayoutValues, switchNames, textNames } from './layout-values.ts';
+import { editedOf, type LayoutValues, mergeRules, switchNames, textNames } from './layout-values.ts';
 import type { FoundForm } from './read-form.ts';
 
 /** What the designer shows. */
@@ -19,8 +21,13 @@ export interface Designed extends Changed {
   failure?: ApiFailure;
   /** Whether the layout is another than the saved one. */
   isChanged?: boolean;
-  /** What another person has changed meanwhile. */
-  theirs?: { label: string; yours: string; theirs: string }[];
+  /** What the page was opened with: what differs from it was changed here. */
+  base: Edited;
+  /** Where another person has saved something else; what was typed is in `layout`. */
+  conflicts: readonly Conflict[];
+  keptLanguages?: readonly string[];
+  /** Whether changes of another person were just put in. */
+  isMerged?: boolean;
 }
 
 /** Reads what the designer needs, and makes its values to print. */
@@ -28,8 +35,9 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const reader = kit.reader(ctx);
   const { t } = reader;
   const { layout, word, failure, focus, draft, etag } = shown;
-  const [named, found, information, themes, mails, faults] = await Promise.all([
-    readNamed(ctx, kit, layout.elements),
+  const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
+  const [known, found, information, themes, mails, faults] = await Promise.all([
+    readNamed(ctx, kit, [...new Set([...layout.elements, ...offered])]),
     searchElements(ctx, kit, { word, without: layout.elements }),
     readChoices(ctx, kit, 'information'),
     readChoices(ctx, kit, 'theme'),
@@ -37,12 +45,17 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     findFaults(ctx, kit, layout),
   ]);
   const languages = Object.keys(layout.texts);
+  const named = layout.elements.flatMap((each) => known.find(({ reference }) => reference === each) ?? []);
   const form = kit.form(ctx, {
     action: `${href}/edit`,
     submit: t('designer.save'),
     cancelUrl: href,
     fields: [
-      { name: 'elements', label: t('designer.elements') },
+      {
+        name: 'elements',
+        label: t('designer.elements'),
+        options: known.map(({ reference, name }) => [reference, name] as const),
+      },
       choice('info', t('designer.info'), t('designer.infoDefault'), withNamed(information, layout.info)),
       choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, layout.theme)),
       choice(
@@ -67,16 +80,16 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
         maxLength: 35,
       },
     ],
-    values: valuesOf(layout),
+    values: editedOf(layout).values,
     failure,
-    hidden: { draft, etag },
+    hidden: { draft, etag, base: JSON.stringify(shown.base) },
   });
   const fieldsOf = (names: readonly string[]) => names.map((name) => form.byName[name]);
   return {
     title: t('designer.title', { name: entry.name }),
     mayActivate: kit.may(ctx, 'setVersionStatus'),
     form,
-    theirs: shown.theirs ?? [],
+    merge: mergedView(reader, form, { ...shown, languageOf: mergeRules.languageOf }),
     guard: shown.isChanged ? 'changed' : 'on',
     warnings: failure ? [] : faultTexts(reader, faults, layout),
     rows: named.map((element, row) => rowOf(reader, element, { row, count: named.length, focus })),
@@ -127,13 +140,6 @@ function optionFields({ t }: ConsoleReader): FieldSpec[] {
 
 function textFields({ t }: ConsoleReader, language: string): FieldSpec[] {
   return textNames.map((name) => ({ name: `${name}-${language}`, label: t(`text.${name}`), maxLength: 120 }));
-}
-
-function valuesOf({ texts, ...layout }: LayoutValues): Record<string, string | string[]> {
-  const typed = Object.entries(texts).flatMap(([language, values]) =>
-    textNames.map((name) => [`${name}-${language}`, values[name] ?? ''] as const),
-  );
-  return { ...layout, ...Object.fromEntries(typed) };
 }
 
 /** The sentences of what forbids the form. A form without elements is only not finished yet. */

@@ -1,5 +1,6 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { PostedForm } from '../../pages/form.ts';
+import type { Edited, MergeRules } from '../../pages/merge.ts';
 import type { Version } from './read-form.ts';
 
 /** Texts of a layout, which differ between its languages. */
@@ -89,6 +90,25 @@ export function postedLayout(form: PostedForm): LayoutValues {
     ),
   };
 }
+
+/** The languages and inputs of the designer for a layout; `postedLayout` reads them. */
+export function editedOf({ texts, ...layout }: LayoutValues): Edited {
+  const typed = Object.entries(texts).flatMap(([language, values]) =>
+    textNames.map((name) => [`${name}-${language}`, [values[name] ?? '']] as const),
+  );
+  const members = Object.entries(layout).map(([name, value]) => [name, [value].flat()] as const);
+  return { languages: Object.keys(texts), values: Object.fromEntries([...members, ...typed]) };
+}
+
+/** How two people's changes of a layout are merged: its elements in their order, its texts by language. */
+export const mergeRules: MergeRules = {
+  lists: ['elements'],
+  sets: ['switches'],
+  languageOf(name) {
+    const [text = '', ...language] = name.split('-');
+    return (textNames as readonly string[]).includes(text) ? language.join('-') : undefined;
+  },
+};
 
 /** The content of one language, without its empty members. */
 export function contentOf(layout: LayoutValues, language = layout.defaultLanguage): Members {

@@ -79,8 +79,9 @@ export function listRoutes(router: Router, kit: RoomKit): void {
       const body = { type: 'layout', name, ...(key && { key }), ...(description && { description }) };
       const result = await kit.once.run(values.once?.[0], () => kit.api(ctx).call('createModel', { body }));
       if (result === 'repeated') return kit.open(ctx, kit.path, 'repeated');
-      const path = withQuery(`${hrefOf(kit, result.made.body.key)}/edit`, { add: values.element?.[0] });
-      kit.open(ctx, path, 'formMade');
+      const add = values.element?.[0];
+      const path = withQuery(`${hrefOf(kit, result.made.body.key)}/edit`, { add });
+      kit.open(ctx, path, add ? 'formMadeWith' : 'formMade');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       await showNew(ctx, error);

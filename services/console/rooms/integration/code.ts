@@ -38,6 +38,7 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
       filters,
       path,
       formsUrl: '/console/forms',
+      formUrl: form && `/console/forms/${encodeURIComponent(form)}`,
       snippets: form ? writeSnippets({ baseUrl: kit.baseUrl, layout: form, language, place }) : [],
     });
   });

@@ -1,0 +1,104 @@
+import { ApiFailure } from '../api/api-failure.ts';
+import type { ConsoleReader } from './console-reader.ts';
+import type { FormView, PostedForm } from './form.ts';
+import type { Conflict, Edited, MergeRules } from './merge.ts';
+
+/** What the mixin `+merged` prints: that another person has saved, and where to choose. */
+export interface MergedView {
+  isMerged: boolean;
+  conflicts: {
+    /** Hidden input with the values of the other person. */
+    name: string;
+    values: readonly string[];
+    label: string;
+    text: string;
+    /** Value of the button that takes them, and its name for readers of the screen. */
+    op: string;
+    act: string;
+  }[];
+  /** Sentences about languages that one has removed and the other has changed. */
+  keptLanguages: string[];
+}
+
+/** Makes the view of a merge. @param form whose fields have the labels of the inputs. */
+export function mergedView(
+  reader: ConsoleReader,
+  form: FormView,
+  merged: {
+    conflicts: readonly Conflict[];
+    keptLanguages?: readonly string[];
+    isMerged?: boolean;
+    languageOf: MergeRules['languageOf'];
+  },
+): MergedView {
+  const conflicts = merged.conflicts.map(({ name, theirs }) => {
+    const field = form.byName[name];
+    const language = merged.languageOf(name);
+    const text = field?.label ?? name;
+    const label = language ? `${text} (${reader.languageName(language)})` : text;
+    const words = theirs.map((each) => field?.options.find(({ value }) => value === each)?.label ?? each);
+    return {
+      name: `${prefix}${name}`,
+      values: theirs,
+      label,
+      text: words.join(', '),
+      op: `take:${name}`,
+      act: `${reader.t('merge.take')}: ${label}`,
+    };
+  });
+  const keptLanguages = (merged.keptLanguages ?? []).map((each) =>
+    reader.t('merge.languageKept', { language: reader.languageName(each) }),
+  );
+  return { isMerged: merged.isMerged ?? false, conflicts, keptLanguages };
+}
+
+/** The failure of an editor that shows an older state than the saved one. */
+export function overtaken(): ApiFailure {
+  return new ApiFailure(412, { type: '/docs/problems/precondition-failed' });
+}
+
+/** Whether another person has saved first: a change of the draft, or the draft itself. */
+export function isOvertaken({ status, code }: ApiFailure): boolean {
+  return status === 412 || code === 'exists';
+}
+
+const prefix = 'theirs:';
+
+/** Conflicts that a page has shown, from its hidden inputs. */
+export function conflictsIn(posted: PostedForm): Conflict[] {
+  return Object.entries(posted).flatMap(([name, theirs]) =>
+    name.startsWith(prefix) ? { name: name.slice(prefix.length), theirs } : [],
+  );
+}
+
+/**
+ * Carries out a button `take:<input>` of a page with conflicts: takes the value of the other person.
+ * @returns undefined for other buttons.
+ */
+export function takeTheirs(
+  posted: PostedForm,
+  op: string,
+): { values: PostedForm; conflicts: Conflict[] } | undefined {
+  if (!op.startsWith('take:')) return undefined;
+  const shown = conflictsIn(posted);
+  const taken = shown.find(({ name }) => `take:${name}` === op);
+  const values = taken ? { ...posted, [taken.name]: taken.theirs } : posted;
+  return { values, conflicts: shown.filter((each) => each !== taken) };
+}
+
+/** What the editor was opened with, from the hidden input `base`; nothing in a form that is not ours. */
+export function baseOf(posted: PostedForm): Edited {
+  try {
+    const base: unknown = JSON.parse(posted.base?.[0] ?? '');
+    if (isEdited(base)) return base;
+  } catch {
+    // Without it every difference is a conflict, so nothing is lost.
+  }
+  return { languages: [], values: {} };
+}
+
+function isEdited(value: unknown): value is Edited {
+  const { languages, values } = (value ?? {}) as { languages?: unknown; values?: unknown };
+  const areTexts = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'string');
+  return areTexts(languages) && typeof values === 'object' && Object.values(values ?? {}).every(areTexts);
+}
