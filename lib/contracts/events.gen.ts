@@ -40,7 +40,8 @@ export interface components {
             peer: string;
             /**
              * @description `expired`: the deadline passed without an answer. On a withdrawal: `withdrawn`; `unsupported`, if the owner lacks the capability; `unreachable`, if
-             *     the deadline passed. On an erasure: `erased`, or `erasure-noted`, if the owner has not decided or not finished, and the same as on a withdrawal.
+             *     the deadline passed. On an erasure: `erased`; `erasure-noted`: the owner has not decided or not finished; `erasure-refused`: it keeps the part;
+             *     `erasure-unsupported` and `erasure-unreachable`: as on a withdrawal.
              * @enum {string}
              */
             verdict: "committed" | "held" | "rolledback" | "refused" | "expired" | "withdrawn" | "unsupported" | "unreachable" | "erased" | "erasure-noted" | "erasure-refused" | "erasure-unsupported" | "erasure-unreachable";

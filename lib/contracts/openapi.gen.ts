@@ -4720,7 +4720,7 @@ export interface components {
             /** @description Key or id of the email that is sent with the receipt to subjects who answer there; absent if none is sent */
             notification?: string;
             erasure: components["schemas"]["PeerErasure"];
-            /** @description Number of parts and decisions that wait to be sent to it (counted up to 100,000) */
+            /** @description Number of parts, decisions, withdrawals and erasures that wait to be sent to it (counted up to 100,000) */
             backlog: number;
             /** @description Failed attempts to send to it since its last success */
             failures: number;

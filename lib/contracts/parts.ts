@@ -41,7 +41,10 @@ export interface PartRequest {
 export type RefusalReason =
   /** The seal cannot be opened, has expired, or does not match the request. */
   | 'seal'
-  /** An element does not exist, is not shared with this peer, or has been withdrawn. */
+  /**
+   * An element does not exist, is not shared with this peer, or has been withdrawn; or the information is not
+   * the default information.
+   */
   | 'unknown-element'
   /** A newer MAJOR version is ACTIVE. */
   | 'stale'

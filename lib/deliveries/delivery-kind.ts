@@ -91,7 +91,7 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
    * Back-off of a failing target for all its deliveries, by its consecutive failures. After a failure on our
-   * side the wait is that after the target's first failure. Absent: the target's other deliveries are
+   * side the target waits as long as after its first failure. Absent: the target's other deliveries are
    * attempted at once, one at a time.
    */
   targetBackoff?: (failures: number, random: number) => number;

@@ -33,7 +33,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-it('a part contains contact data of the subject only sealed; elsewhere they are stored as without peers', async () => {
+it('a part contains contact data of the subject only in sealed form; other tables store the same as without peers', async () => {
   const { lab, operator } = here;
   const emailAddress = `${randomUUID()}@example.org`;
   const phoneNumber = '+33639980001';

@@ -45,7 +45,7 @@ async function confirm({ id }: { id: string }, wanted?: string) {
 
 const released = 'io.accord.submission.released.v1';
 
-describe('parts of peers in a transaction that awaits a code', () => {
+describe('parts for peers in a transaction that awaits a code', () => {
   it.each(['independent', 'together'] as const)(
     'wait for the code, and are sent after it (%s)',
     async (mode) => {

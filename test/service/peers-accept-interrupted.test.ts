@@ -145,7 +145,7 @@ describe('a part that arrives again while it is being stored', () => {
 });
 
 describe('a part with an element that is deleted concurrently', () => {
-  it('is refused as `unknown-element` without elements', async () => {
+  it('is refused as `unknown-element`, and only the refusal is stored', async () => {
     const { key } = await makeLiveModel(lab.admin, 'processing', { en: sampleContent.processing });
     await lab.share(key);
     const part = await makePart(lab, { answers: { [`element/processing/${key}/1.0`]: ['accepted'] } });

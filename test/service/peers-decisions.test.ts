@@ -183,7 +183,7 @@ describe('a decision that is late', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('is a rollback for all other parts if it cannot be applied to one of them', async () => {
+  it('is applied to all other parts if it cannot be applied to one', async () => {
     const sids = [sid, randomId()];
     await longUndecided(sids);
     const { decideSubmission } = clinic.transactions;

@@ -42,14 +42,14 @@ describe('deliveries of a process', () => {
     expect(idsOf(queues.take())).toBe('a3');
   });
 
-  it('go to targets in turns when there are not enough places for all', () => {
+  it('go to targets in turns when there are not enough slots for all', () => {
     const queues = queuesOf({ a: 4, b: 4, c: 4 });
     expect(idsOf(queues.take())).toBe('a1 b1 c1 a2 b2');
     queues.ended(lease('a'), quick);
     expect(idsOf(queues.take())).toBe('c2');
   });
 
-  it('go to a slow target one at a time once half of the places are in use', () => {
+  it('go to a slow target one at a time once half of the slots are in use', () => {
     const queues = queuesOf({ a: 4, b: 4 });
     expect(idsOf(queues.take())).toBe('a1 b1 a2 b2');
     for (const key of ['a', 'b']) queues.ended(lease(key), { ms: 9_000, failed: false });

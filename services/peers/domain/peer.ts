@@ -27,7 +27,7 @@ export interface Peer {
 
 /** A peer in the administrators' list. */
 export interface ListedPeer extends Peer {
-  /** Number of parts and decisions that wait to be sent to it. */
+  /** Number of parts, decisions, withdrawals and erasures that wait to be sent to it. */
   backlog: number;
   /** Failed attempts to send to it since its last success. */
   failures: number;

@@ -23,7 +23,7 @@ interface Dependencies {
   wakeRelay: () => void;
 }
 
-/** What is reported of deliveries that expire, by kind; of others `expired`. */
+/** The verdict that is reported when a delivery expires, by kind; for other kinds `expired`. */
 const expiredVerdicts = { withdraw: 'unreachable', erase: 'erasure-unreachable' } as Partial<
   Record<PeerDeliveryKind, Verdict['verdict']>
 >;

@@ -88,7 +88,10 @@ export interface EndedDelivery {
 /** A verdict as it is reported to transactions. */
 export type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
 
-/** A verdict on a part or, with another word, on the request to erase it. */
+/**
+ * The verdict as transactions gets it: `noted` and `refused` on an erasure are renamed, so that they differ
+ * from verdicts on the part.
+ */
 function reported(kind: PeerDeliveryKind, { verdict, ...rest }: OwnerVerdict): Verdict {
   if (verdict === 'noted') return { ...rest, verdict: 'erasure-noted' };
   if (kind === 'erase' && verdict === 'refused') return { ...rest, verdict: 'erasure-refused' };
@@ -179,8 +182,8 @@ export async function postponeDelivery(
 }
 
 /**
- * Whether no attempt can be running: the queue is not leased, or the deadline, after which no attempt begins
- * (of all kinds but `ask`), was more than 30 seconds ago.
+ * Whether no attempt can be running; not for `ask`. Either the queue is not leased, or the deadline passed at
+ * least 30 seconds ago: no attempt begins after it.
  */
 const isIdle = sql`
   (d.deadline <= accord_now() - interval '30 seconds'

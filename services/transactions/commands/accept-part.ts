@@ -243,8 +243,8 @@ async function holdPart(
 }
 
 /**
- * The verdict on a part whose decision or withdrawal arrives before the part; the part is refused when it
- * arrives.
+ * The verdict that is stored if a decision, a withdrawal or an erasure arrives before its part. The part is
+ * refused when it arrives.
  */
 export const notReceived: StoredVerdict = {
   digest: null,

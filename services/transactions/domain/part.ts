@@ -6,8 +6,9 @@ import { shownTexts } from './receipt.ts';
 
 /**
  * A verdict as the service peers reports it: the owner's; `expired` if the part or the decision about it was
- * not delivered in time; `unsupported` or `unreachable`, and the words that begin with `erasure-`, if a
- * withdrawal or an erasure was not delivered.
+ * not delivered in time. `unsupported`, `unreachable`, `erasure-unsupported` and `erasure-unreachable` mean
+ * that a withdrawal or an erasure was not delivered. `erasure-noted` and `erasure-refused` are the owner's
+ * verdicts `noted` and `refused` on an erasure.
  */
 export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
 
@@ -106,9 +107,9 @@ const moves: Readonly<Record<PartState, Partial<Record<ReportedVerdict['verdict'
 };
 
 /**
- * The state of a part after its owner's verdict. `committed` makes a DROPPED part ACCEPTED, because the
- * answers are in force at the owner, and with mode `hold` a SENDING part HELD, because it waits for the other
- * parts all the same.
+ * The state of a part after its owner's verdict. `committed` makes a DROPPED part ACCEPTED, because its
+ * answers are in force at the owner. With mode `hold` it makes a SENDING part HELD, because the transaction
+ * still waits for the other parts.
  * @returns undefined if nothing changes.
  */
 export function moveAfter(

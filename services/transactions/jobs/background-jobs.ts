@@ -124,7 +124,10 @@ export function createPartSweeper({
 
 const verdictBatch = 1_000;
 
-/** Deletes old verdicts that have no transaction: refusals, and decisions on parts that never arrived. */
+/**
+ * Deletes old verdicts that have no transaction: refusals, and verdicts on decisions, withdrawals and
+ * erasures whose part never arrived.
+ */
 export function createVerdictSweeper({ db, log }: Pick<JobDependencies, 'db' | 'log'>): RepeatedWork {
   return createRepeatedWork({
     everyMs: 5 * 60_000,

@@ -61,8 +61,8 @@ function storeReceipt({ body, jws }: SignedReceipt): Statement {
 /** Answers that wait for a code, for other owners or for the leader's decision; they have no receipt yet. */
 export type PendingCommitment = Omit<Commitment, 'receipt'> & {
   /**
-   * Until when the code must be entered, or all owners must hold their parts. With a leader it is only shown
-   * (`expires`).
+   * Until when the code must be entered, or all owners must hold their parts. For a part that this instance
+   * holds, it is only shown as `expires`.
    */
   deadline: Date;
   /** The code that the subject must enter first; undefined without a confirmation. */

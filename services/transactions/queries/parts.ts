@@ -146,7 +146,10 @@ export interface VerdictAfterCommit {
 }
 
 export interface AfterCommitResult {
-  /** False if nothing was done: not such a part, or the batch has an earlier verdict on the part. */
+  /**
+   * False if the caller must apply the verdict itself: the mode is not `commit`, the location differs, the
+   * transaction is not COMMITTED, or the batch has an earlier verdict on the part.
+   */
   applied: boolean;
   changed: boolean;
 }

@@ -13,7 +13,7 @@ export interface PeerPartKey {
 
 /** Our verdict on a part that a peer sent. */
 export interface StoredVerdict {
-  /** SHA-256 of the request; null if the leader's decision came before the part. */
+  /** SHA-256 of the request; null if a decision, a withdrawal or an erasure came before the part. */
   digest: Buffer | null;
   verdict: OwnerVerdict['verdict'];
   reason: RefusalReason | null;
