@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { sql } from '#lib/db/sql.ts';
@@ -55,6 +56,16 @@ afterEach(async () => {
 async function letMinutePass(): Promise<void> {
   await here.db.query(sql`UPDATE catalogues SET due_at = accord_now()`);
   await here.catalogues.runOnce();
+}
+/** What a self-description says. */
+interface Described {
+  [claim: string]: unknown;
+  name: string;
+  jwks: { keys: { use: string; x: string }[] };
+}
+function renamed(peer: OwnPeer, name: string): void {
+  const { describe: describeIt } = peer;
+  peer.describe = (changes, signedBy) => describeIt({ name, ...changes }, signedBy);
 }
 /** What the copy of a partner's catalogue holds. */
 async function copyOf({ peer }: Partner): Promise<Record<string, string>> {
@@ -144,6 +155,26 @@ describe('a catalogue', () => {
     expect(await catalogueRow(lab)).toBeUndefined();
     lab.id = await here.pairWith(lab.peer);
     await here.catalogues.runOnce();
+    expect(await copyOf(lab)).toEqual({ study: '1.0' });
+  });
+
+  it.each<[string, (peer: OwnPeer) => void]>([
+    ['sealing key', (peer) => Object.assign(peer, { sealing: readPrivateKey(generatePrivateKey()) })],
+    ['name', (peer) => renamed(peer, 'Another name')],
+  ])('is read again when its peer has another %s, so that forms knows it', async (_what, change) => {
+    await here.catalogues.runOnce();
+    const known = () =>
+      here.forms.db.one<{ name: string; x: string }>(sql`
+        SELECT p.name, p.sealing_key->>'x' AS x FROM peers AS p WHERE p.url = ${lab.peer.url}`);
+    const before = await known();
+    change(lab.peer);
+    const { jwks, name } = decodeJwt<Described>(await lab.peer.describe());
+    const described = { name, x: jwks.keys.find(({ use }) => use === 'enc')?.x };
+    expect(described).not.toEqual(before);
+    await here.db.query(sql`UPDATE peers SET described_at = accord_now() - interval '20 minutes'`);
+    await letMinutePass();
+    await letMinutePass();
+    expect(await known()).toEqual(described);
     expect(await copyOf(lab)).toEqual({ study: '1.0' });
   });
 

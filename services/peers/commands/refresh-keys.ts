@@ -54,21 +54,24 @@ async function refreshPeer({ db, client, log }: KeyDependencies, peer: Peer): Pr
       return quarantinePeer(tx, peer.id, description.keys);
     }
     await acceptKeys(tx, current, description.keys);
-    if (current.state === 'QUARANTINED' || current.name !== description.name)
-      await describePeer(tx, peer.id, description.name);
+    const isRenamed = current.name !== description.name;
+    if (current.state === 'QUARANTINED' || isRenamed) await describePeer(tx, peer.id, description.name);
+    // The service forms gets the name with the catalogue, too.
+    if (isRenamed) await scheduleFullRead(tx, peer.url);
   });
   await touchPeer(db, peer.url);
 }
 
 /**
- * Pins a peer's new keys. Waiting deliveries are bound to the new keys, and the catalogue is read again,
- * because the service forms gets the sealing key with it.
+ * Pins a peer's new keys. Waiting deliveries are bound to new signing keys. If keys are new, the catalogue is
+ * read again, because the service forms gets the sealing key with it.
  * @param peer as it was before the change.
  */
 export async function acceptKeys(tx: Queries, peer: Peer, keys: readonly PeerKey[]): Promise<void> {
-  await pinKeys(tx, peer.id, keys);
+  const formerSealing = await pinKeys(tx, peer.id, keys);
   const kids = signingKids(keys);
-  if (kids.every((kid) => peer.thumbprints.includes(kid))) return;
-  await bindDeliveries(tx, peer.url, { from: peer.thumbprints, to: kids });
-  await scheduleFullRead(tx, peer.url);
+  const hasNewKids = kids.some((kid) => !peer.thumbprints.includes(kid));
+  if (hasNewKids) await bindDeliveries(tx, peer.url, { from: peer.thumbprints, to: kids });
+  const sealing = keys.find(({ use }) => use === 'enc')?.kid;
+  if (hasNewKids || sealing !== formerSealing) await scheduleFullRead(tx, peer.url);
 }

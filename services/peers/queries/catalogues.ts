@@ -63,7 +63,7 @@ export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCata
 
 /**
  * Records the state of our copy, and its size unless it is unchanged. A read that was requested meanwhile is
- * due at once.
+ * due at once, and is a full one if that was requested (`scheduleFullRead`).
  */
 export async function releaseRead(
   db: Queries,
@@ -72,7 +72,9 @@ export async function releaseRead(
 ): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
-       SET state = ${state}, size = coalesce(${size}::int, c.size), read_at = accord_now(), failures = 0, lease = NULL, lease_until = NULL,
+       SET state = CASE WHEN c.asked_again AND c.state IS NULL THEN NULL ELSE ${state} END,
+           size = coalesce(${size}::int, c.size), read_at = accord_now(), failures = 0,
+           lease = NULL, lease_until = NULL,
            due_at = CASE WHEN c.asked_again THEN greatest(accord_now(), c.began_at + interval '1 second')
                          ELSE ${nextTime} END
      WHERE c.url = ${url} AND c.lease = ${lease}`);

@@ -7,13 +7,23 @@ import type { PinnedKey } from '../domain/signatures.ts';
 /**
  * Pins these keys of a peer and no others. Several peers may pin the same public key, because keys are looked
  * up by peer and thumbprint (docs/federation.md, "Requests between peers").
+ * @returns the thumbprint of the sealing key until now; undefined if the peer had none.
  */
-export async function pinKeys(tx: Queries, peer: string, keys: readonly PeerKey[]): Promise<void> {
-  await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${peer}`);
+export async function pinKeys(
+  tx: Queries,
+  peer: string,
+  keys: readonly PeerKey[],
+): Promise<string | undefined> {
+  const former = await tx.query<{ kid: string; use: 'sig' | 'enc'; position: number }>(sql`
+    DELETE FROM peer_keys AS k WHERE k.peer = ${peer} RETURNING k.kid, k.use, k.position`);
   await tx.query(sql`
     INSERT INTO peer_keys (kid, peer, use, position, jwk)
     SELECT k.value->>'kid', ${peer}::uuid, k.value->>'use', k.ordinality, k.value->'jwk'
       FROM jsonb_array_elements(${JSON.stringify(keys)}::jsonb) WITH ORDINALITY AS k (value, ordinality)`);
+  const sealing = former
+    .filter(({ use }) => use === 'enc')
+    .sort((one, other) => one.position - other.position);
+  return sealing[0]?.kid;
 }
 
 /** Finds a pinned signing key of the peer at a base URL. Ended pairings have no pinned keys. */
