@@ -134,6 +134,20 @@ describe('answers to a peer’s elements', () => {
     expect(JSON.stringify(result)).not.toContain('"accepted"]');
   });
 
+  it('are sealed without an optional element that the page did not show', async () => {
+    const post = {
+      'accord-shown': [own, theirs()],
+      info: [information],
+      [own]: ['refused'],
+      [theirs()]: ['accepted'],
+    };
+    const [part] = await partsOf(
+      check(post, { elements: ['study', `study@${at}`, `wishes@${at}`], form: true }),
+    );
+    expect(part?.elements.map(({ identifier }) => identifier)).toEqual([theirs()]);
+    expect((await read(part)).elements).toEqual(['element/processing/study/1.0']);
+  });
+
   it('show the owner’s host if another peer has its name, and are sealed without it', async () => {
     const namesake = { ...lab, url: 'https://namesake.example' };
     await keep([sharedInformation], namesake);

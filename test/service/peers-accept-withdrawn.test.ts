@@ -73,7 +73,13 @@ describe('a withdrawal of a part', () => {
   it('rolls a held part back, and a decision that comes later does not put it in force', async () => {
     const { part, said } = await send({ submission: { mode: 'hold' } });
     expect(said.verdict).toBe('held');
+    const rollbacks = async () =>
+      Number(
+        /accord_submissions_total\{verdict="rolledback"[^}]*\} (\d+)/.exec(await lab.metrics())?.[1] ?? 0,
+      );
+    const before = await rollbacks();
     expect(await withdraw(part)).toEqual({ verdict: 'withdrawn', id: said.id });
+    expect(await rollbacks()).toBe(before + 1);
     const { peer, sid } = part;
     expect(await lab.one.decideSubmission({ peer, sid, decision: 'commit' })).toMatchObject({
       verdict: 'rolledback',

@@ -136,8 +136,9 @@ export function createDecisionMetrics(registers: Registry[]): DecisionMetrics {
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
   /**
-   * A part got a verdict: when it arrived, when its leader's decision ended it, or `conflict` or `decided`
-   * when it arrived again.
+   * Counts a verdict: on a part that arrives; on a held part when its leader decides, withdraws or erases it;
+   * `rolledback` on a decision without a part; `decided` on a part that arrives after its decision;
+   * `conflict` on another body under the same sid.
    */
   countVerdict(given: { verdict: string; reason?: string | null }): void;
 }

@@ -81,10 +81,11 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
   for (const { key, item, version, values, name } of questionsOf(given.action, matched, form)) {
     const onlyIfAnswered = form.askedIfAnswered?.has(key) ?? false;
     const result = checkAnswer(version, onlyIfAnswered ? { ...item, required: false } : item, values);
-    if ('answer' in result || !onlyIfAnswered) asked.push(item);
+    const wasAsked = !onlyIfAnswered && wasShown(key, matched, form);
+    if ('answer' in result || wasAsked) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
     else if ('fault' in result) addFault(faults, pointerTo(name), result.fault, result.detail);
-    else if (!onlyIfAnswered && wasShown(key, matched, form)) unanswered.push(item);
+    else if (wasAsked) unanswered.push(item);
   }
   if (faults.length > 0) return { outcome: 'invalid', faults };
   const info = matched.info.describe(form.language, form.info.name) as DescribedInformation;

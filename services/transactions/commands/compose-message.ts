@@ -31,8 +31,8 @@ export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction
 
 /**
  * Renders a message in the language of its subject.
- * @returns undefined if it need not be sent: the transaction does not exist, or an invitation is for one that
- * has ended.
+ * @returns undefined if it need not be sent: the transaction does not exist, an invitation is for one that
+ * has ended, or bad news are about answers that all owners have stored by now.
  */
 export async function composeMessage(
   dependencies: Dependencies,
@@ -42,6 +42,9 @@ export async function composeMessage(
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
+  const owners = kind === 'bad-news' ? await failedOwners(db, read) : [];
+  // The owner has confirmed after all that it stored its part.
+  if (kind === 'bad-news' && transaction.state === 'COMMITTED' && owners.length === 0) return undefined;
   // Before the commit, the draft of the receipt states the language of the form.
   const body = read.receipt ?? (await readReceiptBody(db, id));
   const receipt = body === undefined ? undefined : (JSON.parse(body) as ReceiptBody);
@@ -64,7 +67,7 @@ export async function composeMessage(
     code: code ?? null,
     minutes: kind === 'code' ? Math.round(codeTtl / 60) : null,
     until: untilOf(kind, read)?.toISOString() ?? null,
-    owners: kind === 'bad-news' ? await failedOwners(db, read) : [],
+    owners,
   };
   const attachments = kind === 'notification' ? await attachReceipt(dependencies, read) : [];
   return { ...(await forms.renderMessage(content)), attachments };

@@ -24,14 +24,17 @@ export async function erasePart(
   dependencies: Dependencies,
   { peer, sid, follows }: { peer: PeerSummary; sid: string; follows: boolean },
 ): Promise<OwnerVerdict> {
-  const { db, wake, wakeErasure } = dependencies;
+  const { db, metrics, wake, wakeErasure } = dependencies;
   const key = { peer: peer.url, sid };
-  const answer = await db.withTransaction(async (tx) => {
-    const { verdict, transaction } = (await lockVerdict(tx, key)) ?? (await rememberUnknown(tx, key));
-    if (transaction === null) return { verdict: 'erased' } as const;
+  const { before, answer } = await db.withTransaction(async (tx) => {
+    const known = (await lockVerdict(tx, key)) ?? (await rememberUnknown(tx, key));
+    const { verdict, transaction } = known;
+    if (transaction === null) return { before: verdict, answer: { verdict: 'erased' } as const };
     if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
-    return eraseStored(dependencies, tx, { peer: peer.url, transaction, follows });
+    const erased = await eraseStored(dependencies, tx, { peer: peer.url, transaction, follows });
+    return { before: verdict, answer: erased };
   });
+  if (before === 'held') metrics?.countVerdict({ verdict: 'rolledback' });
   wake();
   wakeErasure();
   return answer;

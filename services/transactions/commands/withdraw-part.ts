@@ -26,16 +26,17 @@ export async function withdrawPart(
   dependencies: AcceptDependencies,
   { peer, sid }: { peer: PeerSummary; sid: string },
 ): Promise<OwnerVerdict> {
-  const { db, wake } = dependencies;
+  const { db, metrics, wake } = dependencies;
   const key = { peer: peer.url, sid };
-  const id = await db.withTransaction(async (tx) => {
+  const { verdict: before, transaction: id } = await db.withTransaction(async (tx) => {
     const known = (await lockVerdict(tx, key)) ?? (await rememberUnknown(tx, key));
     const { verdict, transaction } = known;
-    if (transaction === null) return null;
+    if (transaction === null) return known;
     if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
     if (verdict === 'committed') await withdrawAnswers(dependencies, tx, { peer, transaction });
-    return transaction;
+    return known;
   });
+  if (before === 'held') metrics?.countVerdict({ verdict: 'rolledback' });
   wake();
   return { verdict: 'withdrawn', ...(id !== null && { id }) };
 }
