@@ -7,7 +7,7 @@ import { formOf, keptOf, sessionOf } from '../sessions/session.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type FilterSpec, type Filters, readFilters, withQuery } from './filters.ts';
 import { type FormInput, type FormView, formView, type PostedForm } from './form.ts';
-import { consolePath } from './navigation.ts';
+import { consolePath, placeLinks } from './navigation.ts';
 import type { Once } from './once.ts';
 import type { SealedNames } from './sealed-names.ts';
 
@@ -87,8 +87,10 @@ export interface RoomParts {
 
 export function createRoomKit(parts: RoomParts): RoomKit {
   const { room, templates, send } = parts;
+  const path = `${consolePath}${room.path}`;
+  const may: RoomKit['may'] = (ctx, operation) => parts.mayCall(sessionOf(ctx).roles, operation);
   return {
-    path: `${consolePath}${room.path}`,
+    path,
     timeZone: parts.timeZone,
     baseUrl: parts.baseUrl,
     once: parts.once,
@@ -98,9 +100,19 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       ctx.state.api ??= parts.api(sessionOf(ctx));
       return ctx.state.api as ApiClient;
     },
-    may: (ctx, operation) => parts.mayCall(sessionOf(ctx).roles, operation),
-    page: (ctx, view, locals, status = 200) => send(ctx, templateOf(templates, view), locals, status),
-    filters: (ctx, path, specs) => readFilters(path, ctx.query, specs),
+    may,
+    page(ctx, view, locals, status = 200) {
+      const { t } = parts.reader(ctx);
+      const places = placeLinks(room, {
+        path,
+        current: ctx.path,
+        t,
+        may: (operation) => may(ctx, operation),
+      });
+      const placesWord = places && t(`${room.name}.places`);
+      return send(ctx, templateOf(templates, view), { places, placesWord, ...locals }, status);
+    },
+    filters: (ctx, of, specs) => readFilters(of, ctx.query, specs),
     cursor: (ctx) => [ctx.query.cursor].flat()[0] || undefined,
     form(ctx, input) {
       const kept = keptOf(ctx);
@@ -115,9 +127,9 @@ export function createRoomKit(parts: RoomParts): RoomKit {
     confirm: (ctx, confirmation, status = 200) =>
       send(ctx, templateOf(templates, 'confirm'), { ...confirmation }, status),
     secret: (ctx, shown) => send(ctx, templateOf(templates, 'secret'), { ...shown }, 200),
-    open(ctx, path, done) {
+    open(ctx, to, done) {
       ctx.status = 303;
-      ctx.set('Location', withQuery(path, { done }));
+      ctx.set('Location', withQuery(to, { done }));
     },
   };
 }

@@ -67,7 +67,7 @@ export function expiringFigures(
       columns: expiringColumns(reader),
       rows: elements,
       path,
-      csvName: 'expiring',
+      csv: 'expiring',
     }),
   };
 }

@@ -76,7 +76,7 @@ export function transactionFigures(reader: ConsoleReader, { days, states }: Stat
       columns: dayColumns(reader),
       rows: created === 0 ? [] : days.toReversed(),
       path,
-      csvName: 'days',
+      csv: 'days',
     }),
   };
 }
@@ -95,7 +95,7 @@ export function answerFigures(reader: ConsoleReader, elements: readonly ElementC
       columns: elementColumns(reader),
       rows: elements,
       path,
-      csvName: 'elements',
+      csv: 'elements',
     }),
   };
 }

@@ -1,7 +1,6 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { placesOf } from './places.ts';
 import { writeSnippets } from './snippets.ts';
 
 const placesOfCode = ['curl', 'node', 'php', 'iframe', 'link'] as const;
@@ -34,7 +33,6 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
     if (language && !/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(language)) throw new ApiFailure(404, {});
     await kit.page(ctx, 'code', {
       title: reader.t('code.title'),
-      places: placesOf(ctx, kit),
       filters,
       path,
       formsUrl: '/console/forms',

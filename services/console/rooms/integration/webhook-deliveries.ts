@@ -2,11 +2,11 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choicesOf } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { stateMark } from '../../pages/states.ts';
-import { type Column, type TableView, tableView } from '../../pages/table.ts';
+import { type Column, tableView } from '../../pages/table.ts';
 
 type Delivery = components['schemas']['Delivery'];
 
@@ -37,7 +37,7 @@ export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
   });
   const caption = reader.t('deliveries.title');
   const columns = columnsOf(reader, path);
-  const table: TableView = tableView(reader, { caption, columns, rows, path, filters, cursor, next });
+  const table = tableView(reader, { caption, columns, rows, path, filters, cursor, next });
   const failed = rows.filter(({ status }) => status === 'FAILED').map(({ id }) => id);
   const repeat =
     failed.length > 0 &&
@@ -80,23 +80,17 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
 const maxRepeated = 200;
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
+  const { time, code, state, number } = columnsFor<Delivery>(reader);
+  const noteOf = ({ status, error, statusCode, acknowledged }: Delivery) => {
+    if (status !== 'DELIVERED') return error ?? (statusCode ? String(statusCode) : undefined);
+    return acknowledged && reader.t(`deliveries.acknowledged.${acknowledged}`);
+  };
   return [
-    { label: reader.t('deliveries.created'), cell: ({ createdAt }) => ({ time: reader.time(createdAt) }) },
-    { label: reader.t('deliveries.action'), cell: ({ action }) => ({ code: action }) },
-    { label: reader.t('deliveries.source'), cell: ({ sourceId }) => ({ code: sourceId }) },
-    {
-      label: reader.t('deliveries.status'),
-      cell: ({ status, error, statusCode, acknowledged }) => ({
-        state: stateMark(reader, 'deliveryStatus', status),
-        ...(acknowledged && { note: reader.t(`deliveries.acknowledged.${acknowledged}`) }),
-        ...(status === 'DELIVERED' ? {} : { note: error ?? (statusCode ? String(statusCode) : undefined) }),
-      }),
-    },
-    {
-      label: reader.t('deliveries.attempts'),
-      isNumber: true,
-      cell: ({ attempts }) => ({ number: reader.number(attempts) }),
-    },
+    time('deliveries.created', ({ createdAt }) => createdAt),
+    code('deliveries.action', ({ action }) => action),
+    code('deliveries.source', ({ sourceId }) => sourceId),
+    state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: noteOf }),
+    number('deliveries.attempts', ({ attempts }) => attempts),
     {
       label: reader.t('deliveries.act'),
       cell: ({ id, status }) =>

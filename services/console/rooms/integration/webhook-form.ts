@@ -1,5 +1,6 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec, PostedForm } from '../../pages/form.ts';
 import { stateMark } from '../../pages/states.ts';
@@ -39,19 +40,12 @@ export function valuesOf(webhook: Webhook) {
   const {
     name,
     targetUrl,
-    subscribedActions,
-    recipient = '',
-    elements = [],
-    acknowledgeWithin = '',
-  } = webhook;
-  return {
-    name,
-    targetUrl,
-    actions: subscribedActions,
+    subscribedActions: actions,
     recipient,
-    elements: elements.join(', '),
+    elements = [],
     acknowledgeWithin,
-  };
+  } = webhook;
+  return { name, targetUrl, actions, recipient, elements: elements.join(', '), acknowledgeWithin };
 }
 
 /** The body of the API for a posted form. */
@@ -76,18 +70,14 @@ export function markOf(reader: ConsoleReader, { state, failingSince }: Webhook) 
 export function factsOf(reader: ConsoleReader, webhook: Webhook) {
   const { targetUrl, failingSince, lastError, creationDate, recipient, elements, acknowledgeWithin } =
     webhook;
-  return [
-    { label: reader.t('webhooks.state'), cell: { state: markOf(reader, webhook) } },
-    { label: reader.t('webhooks.url'), cell: { code: targetUrl } },
-    ...(failingSince
-      ? [{ label: reader.t('webhooks.failingSince'), cell: { time: reader.time(failingSince) } }]
-      : []),
-    ...(lastError ? [{ label: reader.t('webhooks.lastError'), cell: { text: lastError.reason } }] : []),
-    ...(recipient ? [{ label: reader.t('webhooks.recipient'), cell: { text: recipient } }] : []),
-    ...(elements ? [{ label: reader.t('webhooks.elements'), cell: { code: elements.join(', ') } }] : []),
-    ...(acknowledgeWithin
-      ? [{ label: reader.t('webhooks.acknowledgeWithin'), cell: { code: acknowledgeWithin } }]
-      : []),
-    { label: reader.t('webhooks.created'), cell: { time: reader.time(creationDate) } },
-  ];
+  return factsView(reader, {
+    'webhooks.state': { state: markOf(reader, webhook) },
+    'webhooks.url': { code: targetUrl },
+    'webhooks.failingSince': failingSince && { time: reader.time(failingSince) },
+    'webhooks.lastError': lastError && { text: lastError.reason },
+    'webhooks.recipient': recipient && { text: recipient },
+    'webhooks.elements': elements && { code: elements.join(', ') },
+    'webhooks.acknowledgeWithin': acknowledgeWithin && { code: acknowledgeWithin },
+    'webhooks.created': { time: reader.time(creationDate) },
+  });
 }

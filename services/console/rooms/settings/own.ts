@@ -1,13 +1,13 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
+import type { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
 import { tableView } from '../../pages/table.ts';
 import { sessionOf } from '../../sessions/session.ts';
 import type { OpenSession } from '../../sessions/store.ts';
-import { placesOf } from './places.ts';
 
 /** Language, colours and password of the person. */
 export function ownRoutes(router: Router, kit: RoomKit): void {
@@ -23,7 +23,6 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
       'own',
       {
         title: t('own.title'),
-        places: placesOf(ctx, kit),
         sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
         others: kit.form(ctx, {
           action: `${path}/sessions`,
@@ -95,42 +94,36 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     await sessionOf(ctx).own?.end();
     kit.open(ctx, path, 'sessionsEnded');
   });
-  router.get('/you/sessions/:handle', async (ctx) => {
-    const { t } = kit.reader(ctx);
-    const form = kit.form(ctx, {
-      action: `${path}/sessions/${encodeURIComponent(String(ctx.params.handle))}`,
+  formPage(router, kit, {
+    path: '/you/sessions/:handle',
+    ask: (_, { t }) => ({
+      title: t('own.endTitle'),
+      effects: [t('own.endEffect')],
       submit: t('own.end'),
       tone: 'ending',
       cancelUrl: path,
-      fields: [],
-    });
-    await kit.confirm(ctx, { title: t('own.endTitle'), effects: [t('own.endEffect')], form });
-  });
-  router.post('/you/sessions/:handle', async (ctx) => {
-    await sessionOf(ctx).own?.end(String(ctx.params.handle));
-    kit.open(ctx, path, 'sessionEnded');
+    }),
+    send: async (ctx) => sessionOf(ctx).own?.end(String(ctx.params.handle)),
+    done: (ctx) => kit.open(ctx, path, 'sessionEnded'),
   });
 
   // A password is not kept during a sign-in; the page is shown again.
   router.get('/you/password', (ctx) => kit.open(ctx, path));
-  router.post('/you/password', async (ctx) => {
-    const { current = [''], password = [''] } = kit.posted(ctx);
-    try {
+  router.post(
+    '/you/password',
+    orShowAgain(show, async (ctx) => {
+      const { current = [''], password = [''] } = kit.posted(ctx);
       const body = { current: current[0] ?? '', password: password[0] ?? '' };
       await kit.api(ctx).call('changePassword', { body, secret: ['current', 'password'] });
       kit.open(ctx, path, 'passwordChanged');
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await show(ctx, error);
-    }
-  });
+    }),
+  );
 }
 
 function sessionTable(reader: ConsoleReader, rows: readonly OpenSession[], path: string) {
   const { t } = reader;
   return tableView(reader, {
     caption: t('own.sessions'),
-    path: '',
     rows,
     columns: [
       {

@@ -1,6 +1,5 @@
-import { sendCsv } from '../../pages/csv-export.ts';
 import { choicesOf, timesOfDays } from '../../pages/filters.ts';
-import { tableView } from '../../pages/table.ts';
+import { rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Room } from '../room.ts';
 import { actRoutes } from './acts.ts';
 import { columnsOf, states } from './columns.ts';
@@ -29,28 +28,23 @@ export const transactions: Room = {
       ]);
       const { s: sealed, ...values } = filters.values;
       const subject = kit.names.open(sealed);
-      const read = async (cursor?: string) => {
-        const times = timesOfDays(values, kit.timeZone);
-        const query = { ...values, ...times, subject, cursor } as object;
-        const { body } = await kit.api(ctx).call('listTransactions', { query });
-        return { rows: body.values, next: body.next };
-      };
-      const columns = columnsOf(reader, kit);
-      if (ctx.query.format === 'csv') return sendCsv(ctx, 'transactions', columns, read);
-      const cursor = kit.cursor(ctx);
-      const caption = subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title');
-      const { path } = kit;
-      await kit.page(ctx, 'list', {
-        title: caption,
-        path,
+      const query = { ...values, ...timesOfDays(values, kit.timeZone), subject };
+      await sendList(ctx, kit, {
+        view: 'list',
+        title: subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title'),
         filters,
-        table: tableView(reader, { caption, columns, path, filters, cursor, ...(await read(cursor)) }),
-        search: kit.form(ctx, {
-          action: path,
-          submit: reader.t('transactions.search'),
-          fields: [{ name: 'subject', label: reader.t('transactions.subjectOrId'), isRequired: true }],
-          values: { subject },
-        }),
+        columns: columnsOf(reader, kit),
+        read: (cursor) =>
+          rowsOf(kit.api(ctx).call('listTransactions', { query: { ...query, cursor } as object })),
+        csv: 'transactions',
+        locals: {
+          search: kit.form(ctx, {
+            action: kit.path,
+            submit: reader.t('transactions.search'),
+            fields: [{ name: 'subject', label: reader.t('transactions.subjectOrId'), isRequired: true }],
+            values: { subject },
+          }),
+        },
       });
     });
 
