@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { factsView } from '../../pages/columns.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Room } from '../room.ts';
@@ -78,19 +79,16 @@ export const receipts: Room = {
         const errors = [{ pointer: '/jws', code: 'required', detail: '' }];
         return show(ctx, new ApiFailure(422, { errors }));
       }
-      const verdict = await verifyReceipt(ctx, kit, { jws: jws[0], keys: keys[0] ?? '' });
+      const { outcome, signer, receipt } = await verifyReceipt(ctx, kit, {
+        jws: jws[0],
+        keys: keys[0] ?? '',
+      });
+      const isOwn = outcome === 'on-record';
       await kit.page(ctx, 'verified', {
-        title: t(`verified.${verdict.outcome}`),
-        text: t(`verified.${verdict.outcome}Text`, { signer: verdict.signer }),
-        isGood: verdict.outcome === 'on-record' || verdict.outcome === 'of-peer',
-        facts: verdict.receipt
-          ? factsOf(
-              ctx,
-              kit,
-              verdict.receipt,
-              verdict.outcome === 'on-record' ? verdict.receipt.transaction : undefined,
-            )
-          : [],
+        title: t(`verified.${outcome}`),
+        text: t(`verified.${outcome}Text`, { signer }),
+        isGood: isOwn || outcome === 'of-peer',
+        facts: receipt ? factsOf(ctx, kit, receipt, isOwn ? receipt.transaction : undefined) : [],
         path: kit.path,
       });
     });
@@ -111,21 +109,16 @@ async function linksOf(ctx: Context, kit: RoomKit, txid: string) {
 /** @param transaction of this instance, if the receipt is one of its own. */
 function factsOf(ctx: Context, kit: RoomKit, receipt: Receipt, transaction: string | undefined) {
   const reader = kit.reader(ctx);
-  const fact = (key: string, cell: object) => ({ label: reader.t(`receipts.${key}`), cell });
-  return [
-    fact('subject', {
-      text: receipt.subject,
-      ...(transaction && { href: subjectPath(kit, receipt.subject) }),
-    }),
-    fact('collector', { text: receipt.collector.name, note: receipt.collector.instance }),
-    fact('time', { time: reader.time(receipt.timestamp) }),
-    ...(receipt.expirationTimestamp
-      ? [fact('expires', { time: reader.time(receipt.expirationTimestamp) })]
-      : []),
-    fact('transaction', {
+  const { subject, collector, timestamp, expirationTimestamp: expires, receiptId } = receipt;
+  return factsView(reader, {
+    'receipts.subject': { text: subject, ...(transaction && { href: subjectPath(kit, subject) }) },
+    'receipts.collector': { text: collector.name, note: collector.instance },
+    'receipts.time': { time: reader.time(timestamp) },
+    'receipts.expires': expires && { time: reader.time(expires) },
+    'receipts.transaction': {
       code: receipt.transaction,
       ...(transaction && { href: `/console/transactions/${transaction}` }),
-    }),
-    fact('id', { code: receipt.receiptId }),
-  ];
+    },
+    'receipts.id': { code: receiptId },
+  });
 }

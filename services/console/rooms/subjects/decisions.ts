@@ -2,9 +2,11 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { Temporal } from 'temporal-polyfill';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { purposes } from '../elements/content-fields.ts';
 import { type Decisions, decisionsView } from './decisions-view.ts';
@@ -42,27 +44,23 @@ export function decisionRoutes(router: Router, kit: RoomKit): void {
   router.get('/decisions', (ctx) => show(ctx));
 
   // A question is sent as a form, so that no URL has the name of the person or the object.
-  router.post('/decisions', async (ctx) => {
-    if (!kit.may(ctx, 'decideQuestions')) throw new ApiFailure(403, {});
+  const decide = async (ctx: Context) => {
     const body = bodyOf(kit.posted(ctx), kit.timeZone);
-    try {
-      const { body: decided } = await kit.api(ctx).call('decideQuestions', { body });
-      const transactions = await transactionsOf(ctx, kit, body.subject, decided);
-      const { form, names } = await formOf(ctx);
-      const reader = kit.reader(ctx);
-      await kit.page(ctx, 'decided', {
-        title: reader.t('decisions.of', { name: body.subject }),
-        facts: factsOf(reader, kit, body, decided.asOf),
-        ...decisionsView(reader, decided.decisions, { names, transactions }),
-        // An answer of today changes no decision of the past.
-        acts: body.asOf ? [] : actsOf(ctx, kit, body, decided),
-        form,
-      });
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await show(ctx, atFields(error));
-    }
-  });
+    const { body: decided } = await kit.api(ctx).call('decideQuestions', { body });
+    const transactions = await transactionsOf(ctx, kit, body.subject, decided);
+    const { form, names } = await formOf(ctx);
+    const reader = kit.reader(ctx);
+    await kit.page(ctx, 'decided', {
+      title: reader.t('decisions.of', { name: body.subject }),
+      facts: factsOf(reader, kit, body, decided.asOf),
+      ...decisionsView(reader, decided.decisions, { names, transactions }),
+      // An answer of today changes no decision of the past.
+      acts: body.asOf ? [] : actsOf(ctx, kit, body, decided),
+      form,
+    });
+  };
+  const showFailure = (ctx: Context, failure: ApiFailure) => show(ctx, atFields(failure));
+  router.post('/decisions', orShowAgain(showFailure, decide));
 }
 
 function fieldsOf({ t, word }: ConsoleReader, elements: (readonly [string, string])[]): FieldSpec[] {
@@ -149,14 +147,11 @@ async function transactionsOf(ctx: Context, kit: RoomKit, name: string, { decisi
 }
 
 function factsOf(reader: ConsoleReader, kit: RoomKit, { subject, object }: DecisionBody, asOf: string) {
-  return [
-    {
-      label: reader.t('decisions.subject'),
-      cell: { text: subject, href: subjectPath(kit, subject) },
-    },
-    ...(object ? [{ label: reader.t('record.object'), cell: { text: object } }] : []),
-    { label: reader.t('decisions.asOf'), cell: { time: reader.time(asOf) } },
-  ];
+  return factsView(reader, {
+    'decisions.subject': { text: subject, href: subjectPath(kit, subject) },
+    'record.object': object && { text: object },
+    'decisions.asOf': { time: reader.time(asOf) },
+  });
 }
 
 /** Reasons that an answer of the person can change: the same as those with `captureUrl`. */

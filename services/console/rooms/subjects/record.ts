@@ -107,7 +107,7 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
       failure,
       hidden: { form: asked.form, elements: asked.elements.join(' '), op: 'review' },
     });
-    await kit.page(ctx, 'new', { title: reader.t('record.title', { name }), form }, failure?.status);
+    await kit.page(ctx, 'form', { title: reader.t('record.title', { name }), form }, failure?.status);
   };
 
   const showReview = async (ctx: Context, questions: Question[]) => {
