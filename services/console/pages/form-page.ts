@@ -7,7 +7,8 @@ import type { FieldSpec, FormInput, PostedForm } from './form.ts';
 import type { RoomKit } from './kit.ts';
 
 /** What the page of a form shows. The form is posted to the path of its page. */
-export interface AskedForm extends Pick<FormInput, 'submit' | 'tone' | 'cancelUrl' | 'values' | 'hidden'> {
+export interface AskedForm
+  extends Pick<FormInput, 'submit' | 'tone' | 'cancelUrl' | 'values' | 'hidden' | 'failure'> {
   title: string;
   fields?: readonly FieldSpec[];
   /** Sentences that name the effect of an act, with numbers where these are known. */
@@ -31,6 +32,8 @@ export interface FormPage<Made> {
   isCreating?: boolean;
   /** Fields whose values are not shown again after a failure. */
   secret?: readonly string[];
+  /** Moves the faults of the API to the fields of the form. */
+  placeFaults?(failure: ApiFailure): ApiFailure;
   ask(ctx: Context, reader: ConsoleReader): AskedForm | Promise<AskedForm>;
   /** Calls the API. After an ApiFailure the page is shown again, with the faults and what was typed. */
   send(ctx: Context, field: ReadField): Promise<Made>;
@@ -40,15 +43,17 @@ export interface FormPage<Made> {
 
 /** Adds a page with a form: GET shows it, POST carries it out. */
 export function formPage<Made>(router: Router, kit: RoomKit, page: FormPage<Made>): void {
-  const { path, operation, view, isCreating, secret = [], ask, send, done } = page;
+  const { path, operation, view, isCreating, secret = [], placeFaults, ask, send, done } = page;
   const show = async (ctx: Context, failure?: ApiFailure) => {
     if (operation && !kit.may(ctx, operation)) throw new ApiFailure(403, {});
     const { title, effects = [], locals, ...asked } = await ask(ctx, kit.reader(ctx));
+    const told = failure ?? asked.failure;
     const form = kit.form(ctx, {
       fields: [],
       ...asked,
       action: ctx.path,
-      ...(failure && { failure, values: withoutSecrets(kit.posted(ctx), secret) }),
+      failure: told && (placeFaults?.(told) ?? told),
+      ...(failure && { values: withoutSecrets(kit.posted(ctx), secret) }),
       ...(isCreating && { once: kit.once.make() }),
     });
     if (view) await kit.page(ctx, view, { title, ...locals, form }, failure?.status);
