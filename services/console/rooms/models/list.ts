@@ -33,23 +33,17 @@ export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void
 }
 
 function filtersOf(reader: ConsoleReader, { words, types }: Listed): FilterSpec[] {
-  const { t } = reader;
-  const typeFilter: FilterSpec = {
-    name: 'type',
+  const choice = (name: string, group: string, codes: readonly string[]): FilterSpec => ({
+    name,
     kind: 'choice',
-    label: t(`${words}.type`),
-    options: choicesOf(reader, 'elementType', types),
-  };
+    label: reader.t(`${words}.${name}`),
+    options: choicesOf(reader, group, codes),
+  });
   return [
-    { name: 'keyword', kind: 'text', label: t(`${words}.word`) },
-    ...(types.length > 1 ? [typeFilter] : []),
-    {
-      name: 'status',
-      kind: 'choice',
-      label: t(`${words}.status`),
-      options: choicesOf(reader, 'entryStatus', ['ACTIVE', 'INACTIVE']),
-    },
-    { name: 'language', kind: 'text', label: t(`${words}.inLanguage`) },
+    { name: 'keyword', kind: 'text', label: reader.t(`${words}.word`) },
+    ...(types.length > 1 ? [choice('type', 'elementType', types)] : []),
+    choice('status', 'entryStatus', ['ACTIVE', 'INACTIVE']),
+    { name: 'language', kind: 'text', label: reader.t(`${words}.inLanguage`) },
   ];
 }
 
