@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Activation, ActivationText } from '../models/activation.ts';
+import { listEntries } from '../models/read-model.ts';
 import type { ElementType } from './content-fields.ts';
 
 /** What the activation of an element means for the people who have answered it. */
@@ -40,9 +41,8 @@ export async function describeActivation(
 
 /** The ACTIVE forms that show the element: the next transaction with one of them has the new version. */
 async function readForms(ctx: Context, kit: RoomKit, key: string) {
-  const query = { types: 'layout', uses: key, statuses: 'ACTIVE', size: 50 } as object;
-  const { body } = await kit.api(ctx).call('listModels', { query });
-  return body.values.map(({ name, key: form }) => ({
+  const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: key, statuses: 'ACTIVE' });
+  return forms.map(({ name, key: form }) => ({
     text: name,
     href: `/console/forms/${encodeURIComponent(form)}`,
   }));

@@ -5,15 +5,13 @@ import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf } from '../../pages/list-page.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
 import { endsOf, versionTable } from '../models/detail.ts';
+import { listEntries, newestVersion } from '../models/read-model.ts';
 import { isAnswered, readAnswers } from './answers.ts';
 import { type Entry, type FoundElement, findElement } from './read-element.ts';
-
-type Summary = Entry['versions'][number];
 
 /** An element: facts, preview, versions, forms that use it, what can be done. */
 export function detailRoutes(router: Router, kit: RoomKit): void {
@@ -21,7 +19,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     const reader = kit.reader(ctx);
     const found = await findElement(ctx, kit);
     const { entry, href } = found;
-    const shown = newest(entry);
+    const shown = newestVersion(entry);
     const languages = shown?.availableLanguages ?? [];
     const language =
       [ctx.query.language].flat()[0] ?? lookupLanguage([reader.language], languages) ?? languages[0];
@@ -53,16 +51,9 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
   });
 }
 
-/** The version that the page shows: the draft, else the active one, else the newest. */
-function newest({ versions }: Entry): Summary | undefined {
-  const of = (wanted: string) => versions.find(({ status }) => status === wanted);
-  return of('DRAFT') ?? of('ACTIVE') ?? versions[0];
-}
-
 async function readUses(ctx: Context, kit: RoomKit, { key }: Entry) {
   const reader = kit.reader(ctx);
-  const query = { types: 'layout', uses: key, size: 50 } as object;
-  const { rows } = await rowsOf(kit.api(ctx).call('listModels', { query }));
+  const rows = await listEntries(kit.api(ctx), { types: 'layout', uses: key });
   const { text, state } = columnsFor<Entry>(reader);
   const columns = [
     text('elements.form', ({ name }) => name, {

@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { listEntries } from '../models/read-model.ts';
 import { writeSnippets } from './snippets.ts';
 
 const placesOfCode = ['curl', 'node', 'php', 'iframe', 'link'] as const;
@@ -10,10 +11,7 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
   router.get('/code', async (ctx) => {
     const reader = kit.reader(ctx);
     const path = `${kit.path}/code`;
-    const { body } = await kit.api(ctx).call('listModels', {
-      query: { types: 'layout', statuses: 'ACTIVE', size: 200 } as object,
-    });
-    const layouts = body.values;
+    const layouts = await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' });
     const filters = kit.filters(ctx, path, [
       {
         name: 'form',

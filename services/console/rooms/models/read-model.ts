@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
@@ -35,6 +36,24 @@ export async function findModel<Type extends Entry['type']>(
   const type = types.find((each) => each === body.type);
   if (!type || body.status === 'DELETED') throw new ApiFailure(404, {});
   return { entry: { ...body, type }, etag, href: hrefOf(kit, key) };
+}
+
+/** Types of elements that people answer. */
+export const questionTypes = ['processing', 'preference', 'conditions'] as const;
+
+/** Up to 200 entries by name. @param query as GET /models takes it. */
+export async function listEntries(
+  api: ApiClient,
+  query: Readonly<Record<string, string | readonly string[]>>,
+): Promise<Entry[]> {
+  const { body } = await api.call('listModels', { query: { ...query, sort: 'name', size: 200 } as object });
+  return body.values;
+}
+
+/** The version of an entry that people are shown by default: the draft, else the active one, else the newest. */
+export function newestVersion({ versions }: Entry): Entry['versions'][number] | undefined {
+  const withStatus = (wanted: string) => versions.find(({ status }) => status === wanted);
+  return withStatus('DRAFT') ?? withStatus('ACTIVE') ?? versions[0];
 }
 
 /** Whether an entry has a version with a status. */

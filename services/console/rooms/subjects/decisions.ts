@@ -9,8 +9,8 @@ import type { FieldSpec, PostedForm } from '../../pages/form.ts';
 import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { purposes } from '../elements/content-fields.ts';
+import { listEntries } from '../models/read-model.ts';
 import { type Decisions, decisionsView } from './decisions-view.ts';
-import { listActive } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
 
 /** The path of the page, with a person filled in. */
@@ -24,7 +24,10 @@ export function decisionRoutes(router: Router, kit: RoomKit): void {
 
   const formOf = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
-    const elements = await listActive(ctx, kit, ['processing', 'conditions']);
+    const elements = await listEntries(kit.api(ctx), {
+      types: ['processing', 'conditions'],
+      statuses: 'ACTIVE',
+    });
     const names = new Map(elements.map(({ key, name }) => [key, name]));
     const form = kit.form(ctx, {
       action: path,
@@ -132,11 +135,14 @@ function atFields(failure: ApiFailure): ApiFailure {
   return new ApiFailure(status, { title, detail, errors }, { retryAfter, cause: failure });
 }
 
+/** The decisions about elements, also those that make up one about a purpose. */
+function aboutElements(decisions: Decisions['decisions']) {
+  return decisions.flatMap((each) => ('decisions' in each ? each.decisions : each));
+}
+
 /** The transactions of the records that decide, by record. */
 async function transactionsOf(ctx: Context, kit: RoomKit, name: string, { decisions }: Decisions) {
-  const deciding = decisions
-    .flatMap((each) => ('decisions' in each ? each.decisions : each))
-    .filter(({ record }) => record);
+  const deciding = aboutElements(decisions).filter(({ record }) => record);
   if (deciding.length === 0) return new Map<string, string>();
   const elementKeys = [...new Set(deciding.map(({ element }) => element))];
   const { body } = await kit
@@ -159,8 +165,7 @@ const askable = ['NO_ANSWER', 'EXPIRED', 'NOTICE_CHANGED', 'CHANGED'];
 
 /** Ways to an answer that is missing. */
 function actsOf(ctx: Context, kit: RoomKit, { subject, object }: DecisionBody, { decisions }: Decisions) {
-  const missing = decisions
-    .flatMap((each) => ('decisions' in each ? each.decisions : each))
+  const missing = aboutElements(decisions)
     .filter(({ reason }) => askable.includes(reason))
     .map(({ element }) => element);
   if (missing.length === 0) return [];
