@@ -43,21 +43,19 @@ export interface FormPage<Made> {
 
 /** Adds a page with a form: GET shows it, POST carries it out. */
 export function formPage<Made>(router: Router, kit: RoomKit, page: FormPage<Made>): void {
-  const { path, operation, view, isCreating, secret = [], placeFaults, ask, send, done } = page;
+  const { path, operation, view = 'confirm', isCreating, secret = [], placeFaults, ask, send, done } = page;
   const show = async (ctx: Context, failure?: ApiFailure) => {
     if (operation && !kit.may(ctx, operation)) throw new ApiFailure(403, {});
     const { title, effects = [], locals, ...asked } = await ask(ctx, kit.reader(ctx));
     const told = failure ?? asked.failure;
     const form = kit.form(ctx, {
-      fields: [],
       ...asked,
       action: ctx.path,
       failure: told && (placeFaults?.(told) ?? told),
       ...(failure && { values: withoutSecrets(kit.posted(ctx), secret) }),
       ...(isCreating && { once: kit.once.make() }),
     });
-    if (view) await kit.page(ctx, view, { title, ...locals, form }, failure?.status);
-    else await kit.confirm(ctx, { title, effects, form }, failure?.status);
+    await kit.page(ctx, view, { title, effects, ...locals, form }, failure?.status);
   };
   router.get(path, (ctx) => show(ctx));
   router.post(

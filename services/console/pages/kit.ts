@@ -11,14 +11,6 @@ import { consolePath, placeLinks } from './navigation.ts';
 import type { Once } from './once.ts';
 import type { SealedNames } from './sealed-names.ts';
 
-/** A page that asks before an act with consequences. */
-export interface Confirmation {
-  title: string;
-  /** Sentences that name the effect, with numbers where these are known. */
-  effects: readonly string[];
-  form: FormView;
-}
-
 /** A secret that is shown in the answer to the post that made it, and never again. */
 export interface ShownSecret {
   title: string;
@@ -60,7 +52,6 @@ export interface RoomKit {
   posted(ctx: Context): PostedForm;
   /** The fields of a form of this page that was kept during a sign-in. */
   kept(ctx: Context): PostedForm | undefined;
-  confirm(ctx: Context, confirmation: Confirmation, status?: number): Promise<void>;
   secret(ctx: Context, shown: ShownSecret): Promise<void>;
   /** After a change: opens a page, which says the message `done.<done>`. */
   open(ctx: Context, path: string, done?: string): void;
@@ -124,8 +115,6 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       const kept = keptOf(ctx);
       return kept && fieldsOf(kept);
     },
-    confirm: (ctx, confirmation, status = 200) =>
-      send(ctx, templateOf(templates, 'confirm'), { ...confirmation }, status),
     secret: (ctx, shown) => send(ctx, templateOf(templates, 'secret'), { ...shown }, 200),
     open(ctx, to, done) {
       ctx.status = 303;

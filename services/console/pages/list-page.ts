@@ -38,3 +38,16 @@ export async function rowsOf<Row>(
   const { body, next } = await reply;
   return Array.isArray(body) ? { rows: body, next } : { rows: body.values, next: body.next };
 }
+
+/** The first row of a list that fits; undefined without one. */
+export async function findRow<Row>(
+  read: ReadRows<Row>,
+  isWanted: (row: Row) => boolean,
+): Promise<Row | undefined> {
+  for (let cursor: string | undefined; ; ) {
+    const { rows, next } = await read(cursor);
+    const found = rows.find(isWanted);
+    if (found || !next) return found;
+    cursor = next;
+  }
+}

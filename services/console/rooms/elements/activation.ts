@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
+import type { Activation, ActivationText } from '../../models/activation.ts';
+import { listEntries } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import type { Activation, ActivationText } from '../models/activation.ts';
-import { listEntries } from '../models/read-model.ts';
 import type { ElementType } from './content-fields.ts';
 
 /** What the activation of an element means for the people who have answered it. */

@@ -1,6 +1,8 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
+import { endsOf, versionTable } from '../../models/detail.ts';
+import { listEntries, newestVersion } from '../../models/read-model.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -8,8 +10,6 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
-import { endsOf, versionTable } from '../models/detail.ts';
-import { listEntries, newestVersion } from '../models/read-model.ts';
 import { isAnswered, readAnswers } from './answers.ts';
 import { type Entry, type FoundElement, findElement } from './read-element.ts';
 

@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { modelListRoute } from '../../models/list.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { modelListRoute } from '../models/list.ts';
 import { elementTypes } from './content-fields.ts';
 import { hrefOf } from './read-element.ts';
 

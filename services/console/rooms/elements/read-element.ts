@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
+import { type FoundModel, findModel } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { type FoundModel, findModel } from '../models/read-model.ts';
 import { type ElementType, elementTypes } from './content-fields.ts';
 
-export { type Entry, type FoundVersion, findVersion, hrefOf, type Version } from '../models/read-model.ts';
+export { type Entry, type FoundVersion, findVersion, hrefOf, type Version } from '../../models/read-model.ts';
 
 /** An element, and its path in the console. */
 export type FoundElement = FoundModel<ElementType>;

@@ -1,8 +1,8 @@
-import { activationRoutes } from '../models/activation.ts';
-import { modelRoutes } from '../models/detail.ts';
-import { endingRoutes } from '../models/endings.ts';
-import type { ModelRoom } from '../models/model-room.ts';
-import { changeRoutes } from '../models/version-changes.ts';
+import { activationRoutes } from '../../models/activation.ts';
+import { modelRoutes } from '../../models/detail.ts';
+import { endingRoutes } from '../../models/endings.ts';
+import type { ModelRoom } from '../../models/model-room.ts';
+import { changeRoutes } from '../../models/version-changes.ts';
 import type { Room } from '../room.ts';
 import { describeActivation } from './activation.ts';
 import { compareContents } from './compare-contents.ts';

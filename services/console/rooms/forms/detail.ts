@@ -1,12 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { endsOf, versionTable } from '../../models/detail.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
-import { endsOf, versionTable } from '../models/detail.ts';
 import { type ElementView, readNamed } from './elements.ts';
 import { layoutOf } from './layout-values.ts';
 import { type Entry, type FoundForm, findForm, findVersion } from './read-form.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { type Entry, listEntries, questionTypes } from '../models/read-model.ts';
 
 type PeerModels = components['schemas']['PeerModels'];
 

@@ -1,9 +1,9 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { modelListRoute } from '../../models/list.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { modelListRoute } from '../models/list.ts';
 import { hrefOf } from './read-form.ts';
 
 /** The list of forms, and new ones. */

@@ -1,9 +1,9 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { newestVersion } from '../../models/read-model.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { newestVersion } from '../models/read-model.ts';
 import { placeFaults } from './layout-faults.ts';
 import { contentOf, layoutOf } from './layout-values.ts';
 import { type Entry, findForm } from './read-form.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
+import { type FoundModel, findModel } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { type FoundModel, findModel } from '../models/read-model.ts';
 
-export { type Entry, type FoundVersion, findVersion, hrefOf, type Version } from '../models/read-model.ts';
+export { type Entry, type FoundVersion, findVersion, hrefOf, type Version } from '../../models/read-model.ts';
 
 /** A layout, and its path in the console. */
 export type FoundForm = FoundModel<'layout'>;

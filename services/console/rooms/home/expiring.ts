@@ -1,8 +1,8 @@
 import type { ApiClient } from '../../api/api-client.ts';
+import { listEntries, questionTypes } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type Column, tableView } from '../../pages/table.ts';
-import { listEntries, questionTypes } from '../models/read-model.ts';
 import { elementColumn } from './figures.ts';
 
 /** How many answers to an element are valid, and how many of them expire soon. */

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { listEntries } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { listEntries } from '../models/read-model.ts';
 import { writeSnippets } from './snippets.ts';
 
 const placesOfCode = ['curl', 'node', 'php', 'iframe', 'link'] as const;

@@ -6,7 +6,7 @@ import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { findRow, rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
 
 type Key = components['schemas']['Key'];
@@ -109,13 +109,12 @@ function columnsOf(reader: ConsoleReader, path: string): Column<Key>[] {
 
 /** @throws ApiFailure 404 for a key that was revoked meanwhile. */
 async function findKey(ctx: Context, kit: RoomKit): Promise<Key> {
-  for (let cursor: string | undefined; ; ) {
-    const { body, next } = await kit.api(ctx).call('listKeys', { query: { cursor, limit: 200 } });
-    const found = body.find(({ id }) => id === ctx.params.id);
-    if (found) return found;
-    if (!next) throw new ApiFailure(404, {});
-    cursor = next;
-  }
+  const found = await findRow(
+    (cursor) => rowsOf(kit.api(ctx).call('listKeys', { query: { cursor, limit: 200 } })),
+    ({ id }) => id === ctx.params.id,
+  );
+  if (!found) throw new ApiFailure(404, {});
+  return found;
 }
 
 type NewKey = components['schemas']['CreatedKey'];

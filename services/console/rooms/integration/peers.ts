@@ -77,7 +77,6 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
           kit.form(ctx, {
             action: `${href}/confirm-keys`,
             submit: reader.t('peers.confirm'),
-            fields: [],
             hidden: { thumbprints: announced.join(' ') },
           }),
         prefix: kit.form(ctx, {

@@ -5,6 +5,7 @@ import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choicesOf } from '../../pages/filters.ts';
+import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 
@@ -44,13 +45,12 @@ export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
     kit.form(ctx, {
       action: `${path}/redeliver`,
       submit: reader.t('deliveries.repeatAll', { count: failed.length }),
-      fields: [],
       hidden: { ids: failed.join(' ') },
     });
   return { path, filters, table, repeat };
 }
 
-/** Repeats deliveries: one, or the failed ones that were shown. */
+/** Repeats deliveries: the failed ones that were shown, or one. */
 export function deliveryRoutes(router: Router, kit: RoomKit): void {
   router.post('/webhooks/:id/redeliver', async (ctx) => {
     const id = String(ctx.params.id);
@@ -58,21 +58,16 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
     for (const did of ids) await kit.api(ctx).call('repeatDelivery', { params: { id, did } });
     kit.open(ctx, `${kit.path}/webhooks/${id}`, 'redelivered');
   });
-  router.get('/webhooks/:id/deliveries/:did', async (ctx) => {
-    const { t } = kit.reader(ctx);
-    const { id, did } = ctx.params as { id: string; did: string };
-    const href = `${kit.path}/webhooks/${id}`;
-    await kit.confirm(ctx, {
+  formPage(router, kit, {
+    path: '/webhooks/:id/deliveries/:did',
+    ask: (ctx, { t }) => ({
       title: t('deliveries.repeatTitle'),
       effects: [t('deliveries.repeatEffect')],
-      form: kit.form(ctx, {
-        action: `${href}/redeliver`,
-        submit: t('deliveries.repeat'),
-        cancelUrl: href,
-        fields: [],
-        hidden: { ids: did },
-      }),
-    });
+      submit: t('deliveries.repeat'),
+      cancelUrl: `${kit.path}/webhooks/${ctx.params.id}`,
+    }),
+    send: (ctx) => kit.api(ctx).call('repeatDelivery', { params: ctx.params as { id: string; did: string } }),
+    done: (ctx) => kit.open(ctx, `${kit.path}/webhooks/${ctx.params.id}`, 'redelivered'),
   });
 }
 

@@ -74,10 +74,10 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
         { href: `${href}/secret`, word: reader.t('webhooks.renew') },
         { href: `${href}/delete`, word: reader.t('webhooks.delete'), tone: 'ending' },
       ],
-      test: kit.form(ctx, { action: `${href}/test`, submit: reader.t('webhooks.test'), fields: [] }),
+      test: kit.form(ctx, { action: `${href}/test`, submit: reader.t('webhooks.test') }),
       resume:
         webhook.state === 'PAUSED' &&
-        kit.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume'), fields: [] }),
+        kit.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume') }),
       ...deliveries,
     });
   });

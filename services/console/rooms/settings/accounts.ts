@@ -6,7 +6,7 @@ import { columnsFor, factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FormPage, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { findRow, rowsOf, sendList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 import type { Column } from '../../pages/table.ts';
 
@@ -176,11 +176,10 @@ function factsOf(reader: ConsoleReader, { state, creationDate, lastSignInDate }:
 
 /** @throws ApiFailure 404 for an account that was deleted meanwhile. */
 async function findAccount(ctx: Context, kit: RoomKit): Promise<Account> {
-  for (let cursor: string | undefined; ; ) {
-    const { body, next } = await kit.api(ctx).call('listAccounts', { query: { cursor, limit: 200 } });
-    const found = body.find(({ id }) => id === ctx.params.id);
-    if (found) return found;
-    if (!next) throw new ApiFailure(404, {});
-    cursor = next;
-  }
+  const found = await findRow(
+    (cursor) => rowsOf(kit.api(ctx).call('listAccounts', { query: { cursor, limit: 200 } })),
+    ({ id }) => id === ctx.params.id,
+  );
+  if (!found) throw new ApiFailure(404, {});
+  return found;
 }

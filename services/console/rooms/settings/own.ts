@@ -28,7 +28,6 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
           action: `${path}/sessions`,
           submit: t('own.endOthers'),
           tone: 'ending',
-          fields: [],
         }),
         looks: kit.form(ctx, {
           action: path,

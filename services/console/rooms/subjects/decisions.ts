@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { Temporal } from 'temporal-polyfill';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { listEntries } from '../../models/read-model.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -9,7 +10,6 @@ import type { FieldSpec, PostedForm } from '../../pages/form.ts';
 import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { purposes } from '../elements/content-fields.ts';
-import { listEntries } from '../models/read-model.ts';
 import { type Decisions, decisionsView } from './decisions-view.ts';
 import { subjectPath } from './subject-path.ts';
 

@@ -62,7 +62,6 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
         action: `${urlOf(ctx)}/start`,
         submit: t('erasure.start'),
         tone: 'ending',
-        fields: [],
       }),
       refuse: kit.form(ctx, {
         action: `${urlOf(ctx)}/refuse`,

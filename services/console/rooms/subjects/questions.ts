@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
+import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { type Entry, listEntries, questionTypes } from '../models/read-model.ts';
 
 /** A question of this instance in one language, as it is answered on behalf of a person. */
 export interface Question {

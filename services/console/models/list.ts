@@ -1,10 +1,10 @@
 import type Router from '@koa/router';
-import { columnsFor } from '../../pages/columns.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { choicesOf, type FilterSpec } from '../../pages/filters.ts';
-import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
-import type { Column } from '../../pages/table.ts';
+import { columnsFor } from '../pages/columns.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import { choicesOf, type FilterSpec } from '../pages/filters.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import { rowsOf, sendList } from '../pages/list-page.ts';
+import type { Column } from '../pages/table.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, hasVersion, hrefOf } from './read-model.ts';
 

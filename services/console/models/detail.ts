@@ -1,11 +1,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { columnsFor } from '../../pages/columns.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec } from '../../pages/form.ts';
-import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
-import { tableView } from '../../pages/table.ts';
+import { columnsFor } from '../pages/columns.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import type { FieldSpec } from '../pages/form.ts';
+import { formPage } from '../pages/form-page.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import { tableView } from '../pages/table.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, hasVersion } from './read-model.ts';
 

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { ApiClient } from '../../api/api-client.ts';
-import { ApiFailure } from '../../api/api-failure.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { ApiClient } from '../api/api-client.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { RoomKit } from '../pages/kit.ts';
 
 export type Entry = components['schemas']['Entry'];
 export type Version = components['schemas']['Version'];

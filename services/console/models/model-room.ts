@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { RoomKit } from '../../pages/kit.ts';
-import type { Difference } from '../../pages/text-diff.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import type { Difference } from '../pages/text-diff.ts';
 import type { Entry, FoundModel, Version } from './read-model.ts';
 
 /** What the pages of entries need of the room they are in: elements and forms are entries of other types. */

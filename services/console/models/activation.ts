@@ -1,10 +1,10 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { ApiFailure } from '../../api/api-failure.ts';
-import type { FieldSpec } from '../../pages/form.ts';
-import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { FieldSpec } from '../pages/form.ts';
+import { formPage } from '../pages/form-page.ts';
+import type { RoomKit } from '../pages/kit.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, type FoundVersion, findVersion, requireVersion } from './read-model.ts';
 

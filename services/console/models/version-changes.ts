@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
-import { ApiFailure } from '../../api/api-failure.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { RoomKit } from '../pages/kit.ts';
 import type { ModelRoom } from './model-room.ts';
 import type { Entry } from './read-model.ts';
 

@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { OperationId } from '../../api/api-types.ts';
-import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { OperationId } from '../api/api-types.ts';
+import { formPage } from '../pages/form-page.ts';
+import type { RoomKit } from '../pages/kit.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, requireVersion } from './read-model.ts';
 
