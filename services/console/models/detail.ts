@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { columnsFor } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
-import type { FieldSpec } from '../pages/form.ts';
+import { fieldsFor } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import { tableView } from '../pages/table.ts';
@@ -30,23 +30,19 @@ export function modelRoutes<Type extends Entry['type']>(
     path: '/:key/name',
     operation: 'updateModel',
     view: 'form',
-    async ask(ctx, { t }) {
+    async ask(ctx, reader) {
       const { entry, etag = '', href } = await find(ctx, kit);
       const { name, description, type } = entry;
-      const checks: FieldSpec[] = [
-        ...(isElement ? [{ name: 'shared', label: t('elements.shared'), kind: 'check' as const }] : []),
-        ...(type === 'information'
-          ? [{ name: 'default', label: t('elements.default'), kind: 'check' as const }]
-          : []),
-      ];
+      const field = fieldsFor(reader, words);
       return {
-        title: t(`${words}.nameTitle`, { name }),
-        submit: t(`${words}.save`),
+        title: reader.t(`${words}.nameTitle`, { name }),
+        submit: reader.t(`${words}.save`),
         cancelUrl: href,
         fields: [
-          { name: 'name', label: t(`${words}.name`), isRequired: true, maxLength: 255 },
-          { name: 'description', label: t(`${words}.description`), kind: 'textarea', maxLength: 20_000 },
-          ...checks,
+          field('name', { isRequired: true, maxLength: 255 }),
+          field('description', { kind: 'textarea', maxLength: 20_000 }),
+          ...(isElement ? [field('shared', { kind: 'check' })] : []),
+          ...(type === 'information' ? [field('default', { kind: 'check' })] : []),
         ],
         values: {
           name,

@@ -86,6 +86,20 @@ export interface FormInput {
 /** The fields of a posted form; a field may have several values. */
 export type PostedForm = Readonly<Record<string, readonly string[]>>;
 
+/** What a field has beside its words. */
+type FieldRest = Partial<Omit<FieldSpec, 'name'>> & {
+  /** Message of the label, below the prefix. Default: the name of the field. */
+  word?: string;
+};
+
+/** Makes fields: their labels are the messages `<prefix>.<word>`, their hints `<prefix>.<word>Hint` if it exists. */
+export function fieldsFor({ t, has }: ConsoleReader, prefix: string) {
+  return (name: string, { word = name, ...rest }: FieldRest = {}): FieldSpec => {
+    const hint = `${prefix}.${word}Hint`;
+    return { name, label: t(`${prefix}.${word}`), ...(has(hint) && { hint: t(hint) }), ...rest };
+  };
+}
+
 /** Makes the view of a form. All values stay; each fault is at its field and in the summary. */
 export function formView(reader: ConsoleReader, input: FormInput): FormView {
   const { fields: specs = [] } = input;

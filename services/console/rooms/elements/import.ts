@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { hrefOf } from './read-element.ts';
@@ -12,23 +13,20 @@ export function importRoutes(router: Router, kit: RoomKit): void {
     view: 'form',
     isCreating: true,
     placeFaults: atExport,
-    ask: (_, { t }) => ({
-      title: t('import.title'),
-      submit: t('import.submit'),
-      cancelUrl: kit.path,
-      fields: [
-        {
-          name: 'export',
-          label: t('import.export'),
-          hint: t('import.hint'),
-          kind: 'textarea',
-          isRequired: true,
-          isCode: true,
-          fromFile: t('import.file'),
-        },
-        { name: 'key', label: t('import.key'), hint: t('import.keyHint'), maxLength: 255, isCode: true },
-      ],
-    }),
+    ask(_, reader) {
+      const { t } = reader;
+      const field = fieldsFor(reader, 'import');
+      const text = { kind: 'textarea', isRequired: true, isCode: true } as const;
+      return {
+        title: t('import.title'),
+        submit: t('import.submit'),
+        cancelUrl: kit.path,
+        fields: [
+          field('export', { ...text, hint: t('import.hint'), fromFile: t('import.file') }),
+          field('key', { maxLength: 255, isCode: true }),
+        ],
+      };
+    },
     async send(ctx, field) {
       const body = readExport(field('export'), field('key'));
       return kit.api(ctx).call('importModel', { body });

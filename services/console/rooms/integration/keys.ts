@@ -4,6 +4,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { findRow, rowsOf, sendList } from '../../pages/list-page.ts';
@@ -33,25 +34,24 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     operation: 'createKey',
     view: 'form',
     isCreating: true,
-    ask: (_, { t }) => ({
-      title: t('keys.new'),
-      submit: t('keys.generate'),
-      cancelUrl: path,
-      fields: [
-        { name: 'name', label: t('keys.name'), hint: t('keys.nameHint'), isRequired: true, maxLength: 255 },
-        {
-          name: 'scope',
-          label: t('keys.scope'),
-          kind: 'radios',
-          isRequired: true,
-          options: ['OWNER', 'DECISION', 'PEER'].map(
-            (scope) => [scope, t(`keys.scopeText.${scope}`)] as const,
-          ),
-        },
-        { name: 'elements', label: t('keys.elements'), hint: t('keys.elementsHint') },
-      ],
-      values: { scope: 'OWNER' },
-    }),
+    ask(_, reader) {
+      const { t } = reader;
+      const field = fieldsFor(reader, 'keys');
+      const scopes = ['OWNER', 'DECISION', 'PEER'].map(
+        (each) => [each, t(`keys.scopeText.${each}`)] as const,
+      );
+      return {
+        title: t('keys.new'),
+        submit: t('keys.generate'),
+        cancelUrl: path,
+        fields: [
+          field('name', { isRequired: true, maxLength: 255 }),
+          field('scope', { kind: 'radios', isRequired: true, options: scopes }),
+          field('elements'),
+        ],
+        values: { scope: 'OWNER' },
+      };
+    },
     send(ctx, field) {
       const elements = field('elements')
         .split(/[\s,،]+/)

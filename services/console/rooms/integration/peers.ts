@@ -4,6 +4,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { columnsFor, factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import { fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
@@ -39,16 +40,20 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     operation: 'createPeer',
     view: 'form',
     isCreating: true,
-    ask: (_, { t }) => ({
-      title: t('peers.new'),
-      locals: { text: t('peers.newText') },
-      submit: t('peers.pair'),
-      cancelUrl: path,
-      fields: [
-        { name: 'url', label: t('peers.url'), kind: 'url', hint: t('peers.urlHint'), isRequired: true },
-        { name: 'apiKey', label: t('peers.key'), hint: t('peers.keyHint'), isRequired: true, isCode: true },
-      ],
-    }),
+    ask(_, reader) {
+      const { t } = reader;
+      const field = fieldsFor(reader, 'peers');
+      return {
+        title: t('peers.new'),
+        locals: { text: t('peers.newText') },
+        submit: t('peers.pair'),
+        cancelUrl: path,
+        fields: [
+          field('url', { kind: 'url', isRequired: true }),
+          field('apiKey', { word: 'key', isRequired: true, isCode: true }),
+        ],
+      };
+    },
     secret: ['apiKey'],
     send(ctx, field) {
       const body = { url: field('url'), apiKey: field('apiKey') };
@@ -62,6 +67,7 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     const peer = await readPeer(ctx);
     const { body: own } = await kit.api(ctx).call('getInstance');
     const href = urlOf(ctx);
+    const field = fieldsFor(reader, 'peers');
     const announced = peer.announcedThumbprints ?? [];
     await kit.page(
       ctx,
@@ -83,23 +89,15 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
           action: `${href}`,
           submit: reader.t('peers.save'),
           fields: [
-            {
-              name: 'subjectPrefix',
-              label: reader.t('peers.prefix'),
-              hint: reader.t('peers.prefixHint'),
-              maxLength: 100,
-            },
-            {
-              name: 'erasure',
-              label: reader.t('peers.erasure'),
-              hint: reader.t('peers.erasureHint'),
+            field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
+            field('erasure', {
               kind: 'radios',
               options: [
                 ['ASK', reader.t('peers.erasureAsk')],
                 ['FOLLOW', reader.t('peers.erasureFollow')],
               ],
               isRequired: true,
-            },
+            }),
           ],
           values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
           failure,

@@ -2,36 +2,24 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
 import { stateMark } from '../../pages/states.ts';
 
 type Webhook = components['schemas']['Webhook'];
 
 /** The fields of a webhook that people set. */
 export function fieldsOf(reader: ConsoleReader): FieldSpec[] {
-  const { t } = reader;
+  const field = fieldsFor(reader, 'webhooks');
   const actions = subscribableActions.map(
     (action) => [action, reader.word('webhookAction', action)] as const,
   );
   return [
-    { name: 'name', label: t('webhooks.name'), hint: t('webhooks.nameHint'), maxLength: 255 },
-    { name: 'targetUrl', label: t('webhooks.url'), kind: 'url', isRequired: true, maxLength: 2048 },
-    {
-      name: 'actions',
-      label: t('webhooks.actions'),
-      kind: 'checks',
-      pointer: '/subscribedActions',
-      options: actions,
-    },
-    { name: 'recipient', label: t('webhooks.recipient'), hint: t('webhooks.recipientHint'), maxLength: 255 },
-    { name: 'elements', label: t('webhooks.elements'), hint: t('webhooks.elementsHint'), isCode: true },
-    {
-      name: 'acknowledgeWithin',
-      label: t('webhooks.acknowledgeWithin'),
-      hint: t('webhooks.acknowledgeWithinHint'),
-      maxLength: 100,
-      isCode: true,
-    },
+    field('name', { maxLength: 255 }),
+    field('targetUrl', { word: 'url', kind: 'url', isRequired: true, maxLength: 2048 }),
+    field('actions', { kind: 'checks', pointer: '/subscribedActions', options: actions }),
+    field('recipient', { maxLength: 255 }),
+    field('elements', { isCode: true }),
+    field('acknowledgeWithin', { maxLength: 100, isCode: true }),
   ];
 }
 

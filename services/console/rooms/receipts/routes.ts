@@ -3,6 +3,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { factsView } from '../../pages/columns.ts';
 import { withQuery } from '../../pages/filters.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
@@ -23,6 +24,7 @@ export const receipts: Room = {
     const show = async (ctx: Context, failure?: ApiFailure) => {
       const reader = kit.reader(ctx);
       const { t } = reader;
+      const field = fieldsFor(reader, 'verify');
       const filters = kit.filters(ctx, kit.path, [
         { name: 'transaction', kind: 'text', label: t('receipts.transaction') },
       ]);
@@ -42,25 +44,8 @@ export const receipts: Room = {
             action: kit.path,
             submit: t('verify.act'),
             fields: [
-              {
-                name: 'jws',
-                label: t('verify.jws'),
-                hint: t('verify.jwsHint'),
-                kind: 'textarea',
-                isRequired: true,
-                isCode: true,
-              },
-              ...(kit.may(ctx, 'listPeers')
-                ? [
-                    {
-                      name: 'keys',
-                      label: t('verify.keys'),
-                      hint: t('verify.keysHint'),
-                      kind: 'textarea' as const,
-                      isCode: true,
-                    },
-                  ]
-                : []),
+              field('jws', { kind: 'textarea', isRequired: true, isCode: true }),
+              ...(kit.may(ctx, 'listPeers') ? [field('keys', { kind: 'textarea', isCode: true })] : []),
             ],
             values: failure && kit.posted(ctx),
             failure,

@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import { formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
@@ -17,7 +18,11 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     const reader = kit.reader(ctx);
     const { t } = reader;
     const { body: config } = await kit.api(ctx).call('getSystemConfig');
-    const languages = ['en', 'fr', 'ar'].map((tag) => [tag, ownName(tag)] as const);
+    const field = fieldsFor(reader, 'own');
+    const tags = ['en', 'fr', 'ar'].map((tag) => [tag, ownName(tag)] as const);
+    const languages = [['', t('own.browser')] as const, ...tags];
+    const schemes = ['browser', 'light', 'dark'] as const;
+    const colors = schemes.map((each) => [each === 'browser' ? '' : each, t(`own.colors.${each}`)] as const);
     await kit.page(
       ctx,
       'own',
@@ -33,22 +38,8 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
           action: path,
           submit: t('own.save'),
           fields: [
-            {
-              name: 'language',
-              label: t('own.language'),
-              kind: 'select',
-              options: [['', t('own.browser')], ...languages],
-              isRequired: true,
-            },
-            {
-              name: 'colors',
-              label: t('own.colors'),
-              kind: 'select',
-              options: ['', 'light', 'dark'].map(
-                (value) => [value, t(`own.colors.${value || 'browser'}`)] as const,
-              ),
-              isRequired: true,
-            },
+            field('language', { kind: 'select', options: languages, isRequired: true }),
+            field('colors', { kind: 'select', options: colors, isRequired: true }),
           ],
           values: { language: languageOf(ctx) ?? '', colors: colorsOf(ctx) ?? '' },
         }),
@@ -58,21 +49,8 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
             action: `${path}/password`,
             submit: t('own.change'),
             fields: [
-              {
-                name: 'current',
-                label: t('own.current'),
-                kind: 'password',
-                autocomplete: 'current-password',
-                isRequired: true,
-              },
-              {
-                name: 'password',
-                label: t('own.password'),
-                kind: 'password',
-                hint: t('own.passwordHint'),
-                autocomplete: 'new-password',
-                isRequired: true,
-              },
+              field('current', { kind: 'password', autocomplete: 'current-password', isRequired: true }),
+              field('password', { kind: 'password', autocomplete: 'new-password', isRequired: true }),
             ],
             failure,
           }),

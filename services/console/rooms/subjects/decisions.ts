@@ -6,7 +6,7 @@ import { listEntries } from '../../models/read-model.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
-import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
 import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { purposes } from '../elements/content-fields.ts';
@@ -66,32 +66,16 @@ export function decisionRoutes(router: Router, kit: RoomKit): void {
   router.post('/decisions', orShowAgain(showFailure, decide));
 }
 
-function fieldsOf({ t, word }: ConsoleReader, elements: (readonly [string, string])[]): FieldSpec[] {
+function fieldsOf(reader: ConsoleReader, elements: (readonly [string, string])[]): FieldSpec[] {
+  const field = fieldsFor(reader, 'decisions');
+  const purposeOptions = purposes.map((each) => [each, reader.word('purpose', each)] as const);
   return [
-    { name: 'subject', label: t('decisions.subject'), hint: t('subjects.nameHint'), isRequired: true },
-    {
-      name: 'elements',
-      label: t('decisions.elements'),
-      kind: 'checks',
-      options: elements,
-      pointer: '/questions',
-    },
-    {
-      name: 'purposes',
-      label: t('decisions.purposes'),
-      hint: t('decisions.purposesHint'),
-      kind: 'checks',
-      options: purposes.map((each) => [each, word('purpose', each)] as const),
-    },
-    {
-      name: 'others',
-      label: t('decisions.others'),
-      hint: t('decisions.othersHint'),
-      kind: 'textarea',
-      isCode: true,
-    },
-    { name: 'object', label: t('record.object'), hint: t('decisions.objectHint') },
-    { name: 'asOf', label: t('decisions.asOf'), hint: t('decisions.asOfHint'), kind: 'datetime-local' },
+    field('subject', { hint: reader.t('subjects.nameHint'), isRequired: true }),
+    field('elements', { kind: 'checks', options: elements, pointer: '/questions' }),
+    field('purposes', { kind: 'checks', options: purposeOptions }),
+    field('others', { kind: 'textarea', isCode: true }),
+    field('object', { label: reader.t('record.object') }),
+    field('asOf', { kind: 'datetime-local' }),
   ];
 }
 

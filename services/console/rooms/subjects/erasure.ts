@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
 import { type FormPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { nameOf } from './subject-path.ts';
@@ -34,18 +34,13 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     path: 'hold',
     operation: 'holdSubject',
     words: { title: 'hold.title', effect: 'hold.effect', act: 'hold.act' },
-    fields: ({ t }) => [
-      reasonField('hold', t, true),
-      {
-        name: 'restrict',
-        label: t('hold.restrict'),
+    fields: (reader) => [
+      reasonField(reader, 'hold', true),
+      fieldsFor(reader, 'hold')('restrict', {
         kind: 'radios',
-        options: [
-          ['no', t('hold.restrict.no')],
-          ['yes', t('hold.restrict.yes')],
-        ],
+        options: ['no', 'yes'].map((each) => [each, reader.t(`hold.restrict.${each}`)] as const),
         isRequired: true,
-      },
+      }),
     ],
     send(ctx, field) {
       const body = { reason: field('reason'), restrict: field('restrict') === 'yes' };
@@ -65,9 +60,9 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     path: 'erase',
     operation: 'eraseSubject',
     words: { title: 'erase.title', effect: 'erase.effect', act: 'erase.act' },
-    fields: ({ t }) => [
-      { name: 'typed', label: t('erase.typed'), isRequired: true, autocomplete: 'off' },
-      reasonField('erase', t),
+    fields: (reader) => [
+      fieldsFor(reader, 'erase')('typed', { isRequired: true, autocomplete: 'off' }),
+      reasonField(reader, 'erase'),
     ],
     async numbers(ctx, name, { t }) {
       const api = kit.api(ctx);
@@ -118,16 +113,8 @@ function actPage(router: Router, kit: RoomKit, { path, words, fields, numbers, .
   });
 }
 
-function reasonField(act: 'hold' | 'erase', t: ConsoleReader['t'], isRequired = false): FieldSpec {
-  const hint = t(`${act}.reasonHint`);
-  return {
-    name: 'reason',
-    label: t(`${act}.reason`),
-    hint,
-    isRequired,
-    kind: 'textarea',
-    maxLength: longestReason,
-  };
+function reasonField(reader: ConsoleReader, act: 'hold' | 'erase', isRequired = false): FieldSpec {
+  return fieldsFor(reader, act)('reason', { isRequired, kind: 'textarea', maxLength: longestReason });
 }
 
 /** The hold among the facts of a person. */

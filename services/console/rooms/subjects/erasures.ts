@@ -4,6 +4,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiFailure } from '../../api/api-failure.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
@@ -48,15 +49,10 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
   };
   router.get('/erasures/:id', (ctx) => show(ctx));
 
-  function decisionForms(ctx: Context, { t }: ConsoleReader, failure: ApiFailure | undefined) {
-    const ground = {
-      name: 'ground',
-      label: t('erasure.ground'),
-      hint: t('erasure.groundHint'),
-      kind: 'textarea' as const,
-      maxLength: longestGround,
-      isRequired: true,
-    };
+  function decisionForms(ctx: Context, reader: ConsoleReader, failure: ApiFailure | undefined) {
+    const { t } = reader;
+    const rest = { kind: 'textarea', maxLength: longestGround, isRequired: true } as const;
+    const ground = fieldsFor(reader, 'erasure')('ground', rest);
     return {
       start: kit.form(ctx, {
         action: `${urlOf(ctx)}/start`,

@@ -1,6 +1,7 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
@@ -67,15 +68,7 @@ export const subjects: Room = {
         title: reader.t('subjects.new'),
         submit: reader.t('subjects.create'),
         cancelUrl: kit.path,
-        fields: [
-          {
-            name: 'name',
-            label: reader.t('subjects.name'),
-            hint: reader.t('subjects.nameHint'),
-            isRequired: true,
-          },
-          ...contactFields(reader),
-        ],
+        fields: [fieldsFor(reader, 'subjects')('name', { isRequired: true }), ...contactFields(reader)],
       }),
       send(ctx, field) {
         const [emailAddress, defaultLanguage] = [field('emailAddress'), field('defaultLanguage')];

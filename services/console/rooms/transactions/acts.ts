@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
 import { type FormPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
@@ -18,18 +18,18 @@ export function actRoutes(router: Router, kit: RoomKit): void {
       ...carryOut
     }: Pick<FormPage<Made>, 'send' | 'done'> & {
       tone: 'primary' | 'ending';
-      fields?: (t: ConsoleReader['t']) => FieldSpec[];
+      fields?: (reader: ConsoleReader) => FieldSpec[];
     },
   ) =>
     formPage(router, kit, {
       path: `/:id/${name}`,
-      ask: (ctx, { t }) => ({
-        title: t(`transactions.${name}Title`),
-        effects: [t(`transactions.${name}Effect`)],
-        submit: t(`transactions.${name}`),
+      ask: (ctx, reader) => ({
+        title: reader.t(`transactions.${name}Title`),
+        effects: [reader.t(`transactions.${name}Effect`)],
+        submit: reader.t(`transactions.${name}`),
         tone,
         cancelUrl: urlOf(ctx),
-        fields: fields(t),
+        fields: fields(reader),
       }),
       ...carryOut,
     });
@@ -46,14 +46,12 @@ export function actRoutes(router: Router, kit: RoomKit): void {
   });
   act('withdraw', {
     tone: 'ending',
-    fields: (t) => [
-      {
-        name: 'comment',
-        label: t('transactions.withdrawComment'),
-        hint: t('transactions.withdrawCommentHint'),
+    fields: (reader) => [
+      fieldsFor(reader, 'transactions')('comment', {
+        word: 'withdrawComment',
         kind: 'textarea',
         maxLength: 4_000,
-      },
+      }),
     ],
     send(ctx, field) {
       const comment = field('comment');
