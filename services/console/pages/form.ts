@@ -94,9 +94,12 @@ type FieldRest = Partial<Omit<FieldSpec, 'name'>> & {
 
 /** Makes fields: their labels are the messages `<prefix>.<word>`, their hints `<prefix>.<word>Hint` if it exists. */
 export function fieldsFor({ t, has }: ConsoleReader, prefix: string) {
-  return (name: string, { word = name, ...rest }: FieldRest = {}): FieldSpec => {
+  return (
+    name: string,
+    { word = name, label = t(`${prefix}.${word}`), ...rest }: FieldRest = {},
+  ): FieldSpec => {
     const hint = `${prefix}.${word}Hint`;
-    return { name, label: t(`${prefix}.${word}`), ...(has(hint) && { hint: t(hint) }), ...rest };
+    return { name, label, ...(has(hint) && { hint: t(hint) }), ...rest };
   };
 }
 

@@ -69,43 +69,39 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     const href = urlOf(ctx);
     const field = fieldsFor(reader, 'peers');
     const announced = peer.announcedThumbprints ?? [];
-    await kit.page(
-      ctx,
-      'peer',
-      {
-        title: peer.name,
-        facts: factsOf(reader, peer),
-        thumbprints: peer.thumbprints,
-        own: own.jwks.keys.filter(({ use }) => use === 'sig').map(({ kid }) => kid),
-        announced,
-        confirm:
-          announced.length > 0 &&
-          kit.form(ctx, {
-            action: `${href}/confirm-keys`,
-            submit: reader.t('peers.confirm'),
-            hidden: { thumbprints: announced.join(' ') },
-          }),
-        prefix: kit.form(ctx, {
-          action: `${href}`,
-          submit: reader.t('peers.save'),
-          fields: [
-            field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
-            field('erasure', {
-              kind: 'radios',
-              options: [
-                ['ASK', reader.t('peers.erasureAsk')],
-                ['FOLLOW', reader.t('peers.erasureFollow')],
-              ],
-              isRequired: true,
-            }),
-          ],
-          values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
-          failure,
+    const locals = {
+      title: peer.name,
+      facts: factsOf(reader, peer),
+      thumbprints: peer.thumbprints,
+      own: own.jwks.keys.filter(({ use }) => use === 'sig').map(({ kid }) => kid),
+      announced,
+      confirm:
+        announced.length > 0 &&
+        kit.form(ctx, {
+          action: `${href}/confirm-keys`,
+          submit: reader.t('peers.confirm'),
+          hidden: { thumbprints: announced.join(' ') },
         }),
-        endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
-      },
-      failure?.status,
-    );
+      prefix: kit.form(ctx, {
+        action: `${href}`,
+        submit: reader.t('peers.save'),
+        fields: [
+          field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
+          field('erasure', {
+            kind: 'radios',
+            options: [
+              ['ASK', reader.t('peers.erasureAsk')],
+              ['FOLLOW', reader.t('peers.erasureFollow')],
+            ],
+            isRequired: true,
+          }),
+        ],
+        values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
+        failure,
+      }),
+      endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
+    };
+    await kit.page(ctx, 'peer', locals, failure?.status);
   };
   router.get('/peers/:id', (ctx) => showPeer(ctx));
 

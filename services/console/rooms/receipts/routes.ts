@@ -30,29 +30,25 @@ export const receipts: Room = {
       ]);
       const { transaction } = filters.values;
       const found = transaction ? await findReceipt(ctx, kit, transaction) : undefined;
-      await kit.page(
-        ctx,
-        'receipts',
-        {
-          title: t('receipts.title'),
-          path: kit.path,
-          filters,
-          isMissing: transaction !== undefined && !found,
-          facts: found && factsOf(ctx, kit, found, found.transaction),
-          files: found ? await linksOf(ctx, kit, found.transaction) : [],
-          verify: kit.form(ctx, {
-            action: kit.path,
-            submit: t('verify.act'),
-            fields: [
-              field('jws', { kind: 'textarea', isRequired: true, isCode: true }),
-              ...(kit.may(ctx, 'listPeers') ? [field('keys', { kind: 'textarea', isCode: true })] : []),
-            ],
-            values: failure && kit.posted(ctx),
-            failure,
-          }),
-        },
-        failure?.status,
-      );
+      const locals = {
+        title: t('receipts.title'),
+        path: kit.path,
+        filters,
+        isMissing: transaction !== undefined && !found,
+        facts: found && factsOf(ctx, kit, found, found.transaction),
+        files: found ? await linksOf(ctx, kit, found.transaction) : [],
+        verify: kit.form(ctx, {
+          action: kit.path,
+          submit: t('verify.act'),
+          fields: [
+            field('jws', { kind: 'textarea', isRequired: true, isCode: true }),
+            ...(kit.may(ctx, 'listPeers') ? [field('keys', { kind: 'textarea', isCode: true })] : []),
+          ],
+          values: failure && kit.posted(ctx),
+          failure,
+        }),
+      };
+      await kit.page(ctx, 'receipts', locals, failure?.status);
     };
     router.get('/', (ctx) => show(ctx));
 

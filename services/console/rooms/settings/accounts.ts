@@ -73,28 +73,24 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     const account = await findAccount(ctx, kit);
     const href = urlOf(ctx);
     const isDisabled = account.state === 'DISABLED';
-    await kit.page(
-      ctx,
-      'account',
-      {
-        title: account.name,
-        facts: factsOf(reader, account),
-        change: kit.form(ctx, {
-          action: href,
-          submit: reader.t('accounts.save'),
-          cancelUrl: path,
-          fields: [roleField(reader)],
-          values: failure ? kit.posted(ctx) : { role: account.role },
-          failure,
-        }),
-        acts: [
-          { href: `${href}/${isDisabled ? 'enable' : 'disable'}`, word: actWord(reader, isDisabled) },
-          ...(isDisabled ? [] : [{ href: `${href}/link`, word: reader.t('accounts.newLink') }]),
-          { href: `${href}/delete`, word: reader.t('accounts.delete') },
-        ],
-      },
-      failure?.status,
-    );
+    const locals = {
+      title: account.name,
+      facts: factsOf(reader, account),
+      change: kit.form(ctx, {
+        action: href,
+        submit: reader.t('accounts.save'),
+        cancelUrl: path,
+        fields: [roleField(reader)],
+        values: failure ? kit.posted(ctx) : { role: account.role },
+        failure,
+      }),
+      acts: [
+        { href: `${href}/${isDisabled ? 'enable' : 'disable'}`, word: actWord(reader, isDisabled) },
+        ...(isDisabled ? [] : [{ href: `${href}/link`, word: reader.t('accounts.newLink') }]),
+        { href: `${href}/delete`, word: reader.t('accounts.delete') },
+      ],
+    };
+    await kit.page(ctx, 'account', locals, failure?.status);
   };
   router.get('/accounts/:id', (ctx) => showAccount(ctx));
 

@@ -23,40 +23,36 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     const languages = [['', t('own.browser')] as const, ...tags];
     const schemes = ['browser', 'light', 'dark'] as const;
     const colors = schemes.map((each) => [each === 'browser' ? '' : each, t(`own.colors.${each}`)] as const);
-    await kit.page(
-      ctx,
-      'own',
-      {
-        title: t('own.title'),
-        sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
-        others: kit.form(ctx, {
-          action: `${path}/sessions`,
-          submit: t('own.endOthers'),
-          tone: 'ending',
-        }),
-        looks: kit.form(ctx, {
-          action: path,
-          submit: t('own.save'),
+    const locals = {
+      title: t('own.title'),
+      sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
+      others: kit.form(ctx, {
+        action: `${path}/sessions`,
+        submit: t('own.endOthers'),
+        tone: 'ending',
+      }),
+      looks: kit.form(ctx, {
+        action: path,
+        submit: t('own.save'),
+        fields: [
+          field('language', { kind: 'select', options: languages, isRequired: true }),
+          field('colors', { kind: 'select', options: colors, isRequired: true }),
+        ],
+        values: { language: languageOf(ctx) ?? '', colors: colorsOf(ctx) ?? '' },
+      }),
+      password:
+        config.issuer.builtIn &&
+        kit.form(ctx, {
+          action: `${path}/password`,
+          submit: t('own.change'),
           fields: [
-            field('language', { kind: 'select', options: languages, isRequired: true }),
-            field('colors', { kind: 'select', options: colors, isRequired: true }),
+            field('current', { kind: 'password', autocomplete: 'current-password', isRequired: true }),
+            field('password', { kind: 'password', autocomplete: 'new-password', isRequired: true }),
           ],
-          values: { language: languageOf(ctx) ?? '', colors: colorsOf(ctx) ?? '' },
+          failure,
         }),
-        password:
-          config.issuer.builtIn &&
-          kit.form(ctx, {
-            action: `${path}/password`,
-            submit: t('own.change'),
-            fields: [
-              field('current', { kind: 'password', autocomplete: 'current-password', isRequired: true }),
-              field('password', { kind: 'password', autocomplete: 'new-password', isRequired: true }),
-            ],
-            failure,
-          }),
-      },
-      failure?.status,
-    );
+    };
+    await kit.page(ctx, 'own', locals, failure?.status);
   };
   router.get('/you', (ctx) => show(ctx));
 

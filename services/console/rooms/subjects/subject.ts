@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { OperationId } from '../../api/api-types.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { formPage } from '../../pages/form-page.ts';
@@ -36,7 +37,9 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
     const answers = ((records.value ?? []) as Answer[]).toSorted(
       (one, other) => other.creationTimestamp - one.creationTimestamp,
     );
-    const { t } = reader;
+    const valid = answers.filter(({ status }) => status === 'VALID');
+    const act = (operation: OperationId, to: string, word: string) =>
+      kit.may(ctx, operation) ? [{ href: to, word: reader.t(word) }] : [];
     await kit.page(ctx, 'subject', {
       title: name,
       facts: [
@@ -49,36 +52,23 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         }),
         ...(subject.hold ? [holdFact(reader, subject.hold)] : []),
       ],
-      valid: {
-        ...records,
-        value: answerTable(
-          reader,
-          'subjects.valid',
-          answers.filter(({ status }) => status === 'VALID'),
-        ),
-      },
+      valid: { ...records, value: answerTable(reader, 'subjects.valid', valid) },
       history: { ...records, value: answerTable(reader, 'subjects.history', answers) },
       transactions,
       allUrl: `${transactionsPath}?s=${String(ctx.params.s)}`,
       acts: [
-        { may: kit.may(ctx, 'decideQuestions'), href: decisionsPath(kit, name), word: t('decisions.title') },
-        { may: kit.may(ctx, 'createSingleStepTransaction'), href: `${href}/record`, word: t('record.act') },
-        { may: kit.may(ctx, 'createTransaction'), href: `${href}/link`, word: t('link.act') },
-        { may: kit.may(ctx, 'updateSubject'), href: `${href}/edit`, word: t('subjects.edit') },
-        {
-          may: kit.may(ctx, 'exportSubject'),
-          href: `${href}/document/export`,
-          word: t('subjects.exportDocument'),
-        },
-        { may: kit.may(ctx, 'exportSubject'), href: `${href}/export`, word: t('subjects.export') },
-        {
-          may: kit.may(ctx, 'holdSubject'),
-          href: `${href}/${subject.hold ? 'release' : 'hold'}`,
-          word: t(subject.hold ? 'hold.endAct' : 'hold.act'),
-        },
-        { may: kit.may(ctx, 'eraseSubject'), href: `${href}/erase`, word: t('erase.act') },
-        { may: true, href: `${href}/json`, word: t('subjects.json') },
-      ].filter(({ may }) => may),
+        act('decideQuestions', decisionsPath(kit, name), 'decisions.title'),
+        act('createSingleStepTransaction', `${href}/record`, 'record.act'),
+        act('createTransaction', `${href}/link`, 'link.act'),
+        act('updateSubject', `${href}/edit`, 'subjects.edit'),
+        act('exportSubject', `${href}/document/export`, 'subjects.exportDocument'),
+        act('exportSubject', `${href}/export`, 'subjects.export'),
+        subject.hold
+          ? act('endHold', `${href}/release`, 'hold.endAct')
+          : act('holdSubject', `${href}/hold`, 'hold.act'),
+        act('eraseSubject', `${href}/erase`, 'erase.act'),
+        act('getSubject', `${href}/json`, 'subjects.json'),
+      ].flat(),
     });
   });
 
