@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import type { ApiClient } from '../api/api-client.ts';
 import type { OperationId } from '../api/api-types.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
@@ -10,11 +11,31 @@ import { type Entry, type FoundModel, requireVersion } from './read-model.ts';
 interface Ending {
   act: 'archive' | 'discard' | 'delete';
   operation: OperationId;
-  /** The value for `If-Match` of what ends. @throws ApiFailure 404 if there is nothing to end. */
-  etag(ctx: Context, model: FoundModel): Promise<string | undefined>;
-  /** @returns the page to go on with. */
-  run(ctx: Context, model: FoundModel, ifMatch: string | undefined): Promise<string>;
+  /** The version that ends; absent: the entry does. */
+  status?: 'ACTIVE' | 'DRAFT';
+  end(api: ApiClient, of: { id: string; vid: string; ifMatch: string | undefined }): Promise<unknown>;
 }
+
+const endings: readonly Ending[] = [
+  {
+    act: 'archive',
+    operation: 'setVersionStatus',
+    status: 'ACTIVE',
+    end: (api, { ifMatch, ...params }) =>
+      api.call('setVersionStatus', { params, body: { status: 'ARCHIVED' }, ifMatch }),
+  },
+  {
+    act: 'discard',
+    operation: 'deleteVersion',
+    status: 'DRAFT',
+    end: (api, { ifMatch, ...params }) => api.call('deleteVersion', { params, ifMatch }),
+  },
+  {
+    act: 'delete',
+    operation: 'deleteModel',
+    end: (api, { id, ifMatch }) => api.call('deleteModel', { params: { id }, ifMatch }),
+  },
+];
 
 /** Archiving an entry, discarding its draft, deleting it. */
 export function endingRoutes<Type extends Entry['type']>(
@@ -22,57 +43,34 @@ export function endingRoutes<Type extends Entry['type']>(
   kit: RoomKit,
   { words, one, find }: ModelRoom<Type>,
 ): void {
-  for (const { act, operation, etag, run } of endingsOf(kit))
+  /** @throws ApiFailure 404 if there is nothing to end. */
+  const findEnding = async (ctx: Context, { entry, etag }: FoundModel, status: Ending['status']) => {
+    if (!status) return { vid: '', etag };
+    const found = await requireVersion(ctx, kit, entry, status);
+    return { vid: found.version.id, etag: found.etag };
+  };
+  for (const { act, operation, status, end } of endings)
     formPage(router, kit, {
       path: `/:key/${act}`,
       operation,
       async ask(ctx, { t }) {
         const found = await find(ctx, kit);
+        const { etag = '' } = await findEnding(ctx, found, status);
         return {
           title: t(`${act}.title`, { name: found.entry.name }),
           effects: [t(`${act}.effect`)],
           submit: t(`${words}.${act}`),
           tone: 'ending',
           cancelUrl: found.href,
-          hidden: { etag: (await etag(ctx, found)) ?? '' },
+          hidden: { etag },
         };
       },
-      send: async (ctx, field) => run(ctx, await find(ctx, kit), field('etag') || undefined),
+      async send(ctx, field) {
+        const found = await find(ctx, kit);
+        const { vid } = await findEnding(ctx, found, status);
+        await end(kit.api(ctx), { id: found.entry.id, vid, ifMatch: field('etag') || undefined });
+        return act === 'delete' ? kit.path : found.href;
+      },
       done: (ctx, next) => kit.open(ctx, next, `${one}.${act}`),
     });
-}
-
-function endingsOf(kit: RoomKit): Ending[] {
-  return [
-    {
-      act: 'archive',
-      operation: 'setVersionStatus',
-      etag: async (ctx, { entry }) => (await requireVersion(ctx, kit, entry, 'ACTIVE')).etag,
-      async run(ctx, { entry, href }, ifMatch) {
-        const { version } = await requireVersion(ctx, kit, entry, 'ACTIVE');
-        const params = { id: entry.id, vid: version.id };
-        await kit.api(ctx).call('setVersionStatus', { params, body: { status: 'ARCHIVED' }, ifMatch });
-        return href;
-      },
-    },
-    {
-      act: 'discard',
-      operation: 'deleteVersion',
-      etag: async (ctx, { entry }) => (await requireVersion(ctx, kit, entry, 'DRAFT')).etag,
-      async run(ctx, { entry, href }, ifMatch) {
-        const { version } = await requireVersion(ctx, kit, entry, 'DRAFT');
-        await kit.api(ctx).call('deleteVersion', { params: { id: entry.id, vid: version.id }, ifMatch });
-        return href;
-      },
-    },
-    {
-      act: 'delete',
-      operation: 'deleteModel',
-      etag: async (_, { etag }) => etag,
-      async run(ctx, { entry }, ifMatch) {
-        await kit.api(ctx).call('deleteModel', { params: { id: entry.id }, ifMatch });
-        return kit.path;
-      },
-    },
-  ];
 }

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import { columnsFor } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
-import { choicesOf, type FilterSpec } from '../pages/filters.ts';
+import { choiceFilter, type FilterSpec } from '../pages/filters.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import { rowsOf, sendList } from '../pages/list-page.ts';
 import type { Column } from '../pages/table.ts';
@@ -33,12 +33,8 @@ export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void
 }
 
 function filtersOf(reader: ConsoleReader, { words, types }: Listed): FilterSpec[] {
-  const choice = (name: string, group: string, codes: readonly string[]): FilterSpec => ({
-    name,
-    kind: 'choice',
-    label: reader.t(`${words}.${name}`),
-    options: choicesOf(reader, group, codes),
-  });
+  const choice = (name: string, group: string, codes: readonly string[]) =>
+    choiceFilter(reader, { name, label: `${words}.${name}`, group, codes });
   return [
     { name: 'keyword', kind: 'text', label: reader.t(`${words}.word`) },
     ...(types.length > 1 ? [choice('type', 'elementType', types)] : []),

@@ -50,7 +50,7 @@ export async function listEntries(
   return body.values;
 }
 
-/** The version of an entry that people are shown by default: the draft, else the active one, else the newest. */
+/** The version that pages show unless another is chosen: the draft, else the active one, else the newest. */
 export function newestVersion({ versions }: Entry): Entry['versions'][number] | undefined {
   const withStatus = (wanted: string) => versions.find(({ status }) => status === wanted);
   return withStatus('DRAFT') ?? withStatus('ACTIVE') ?? versions[0];

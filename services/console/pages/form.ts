@@ -92,7 +92,7 @@ type FieldRest = Partial<Omit<FieldSpec, 'name'>> & {
   word?: string;
 };
 
-/** Makes fields: their labels are the messages `<prefix>.<word>`, their hints `<prefix>.<word>Hint` if it exists. */
+/** Makes fields with the messages `<prefix>.<word>` as labels, and `<prefix>.<word>Hint` as hints if they exist. */
 export function fieldsFor({ t, has }: ConsoleReader, prefix: string) {
   return (
     name: string,

@@ -3,7 +3,7 @@ import { auditAreas } from '#lib/contracts/audit-areas.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { choicesOf, timesOfDays } from '../../pages/filters.ts';
+import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { CellView, Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
@@ -26,18 +26,13 @@ export const audit: Room = {
       const reader = kit.reader(ctx);
       const api = kit.api(ctx);
       const filters = kit.filters(ctx, kit.path, [
-        {
-          name: 'area',
-          kind: 'choice',
-          label: reader.t('audit.area'),
-          options: choicesOf(reader, 'auditArea', auditAreas),
-        },
-        {
+        choiceFilter(reader, { name: 'area', label: 'audit.area', group: 'auditArea', codes: auditAreas }),
+        choiceFilter(reader, {
           name: 'action',
-          kind: 'choice',
-          label: reader.t('audit.action'),
-          options: choicesOf(reader, 'auditAction', auditActions),
-        },
+          label: 'audit.action',
+          group: 'auditAction',
+          codes: auditActions,
+        }),
         { name: 'actor', kind: 'text', label: reader.t('audit.actorId') },
         { name: 'target', kind: 'text', label: reader.t('audit.targetId') },
         { name: 'after', kind: 'date', label: reader.t('audit.after') },

@@ -4,7 +4,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { choicesOf } from '../../pages/filters.ts';
+import { choiceFilter } from '../../pages/filters.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { type Column, tableView } from '../../pages/table.ts';
@@ -17,18 +17,18 @@ const statuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
   const reader = kit.reader(ctx);
   const filters = kit.filters(ctx, path, [
-    {
+    choiceFilter(reader, {
       name: 'status',
-      kind: 'choice',
-      label: reader.t('deliveries.status'),
-      options: choicesOf(reader, 'deliveryStatus', statuses),
-    },
-    {
+      label: 'deliveries.status',
+      group: 'deliveryStatus',
+      codes: statuses,
+    }),
+    choiceFilter(reader, {
       name: 'action',
-      kind: 'choice',
-      label: reader.t('deliveries.action'),
-      options: choicesOf(reader, 'webhookAction', [...subscribableActions, 'webhook.test']),
-    },
+      label: 'deliveries.action',
+      group: 'webhookAction',
+      codes: [...subscribableActions, 'webhook.test'],
+    }),
     { name: 'sourceId', kind: 'text', label: reader.t('deliveries.source') },
   ]);
   const cursor = kit.cursor(ctx);

@@ -1,10 +1,20 @@
-import { choicesOf, timesOfDays } from '../../pages/filters.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { columnsFor } from '../../pages/columns.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
+import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
+import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
+import { subjectPath } from '../subjects/subject-path.ts';
 import { actRoutes } from './acts.ts';
-import { columnsOf, states } from './columns.ts';
 import { readTransaction } from './read-transaction.ts';
 import { transactionPath } from './transaction-path.ts';
+
+/** A transaction without its token and links. */
+type Listed = components['schemas']['ListedTransaction'];
+
+const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'] as const;
 
 /** What people were asked: transactions by state, person and time. */
 export const transactions: Room = {
@@ -16,12 +26,12 @@ export const transactions: Room = {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
       const filters = kit.filters(ctx, kit.path, [
-        {
+        choiceFilter(reader, {
           name: 'states',
-          kind: 'choice',
-          label: reader.t('transactions.state'),
-          options: choicesOf(reader, 'transactionState', states),
-        },
+          label: 'transactions.state',
+          group: 'transactionState',
+          codes: states,
+        }),
         { name: 'after', kind: 'date', label: reader.t('transactions.after') },
         { name: 'before', kind: 'date', label: reader.t('transactions.before') },
         { name: 's', kind: 'hidden' },
@@ -63,3 +73,15 @@ export const transactions: Room = {
     actRoutes(router, kit);
   },
 };
+
+function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Listed>[] {
+  const { time, code, text, state } = columnsFor<Listed>(reader);
+  return [
+    time('transactions.created', ({ created }) => created),
+    code('transactions.id', ({ id }) => id, { href: ({ id }) => `${kit.path}/${id}` }),
+    text('transactions.subject', ({ subject }) => subject, {
+      href: ({ subject }) => subjectPath(kit, subject),
+    }),
+    state('transactions.state', 'transactionState', (each) => each.state),
+  ];
+}
