@@ -34,7 +34,7 @@ export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void
 
 function filtersOf(reader: ConsoleReader, { words, types }: Listed): FilterSpec[] {
   const choice = (name: string, group: string, codes: readonly string[]) =>
-    choiceFilter(reader, { name, label: `${words}.${name}`, group, codes });
+    choiceFilter(reader, `${words}.${name}`, { name, group, codes });
   return [
     { name: 'keyword', kind: 'text', label: reader.t(`${words}.word`) },
     ...(types.length > 1 ? [choice('type', 'elementType', types)] : []),

@@ -98,10 +98,11 @@ export function choicesOf(reader: ConsoleReader, group: string, codes: readonly 
   ];
 }
 
-/** A filter by the codes of a group of words. @param spec.label key of a message. */
+/** A filter by the codes of a group of words. @param label key of a message. */
 export function choiceFilter(
   reader: ConsoleReader,
-  { name, label, group, codes }: { name: string; label: string; group: string; codes: readonly string[] },
+  label: string,
+  { name, group, codes }: { name: string; group: string; codes: readonly string[] },
 ): FilterSpec {
   return { name, kind: 'choice', label: reader.t(label), options: choicesOf(reader, group, codes) };
 }

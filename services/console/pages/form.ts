@@ -92,7 +92,7 @@ type FieldRest = Partial<Omit<FieldSpec, 'name'>> & {
   word?: string;
 };
 
-/** Makes fields with the messages `<prefix>.<word>` as labels, and `<prefix>.<word>Hint` as hints if they exist. */
+/** Makes fields: the label is the message `<prefix>.<word>`, the hint `<prefix>.<word>Hint` if it exists. */
 export function fieldsFor({ t, has }: ConsoleReader, prefix: string) {
   return (
     name: string,

@@ -26,13 +26,8 @@ export const audit: Room = {
       const reader = kit.reader(ctx);
       const api = kit.api(ctx);
       const filters = kit.filters(ctx, kit.path, [
-        choiceFilter(reader, { name: 'area', label: 'audit.area', group: 'auditArea', codes: auditAreas }),
-        choiceFilter(reader, {
-          name: 'action',
-          label: 'audit.action',
-          group: 'auditAction',
-          codes: auditActions,
-        }),
+        choiceFilter(reader, 'audit.area', { name: 'area', group: 'auditArea', codes: auditAreas }),
+        choiceFilter(reader, 'audit.action', { name: 'action', group: 'auditAction', codes: auditActions }),
         { name: 'actor', kind: 'text', label: reader.t('audit.actorId') },
         { name: 'target', kind: 'text', label: reader.t('audit.targetId') },
         { name: 'after', kind: 'date', label: reader.t('audit.after') },

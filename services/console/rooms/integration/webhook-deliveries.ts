@@ -17,15 +17,9 @@ const statuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
   const reader = kit.reader(ctx);
   const filters = kit.filters(ctx, path, [
-    choiceFilter(reader, {
-      name: 'status',
-      label: 'deliveries.status',
-      group: 'deliveryStatus',
-      codes: statuses,
-    }),
-    choiceFilter(reader, {
+    choiceFilter(reader, 'deliveries.status', { name: 'status', group: 'deliveryStatus', codes: statuses }),
+    choiceFilter(reader, 'deliveries.action', {
       name: 'action',
-      label: 'deliveries.action',
       group: 'webhookAction',
       codes: [...subscribableActions, 'webhook.test'],
     }),

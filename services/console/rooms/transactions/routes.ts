@@ -26,9 +26,8 @@ export const transactions: Room = {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
       const filters = kit.filters(ctx, kit.path, [
-        choiceFilter(reader, {
+        choiceFilter(reader, 'transactions.state', {
           name: 'states',
-          label: 'transactions.state',
           group: 'transactionState',
           codes: states,
         }),
