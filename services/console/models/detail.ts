@@ -64,7 +64,7 @@ export function modelRoutes<Type extends Entry['type']>(
       const ifMatch = field('etag') || undefined;
       await kit.api(ctx).call('updateModel', { params: { id: entry.id }, body, ifMatch });
     },
-    done: async (ctx) => kit.open(ctx, (await find(ctx, kit)).href, `${one}Changed`),
+    done: async (ctx) => kit.open(ctx, (await find(ctx, kit)).href, `${one}Named`),
   });
 }
 
