@@ -98,6 +98,15 @@ export function choicesOf(reader: ConsoleReader, group: string, codes: readonly 
   ];
 }
 
+/** A filter by the codes of a group of words. @param label key of a message. */
+export function choiceFilter(
+  reader: ConsoleReader,
+  label: string,
+  { name, group, codes }: { name: string; group: string; codes: readonly string[] },
+): FilterSpec {
+  return { name, kind: 'choice', label: reader.t(label), options: choicesOf(reader, group, codes) };
+}
+
 /** A path, which may have a query, with further parameters; empty ones are left out. */
 export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).filter((each): each is [string, string] => Boolean(each[1]));

@@ -71,7 +71,8 @@ export interface FormInput {
   submit: string;
   tone?: FormView['tone'];
   cancelUrl?: string;
-  fields: readonly FieldSpec[];
+  /** Default: none, for a form that is a button. */
+  fields?: readonly FieldSpec[];
   /** The values to show: stored ones, or those that were typed. */
   values?: PostedForm | Readonly<Record<string, string | readonly string[] | undefined>>;
   failure?: ApiFailure;
@@ -85,11 +86,29 @@ export interface FormInput {
 /** The fields of a posted form; a field may have several values. */
 export type PostedForm = Readonly<Record<string, readonly string[]>>;
 
+/** What a field has beside its words. */
+type FieldRest = Partial<Omit<FieldSpec, 'name'>> & {
+  /** Message of the label, below the prefix. Default: the name of the field. */
+  word?: string;
+};
+
+/** Makes fields: the label is the message `<prefix>.<word>`, the hint `<prefix>.<word>Hint` if it exists. */
+export function fieldsFor({ t, has }: ConsoleReader, prefix: string) {
+  return (
+    name: string,
+    { word = name, label = t(`${prefix}.${word}`), ...rest }: FieldRest = {},
+  ): FieldSpec => {
+    const hint = `${prefix}.${word}Hint`;
+    return { name, label, ...(has(hint) && { hint: t(hint) }), ...rest };
+  };
+}
+
 /** Makes the view of a form. All values stay; each fault is at its field and in the summary. */
 export function formView(reader: ConsoleReader, input: FormInput): FormView {
-  const faults = (input.failure?.errors ?? []).map((fault) => placeFault(reader, input.fields, fault));
+  const { fields: specs = [] } = input;
+  const faults = (input.failure?.errors ?? []).map((fault) => placeFault(reader, specs, fault));
   if (input.failure && faults.length === 0) faults.push(wholeFault(reader, input.failure));
-  const fields = input.fields.map((spec): FieldView => {
+  const fields = specs.map((spec): FieldView => {
     const { name, kind = 'text', hint } = spec;
     const given = [input.values?.[name] ?? []].flat();
     const id = `field-${name}`;

@@ -7,17 +7,9 @@ import { formOf, keptOf, sessionOf } from '../sessions/session.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type FilterSpec, type Filters, readFilters, withQuery } from './filters.ts';
 import { type FormInput, type FormView, formView, type PostedForm } from './form.ts';
-import { consolePath } from './navigation.ts';
+import { consolePath, placeLinks } from './navigation.ts';
 import type { Once } from './once.ts';
 import type { SealedNames } from './sealed-names.ts';
-
-/** A page that asks before an act with consequences. */
-export interface Confirmation {
-  title: string;
-  /** Sentences that name the effect, with numbers where these are known. */
-  effects: readonly string[];
-  form: FormView;
-}
 
 /** A secret that is shown in the answer to the post that made it, and never again. */
 export interface ShownSecret {
@@ -60,7 +52,6 @@ export interface RoomKit {
   posted(ctx: Context): PostedForm;
   /** The fields of a form of this page that was kept during a sign-in. */
   kept(ctx: Context): PostedForm | undefined;
-  confirm(ctx: Context, confirmation: Confirmation, status?: number): Promise<void>;
   secret(ctx: Context, shown: ShownSecret): Promise<void>;
   /** After a change: opens a page, which says the message `done.<done>`. */
   open(ctx: Context, path: string, done?: string): void;
@@ -87,8 +78,10 @@ export interface RoomParts {
 
 export function createRoomKit(parts: RoomParts): RoomKit {
   const { room, templates, send } = parts;
+  const path = `${consolePath}${room.path}`;
+  const may: RoomKit['may'] = (ctx, operation) => parts.mayCall(sessionOf(ctx).roles, operation);
   return {
-    path: `${consolePath}${room.path}`,
+    path,
     timeZone: parts.timeZone,
     baseUrl: parts.baseUrl,
     once: parts.once,
@@ -98,9 +91,19 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       ctx.state.api ??= parts.api(sessionOf(ctx));
       return ctx.state.api as ApiClient;
     },
-    may: (ctx, operation) => parts.mayCall(sessionOf(ctx).roles, operation),
-    page: (ctx, view, locals, status = 200) => send(ctx, templateOf(templates, view), locals, status),
-    filters: (ctx, path, specs) => readFilters(path, ctx.query, specs),
+    may,
+    page(ctx, view, locals, status = 200) {
+      const { t } = parts.reader(ctx);
+      const places = placeLinks(room, {
+        path,
+        current: ctx.path,
+        t,
+        may: (operation) => may(ctx, operation),
+      });
+      const placesWord = places && t(`${room.name}.places`);
+      return send(ctx, templateOf(templates, view), { places, placesWord, ...locals }, status);
+    },
+    filters: (ctx, of, specs) => readFilters(of, ctx.query, specs),
     cursor: (ctx) => [ctx.query.cursor].flat()[0] || undefined,
     form(ctx, input) {
       const kept = keptOf(ctx);
@@ -112,12 +115,10 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       const kept = keptOf(ctx);
       return kept && fieldsOf(kept);
     },
-    confirm: (ctx, confirmation, status = 200) =>
-      send(ctx, templateOf(templates, 'confirm'), { ...confirmation }, status),
     secret: (ctx, shown) => send(ctx, templateOf(templates, 'secret'), { ...shown }, 200),
-    open(ctx, path, done) {
+    open(ctx, to, done) {
       ctx.status = 303;
-      ctx.set('Location', withQuery(path, { done }));
+      ctx.set('Location', withQuery(to, { done }));
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { OperationId } from '../api/api-types.ts';
 import type { ConsoleRole, Room } from '../rooms/room.ts';
 import type { ConsoleReader } from './console-reader.ts';
 
@@ -41,4 +42,23 @@ export function navigation({
       word: reader.t(`nav.${room.name}`),
       isCurrent: room === current,
     }));
+}
+
+/** Links to the subsections of a room that a person may open; undefined if it has none. */
+export function placeLinks(
+  { places }: Room,
+  {
+    path,
+    current,
+    t,
+    may,
+  }: { path: string; current: string; t: ConsoleReader['t']; may(operation: OperationId): boolean },
+): NavigationLink[] | undefined {
+  return places
+    ?.filter(([, , operation]) => may(operation))
+    .map(([below, word]) => {
+      const href = `${path}${below}`;
+      const isCurrent = below === '' ? current === path : current.startsWith(href);
+      return { href, word: t(word), isCurrent };
+    });
 }

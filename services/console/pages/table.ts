@@ -56,33 +56,33 @@ export function tableView<Row>(
     caption,
     columns,
     rows,
-    path,
+    path = '',
     filters,
     cursor,
     next,
-    csvName,
+    csv,
   }: {
     caption: string;
     columns: readonly Column<Row>[];
     rows: readonly Row[];
-    path: string;
+    /** Of the page, if the table has several pages, filters or an export. */
+    path?: string;
     filters?: Filters;
     cursor?: string;
     next?: string;
-    /** Of a table among several on a page: the parameter `table` of its export. */
-    csvName?: string;
+    /** Of a table that is exported: the parameter `table` of its export; empty if the page has one table. */
+    csv?: string;
   },
 ): TableView {
   const values = filters?.values ?? {};
-  const exported = columns.some(({ csv }) => csv);
   return {
     caption,
     columns: columns.map(({ label, isNumber = false }) => ({ label, isNumber })),
     rows: rows.map((row) => ({ cells: columns.map(({ cell }) => cell(row)) })),
     ...(next && { nextUrl: withQuery(path, { ...values, cursor: next }) }),
     ...(cursor && { firstUrl: withQuery(path, values) }),
-    ...(exported &&
-      rows.length > 0 && { csvUrl: withQuery(path, { ...values, format: 'csv', table: csvName }) }),
+    ...(csv !== undefined &&
+      rows.length > 0 && { csvUrl: withQuery(path, { ...values, format: 'csv', table: csv }) }),
     empty: rows.length > 0 || cursor ? null : filters?.isSet ? 'no-match' : 'none',
     clearUrl: path,
     result: reader.t('list.rows', { count: rows.length }),

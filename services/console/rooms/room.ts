@@ -1,4 +1,5 @@
 import type Router from '@koa/router';
+import type { OperationId } from '../api/api-types.ts';
 import type { RoomKit } from '../pages/kit.ts';
 
 /** Roles that the console knows; `admin` includes `operator`. */
@@ -16,6 +17,8 @@ export interface Room {
   roles: readonly ConsoleRole[];
   /** A member of `features` of GET /system/config that it needs. */
   feature?: string;
+  /** Its subsections, which each of its pages shows: below its path, with the key of their word. */
+  places?: readonly (readonly [path: string, word: string, operation: OperationId])[];
   /** Names of its templates in `views/`. */
   views: readonly string[];
   /** Adds the routes of its pages. Paths are below the room's path. */

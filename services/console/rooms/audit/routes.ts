@@ -1,10 +1,11 @@
 import { auditActions } from '#lib/audit/actions.ts';
 import { auditAreas } from '#lib/contracts/audit-areas.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { sendCsv } from '../../pages/csv-export.ts';
-import { choicesOf, timesOfDays } from '../../pages/filters.ts';
-import { type CellView, type Column, tableView } from '../../pages/table.ts';
+import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
+import { sendList } from '../../pages/list-page.ts';
+import type { CellView, Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
 import { type AuditLine, readMerged } from './merge-areas.ts';
@@ -25,18 +26,8 @@ export const audit: Room = {
       const reader = kit.reader(ctx);
       const api = kit.api(ctx);
       const filters = kit.filters(ctx, kit.path, [
-        {
-          name: 'area',
-          kind: 'choice',
-          label: reader.t('audit.area'),
-          options: choicesOf(reader, 'auditArea', auditAreas),
-        },
-        {
-          name: 'action',
-          kind: 'choice',
-          label: reader.t('audit.action'),
-          options: choicesOf(reader, 'auditAction', auditActions),
-        },
+        choiceFilter(reader, 'audit.area', { name: 'area', group: 'auditArea', codes: auditAreas }),
+        choiceFilter(reader, 'audit.action', { name: 'action', group: 'auditAction', codes: auditActions }),
         { name: 'actor', kind: 'text', label: reader.t('audit.actorId') },
         { name: 'target', kind: 'text', label: reader.t('audit.targetId') },
         { name: 'after', kind: 'date', label: reader.t('audit.after') },
@@ -45,20 +36,21 @@ export const audit: Room = {
       const { area, after: _from, before: _until, ...values } = filters.values;
       const filter = { ...values, ...timesOfDays(filters.values, kit.timeZone) };
       const of = auditAreas.filter((each) => area === undefined || each === area);
-      const read = (place?: string) => readMerged(api, { of, filter, place });
-      const withoutNames = columnsOf(reader, kit.path, new Map());
-      if (ctx.query.format === 'csv') return sendCsv(ctx, 'audit', withoutNames, read);
-      const cursor = kit.cursor(ctx);
-      const { path } = kit;
-      const caption = reader.t('audit.title');
-      const page = await read(cursor);
-      const columns = columnsOf(reader, path, await resolveNames(api, page.rows));
-      await kit.page(ctx, 'list', {
-        title: caption,
-        path,
+      const isExport = ctx.query.format === 'csv';
+      const names = new Map<string, Named>();
+      await sendList(ctx, kit, {
+        view: 'list',
+        title: reader.t('audit.title'),
         filters,
-        proof: await readProof(api, reader, path),
-        table: tableView(reader, { caption, columns, path, filters, cursor, ...page }),
+        columns: columnsOf(reader, kit.path, names),
+        async read(place) {
+          const page = await readMerged(api, { of, filter, place });
+          // The file has ids alone.
+          if (!isExport) for (const each of await resolveNames(api, page.rows)) names.set(...each);
+          return page;
+        },
+        csv: 'audit',
+        locals: { proof: !isExport && (await readProof(api, reader, kit.path)) },
       });
     });
 
@@ -79,28 +71,21 @@ export const audit: Room = {
 };
 
 function columnsOf(reader: ConsoleReader, path: string, names: Names): Column<AuditLine>[] {
+  const { time, word, code } = columnsFor<AuditLine>(reader);
   return [
-    { label: reader.t('audit.at'), cell: ({ at }) => ({ time: reader.time(at) }), csv: ({ at }) => at },
+    time('audit.at', ({ at }) => at),
     {
       label: reader.t('audit.actor'),
       cell: (line) => actorCell(reader, path, line, names),
       csv: ({ actorKind, actor }) => `${actorKind}/${actor}`,
     },
-    {
-      label: reader.t('audit.action'),
-      cell: ({ action }) => ({ text: reader.word('auditAction', action) }),
-      csv: ({ action }) => action,
-    },
+    word('audit.action', 'auditAction', ({ action }) => action),
     {
       label: reader.t('audit.target'),
       cell: (line) => targetCell(reader, path, line, names),
       csv: ({ target }) => target,
     },
-    {
-      label: reader.t('audit.request'),
-      cell: ({ request }) => (request ? { code: request } : { text: '–' }),
-      csv: ({ request }) => request ?? '',
-    },
+    code('audit.request', ({ request }) => request),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { columnsFor } from '../../pages/columns.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { tableView } from '../../pages/table.ts';
@@ -16,7 +17,7 @@ export function isAnswered(type: string): boolean {
 }
 
 /** How many people have a valid answer to an element, and what was decided in the last 90 days. */
-export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, type }, href }: FoundElement) {
+export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, type } }: FoundElement) {
   const reader = kit.reader(ctx);
   const api = kit.api(ctx);
   const [valid, stats] = await Promise.all([
@@ -33,6 +34,7 @@ export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, ty
     count: subjects,
   });
   const accept = stats && subjects > 0 ? reader.t('answers.accept', { count: accepted }) : '';
+  const { number } = columnsFor<(typeof counted)[number]>(reader);
   return {
     valid: `${people} ${accept}`.trim(),
     sentence:
@@ -40,20 +42,11 @@ export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, ty
     plot: whole > 0 ? dayPlot(reader, counted) : null,
     table: tableView(reader, {
       caption: reader.t('answers.title'),
-      path: href,
       rows: counted.filter((day) => day.whole > 0).toReversed(),
       columns: [
         { label: reader.t('answers.day'), cell: ({ date }) => ({ time: reader.day(date) }) },
-        {
-          label: reader.t('answers.accepted'),
-          isNumber: true,
-          cell: (day) => ({ number: reader.number(day.part) }),
-        },
-        {
-          label: reader.t('answers.refused'),
-          isNumber: true,
-          cell: (day) => ({ number: reader.number(day.whole - day.part) }),
-        },
+        number('answers.accepted', ({ part }) => part),
+        number('answers.refused', ({ whole: all, part }) => all - part),
       ],
     }),
   };

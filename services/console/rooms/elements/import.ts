@@ -1,54 +1,41 @@
 import type Router from '@koa/router';
-import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { fieldsFor } from '../../pages/form.ts';
+import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { hrefOf } from './read-element.ts';
 
 /** Imports an element or a form that was exported, here or on another instance, as a draft. */
 export function importRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/import`;
-
-  const show = async (ctx: Context, failure?: ApiFailure) => {
-    const { t } = kit.reader(ctx);
-    if (!kit.may(ctx, 'importModel')) throw new ApiFailure(403, {});
-    const form = kit.form(ctx, {
-      action: path,
-      submit: t('import.submit'),
-      cancelUrl: kit.path,
-      fields: [
-        {
-          name: 'export',
-          label: t('import.export'),
-          hint: t('import.hint'),
-          kind: 'textarea',
-          isRequired: true,
-          isCode: true,
-          fromFile: t('import.file'),
-        },
-        { name: 'key', label: t('import.key'), hint: t('import.keyHint'), maxLength: 255, isCode: true },
-      ],
-      values: failure ? kit.posted(ctx) : {},
-      failure,
-      once: kit.once.make(),
-    });
-    await kit.page(ctx, 'new', { title: t('import.title'), form }, failure?.status);
-  };
-  router.get('/import', (ctx) => show(ctx));
-
-  router.post('/import', async (ctx) => {
-    const { export: text = [''], key = [''], once } = kit.posted(ctx);
-    try {
-      const body = readExport(text[0] ?? '', key[0]?.trim() ?? '');
-      const result = await kit.once.run(once?.[0], () => kit.api(ctx).call('importModel', { body }));
-      if (result === 'repeated') return kit.open(ctx, kit.path, 'repeated');
-      const made = result.made.body;
+  formPage(router, kit, {
+    path: '/import',
+    operation: 'importModel',
+    view: 'form',
+    isCreating: true,
+    placeFaults: atExport,
+    ask(_, reader) {
+      const { t } = reader;
+      const field = fieldsFor(reader, 'import');
+      const text = { kind: 'textarea', isRequired: true, isCode: true } as const;
+      return {
+        title: t('import.title'),
+        submit: t('import.submit'),
+        cancelUrl: kit.path,
+        fields: [
+          field('export', { ...text, hint: t('import.hint'), fromFile: t('import.file') }),
+          field('key', { maxLength: 255, isCode: true }),
+        ],
+      };
+    },
+    async send(ctx, field) {
+      const body = readExport(field('export'), field('key'));
+      return kit.api(ctx).call('importModel', { body });
+    },
+    done(ctx, { body: made }) {
       const isForm = made.type === 'layout';
       const href = isForm ? `/console/forms/${encodeURIComponent(made.key)}` : hrefOf(kit, made.key);
       kit.open(ctx, href, 'imported');
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await show(ctx, atExport(error));
-    }
+    },
   });
 }
 

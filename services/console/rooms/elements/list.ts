@@ -1,55 +1,14 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { sendCsv } from '../../pages/csv-export.ts';
-import { choicesOf } from '../../pages/filters.ts';
+import { modelListRoute } from '../../models/list.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { stateMark } from '../../pages/states.ts';
-import { type Column, tableView } from '../../pages/table.ts';
 import { type ElementType, elementTypes } from './content-fields.ts';
-import { type Entry, hrefOf } from './read-element.ts';
+import { hrefOf } from './read-element.ts';
 
 /** The list of elements, and new ones. */
 export function listRoutes(router: Router, kit: RoomKit): void {
-  router.get('/', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const filters = kit.filters(ctx, kit.path, [
-      { name: 'keyword', kind: 'text', label: reader.t('elements.word') },
-      {
-        name: 'type',
-        kind: 'choice',
-        label: reader.t('elements.type'),
-        options: choicesOf(reader, 'elementType', elementTypes),
-      },
-      {
-        name: 'status',
-        kind: 'choice',
-        label: reader.t('elements.status'),
-        options: choicesOf(reader, 'entryStatus', ['ACTIVE', 'INACTIVE']),
-      },
-    ]);
-    const { keyword, type, status } = filters.values;
-    const read = async (cursor?: string) => {
-      const types = type ?? elementTypes.join(',');
-      const query = { types, keyword, statuses: status, sort: 'name', cursor };
-      const { body } = await kit.api(ctx).call('listModels', { query: query as object });
-      return { rows: body.values, next: body.next };
-    };
-    const columns = columnsOf(reader, kit);
-    if (ctx.query.format === 'csv') return sendCsv(ctx, 'elements', columns, read);
-    const cursor = kit.cursor(ctx);
-    const caption = reader.t('elements.title');
-    const { path } = kit;
-    await kit.page(ctx, 'list', {
-      title: caption,
-      path,
-      filters,
-      newUrl: kit.may(ctx, 'createModel') && `${path}/new`,
-      importUrl: kit.may(ctx, 'importModel') && `${path}/import`,
-      table: tableView(reader, { caption, columns, path, filters, cursor, ...(await read(cursor)) }),
-    });
-  });
+  modelListRoute(router, kit, { words: 'elements', types: elementTypes });
 
   const showNew = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
@@ -132,38 +91,4 @@ async function createElement(
   const content = { defaultLanguage: languages[0], data } as never;
   await api.call('createVersion', { params, query: { incomplete: 'true' } as never, body: content });
   return made;
-}
-
-function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Entry>[] {
-  return [
-    {
-      label: reader.t('elements.name'),
-      cell: ({ name, key }) => ({ text: name, href: hrefOf(kit, key) }),
-      csv: ({ name }) => name,
-    },
-    {
-      label: reader.t('elements.type'),
-      cell: ({ type }) => ({ text: reader.word('elementType', type) }),
-      csv: ({ type }) => type,
-    },
-    { label: reader.t('elements.key'), cell: ({ key }) => ({ code: key }), csv: ({ key }) => key },
-    {
-      label: reader.t('elements.status'),
-      cell: ({ status, versions }) => ({
-        state: stateMark(reader, 'entryStatus', status),
-        ...(versions.some((each) => each.status === 'DRAFT') && { note: reader.t('elements.hasDraft') }),
-      }),
-      csv: ({ status }) => status,
-    },
-    {
-      label: reader.t('elements.languages'),
-      cell: ({ availableLanguages }) => ({ text: availableLanguages.join(', ') || '–' }),
-      csv: ({ availableLanguages }) => availableLanguages.join(' '),
-    },
-    {
-      label: reader.t('elements.changed'),
-      cell: ({ modificationDate }) => ({ time: reader.time(modificationDate) }),
-      csv: ({ modificationDate }) => new Date(modificationDate).toISOString(),
-    },
-  ];
 }

@@ -1,14 +1,26 @@
-import { changeRoutes } from '../../pages/version-changes.ts';
+import { activationRoutes } from '../../models/activation.ts';
+import { modelRoutes } from '../../models/detail.ts';
+import { endingRoutes } from '../../models/endings.ts';
+import type { ModelRoom } from '../../models/model-room.ts';
+import { changeRoutes } from '../../models/version-changes.ts';
 import type { Room } from '../room.ts';
-import { activationRoutes } from './activation.ts';
+import { describeActivation } from './activation.ts';
 import { compareContents } from './compare-contents.ts';
+import { type ElementType, elementTypes } from './content-fields.ts';
 import { detailRoutes } from './detail.ts';
 import { editorRoutes } from './editor.ts';
-import { endingRoutes } from './endings.ts';
 import { importRoutes } from './import.ts';
 import { listRoutes } from './list.ts';
 import { previewRoutes } from './preview.ts';
 import { findElement } from './read-element.ts';
+
+const room: ModelRoom<ElementType> = {
+  words: 'elements',
+  one: 'element',
+  types: elementTypes,
+  find: findElement,
+  compare: (reader, { type }, versions) => compareContents(reader, type, versions),
+};
 
 /** What people are asked, and what forms are made of: questions, information, themes, mails. */
 export const elements: Room = {
@@ -22,11 +34,12 @@ export const elements: Room = {
     detailRoutes(router, kit);
     editorRoutes(router, kit);
     previewRoutes(router, kit);
-    activationRoutes(router, kit);
-    endingRoutes(router, kit);
-    changeRoutes(router, kit, {
-      find: findElement,
-      compare: (reader, { type }, versions) => compareContents(reader, type, versions),
+    modelRoutes(router, kit, room);
+    activationRoutes(router, kit, {
+      ...room,
+      describe: (ctx, activation) => describeActivation(ctx, kit, activation),
     });
+    endingRoutes(router, kit, room);
+    changeRoutes(router, kit, room);
   },
 };

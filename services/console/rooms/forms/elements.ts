@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import type { Entry } from './read-form.ts';
 
 type PeerModels = components['schemas']['PeerModels'];
 
@@ -29,7 +29,6 @@ export interface FoundElements {
 }
 
 const maxFound = 30;
-const questionTypes = ['processing', 'preference', 'conditions'];
 
 /** The elements that a form names, in its order. */
 export async function readNamed(
@@ -40,7 +39,7 @@ export async function readNamed(
   const reader = kit.reader(ctx);
   const own = references.filter((each) => !each.includes('@'));
   const [entries, peers] = await Promise.all([
-    own.length > 0 ? listEntries(ctx, kit, { keys: own }) : [],
+    own.length > 0 ? listEntries(kit.api(ctx), { keys: own }) : [],
     own.length < references.length ? listPeers(ctx, kit) : [],
   ]);
   const known = [...entries.map((entry) => ownView(reader, entry)), ...peersView(reader, peers)];
@@ -63,7 +62,7 @@ export async function searchElements(
 ): Promise<FoundElements> {
   const reader = kit.reader(ctx);
   const [entries, peers] = await Promise.all([
-    listEntries(ctx, kit, { types: questionTypes, statuses: 'ACTIVE', keyword: word }),
+    listEntries(kit.api(ctx), { types: questionTypes, statuses: 'ACTIVE', keyword: word }),
     listPeers(ctx, kit),
   ]);
   const wanted = word.toLocaleLowerCase();
@@ -78,15 +77,8 @@ export async function searchElements(
 
 /** ACTIVE entries that a form may name beside its elements, as options of a choice. */
 export async function readChoices(ctx: Context, kit: RoomKit, type: 'information' | 'theme' | 'email') {
-  const entries = await listEntries(ctx, kit, { types: type, statuses: 'ACTIVE' });
+  const entries = await listEntries(kit.api(ctx), { types: type, statuses: 'ACTIVE' });
   return entries.map(({ key, name }) => [key, name] as const);
-}
-
-async function listEntries(ctx: Context, kit: RoomKit, query: object): Promise<Entry[]> {
-  const { body } = await kit
-    .api(ctx)
-    .call('listModels', { query: { ...query, sort: 'name', size: 200 } as object });
-  return body.values;
 }
 
 async function listPeers(ctx: Context, kit: RoomKit): Promise<PeerModels['values']> {

@@ -1,53 +1,14 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { sendCsv } from '../../pages/csv-export.ts';
-import { choicesOf, withQuery } from '../../pages/filters.ts';
+import { modelListRoute } from '../../models/list.ts';
+import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { stateMark } from '../../pages/states.ts';
-import { type Column, tableView } from '../../pages/table.ts';
-import { type Entry, hrefOf } from './read-form.ts';
+import { hrefOf } from './read-form.ts';
 
 /** The list of forms, and new ones. */
 export function listRoutes(router: Router, kit: RoomKit): void {
-  router.get('/', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const filters = kit.filters(ctx, kit.path, [
-      { name: 'keyword', kind: 'text', label: reader.t('forms.word') },
-      {
-        name: 'status',
-        kind: 'choice',
-        label: reader.t('forms.status'),
-        options: choicesOf(reader, 'entryStatus', ['ACTIVE', 'INACTIVE']),
-      },
-      { name: 'language', kind: 'text', label: reader.t('forms.language') },
-    ]);
-    const { keyword, status, language } = filters.values;
-    const read = async (cursor?: string) => {
-      const query = { types: 'layout', keyword, statuses: status, languages: language, sort: 'name', cursor };
-      const { body } = await kit.api(ctx).call('listModels', { query: query as object });
-      return { rows: body.values, next: body.next };
-    };
-    const columns = columnsOf(reader, kit);
-    if (ctx.query.format === 'csv') return sendCsv(ctx, 'forms', columns, read);
-    const cursor = kit.cursor(ctx);
-    const caption = reader.t('forms.title');
-    await kit.page(ctx, 'list', {
-      title: caption,
-      path: kit.path,
-      filters,
-      newUrl: kit.may(ctx, 'createModel') && `${kit.path}/new`,
-      table: tableView(reader, {
-        caption,
-        columns,
-        path: kit.path,
-        filters,
-        cursor,
-        ...(await read(cursor)),
-      }),
-    });
-  });
+  modelListRoute(router, kit, { words: 'forms', types: ['layout'] });
 
   const showNew = async (ctx: Context, failure?: ApiFailure) => {
     const { t } = kit.reader(ctx);
@@ -87,35 +48,4 @@ export function listRoutes(router: Router, kit: RoomKit): void {
       await showNew(ctx, error);
     }
   });
-}
-
-function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Entry>[] {
-  const draftOf = ({ versions }: Entry) => versions.some(({ status }) => status === 'DRAFT');
-  const languagesOf = ({ availableLanguages }: Entry) => availableLanguages.map(reader.languageName);
-  return [
-    {
-      label: reader.t('forms.name'),
-      cell: ({ name, key }) => ({ text: name, href: hrefOf(kit, key) }),
-      csv: ({ name }) => name,
-    },
-    { label: reader.t('forms.key'), cell: ({ key }) => ({ code: key }), csv: ({ key }) => key },
-    {
-      label: reader.t('forms.status'),
-      cell: (entry) => ({
-        state: stateMark(reader, 'entryStatus', entry.status),
-        ...(draftOf(entry) && { note: reader.t('forms.hasDraft') }),
-      }),
-      csv: ({ status }) => status,
-    },
-    {
-      label: reader.t('forms.languages'),
-      cell: (entry) => ({ text: languagesOf(entry).join(', ') || '–' }),
-      csv: ({ availableLanguages }) => availableLanguages.join(' '),
-    },
-    {
-      label: reader.t('forms.changed'),
-      cell: ({ modificationDate }) => ({ time: reader.time(modificationDate) }),
-      csv: ({ modificationDate }) => new Date(modificationDate).toISOString(),
-    },
-  ];
 }

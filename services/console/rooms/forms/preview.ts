@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { newestVersion } from '../../models/read-model.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { placeFaults } from './layout-faults.ts';
@@ -104,13 +105,9 @@ interface Shown {
 }
 
 /** The version of the page's URL, else the draft, else the newest one. @throws ApiFailure 404 without one. */
-function versionOf(ctx: Context, { versions }: Entry): Entry['versions'][number] {
-  const wanted = ctx.params.vid;
-  const found = wanted
-    ? versions.find(({ id }) => id === wanted)
-    : (versions.find(({ status }) => status === 'DRAFT') ??
-      versions.find(({ status }) => status === 'ACTIVE') ??
-      versions[0]);
+function versionOf(ctx: Context, entry: Entry): Entry['versions'][number] {
+  const { vid } = ctx.params;
+  const found = vid ? entry.versions.find(({ id }) => id === vid) : newestVersion(entry);
   if (!found) throw new ApiFailure(404, {});
   return found;
 }

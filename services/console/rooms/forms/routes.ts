@@ -1,15 +1,28 @@
-import { changeRoutes } from '../../pages/version-changes.ts';
+import { activationRoutes } from '../../models/activation.ts';
+import { modelRoutes } from '../../models/detail.ts';
+import { endingRoutes } from '../../models/endings.ts';
+import type { ModelRoom } from '../../models/model-room.ts';
+import { changeRoutes } from '../../models/version-changes.ts';
+import { withQuery } from '../../pages/filters.ts';
 import type { Room } from '../room.ts';
-import { activationRoutes } from './activation.ts';
 import { compareLayouts } from './compare-layouts.ts';
 import { designerRoutes } from './designer.ts';
 import { detailRoutes } from './detail.ts';
-import { endingRoutes } from './endings.ts';
+import { failureOfDesigner } from './layout-faults.ts';
 import { layoutOf } from './layout-values.ts';
 import { listRoutes } from './list.ts';
 import { previewRoutes } from './preview.ts';
 import { findForm } from './read-form.ts';
 import { trialRoutes } from './trial.ts';
+
+const room: ModelRoom<'layout'> = {
+  words: 'forms',
+  one: 'form',
+  types: ['layout'],
+  find: findForm,
+  compare: (reader, _, { before, after }) =>
+    compareLayouts(reader, before && layoutOf(before), layoutOf(after)),
+};
 
 /** Layouts, which people know as forms: which elements they ask, in which order. */
 export const forms: Room = {
@@ -21,14 +34,24 @@ export const forms: Room = {
     listRoutes(router, kit);
     detailRoutes(router, kit);
     designerRoutes(router, kit);
-    activationRoutes(router, kit);
-    endingRoutes(router, kit);
+    modelRoutes(router, kit, room);
+    activationRoutes(router, kit, {
+      ...room,
+      placeFaults: failureOfDesigner,
+      // A form that can be used for the first time is of no use without the code.
+      nextPath({ entry, href }) {
+        const isFirst = !entry.versions.some(({ serial }) => serial);
+        return isFirst ? withQuery('/console/integration/code', { form: entry.key }) : href;
+      },
+      describe(ctx, { active }) {
+        const { t } = kit.reader(ctx);
+        const effects = active ? [t('activate.next'), t('activate.open')] : [t('activate.first')];
+        return { effects, locals: { isFirst: !active } };
+      },
+    });
+    endingRoutes(router, kit, room);
     previewRoutes(router, kit);
     trialRoutes(router, kit);
-    changeRoutes(router, kit, {
-      find: findForm,
-      compare: (reader, _, { before, after }) =>
-        compareLayouts(reader, before && layoutOf(before), layoutOf(after)),
-    });
+    changeRoutes(router, kit, room);
   },
 };

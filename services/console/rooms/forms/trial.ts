@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
+import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { sessionOf } from '../../sessions/session.ts';
 import { findForm } from './read-form.ts';
@@ -9,32 +9,22 @@ import { findForm } from './read-form.ts';
 export function trialRoutes(router: Router, kit: RoomKit): void {
   const subjectOf = (ctx: Context) => `trial/${sessionOf(ctx).name}`;
 
-  const ask = async (ctx: Context, failure?: ApiFailure) => {
-    const { t } = kit.reader(ctx);
-    const { entry, href } = await findForm(ctx, kit);
-    const form = kit.form(ctx, {
-      action: `${href}/try`,
-      submit: t('try.start'),
-      cancelUrl: href,
-      fields: [],
-      failure,
-    });
-    const title = t('try.title', { name: entry.name });
-    const effects = [t('try.counts', { subject: subjectOf(ctx) }), t('try.hour')];
-    await kit.confirm(ctx, { title, effects, form }, failure?.status);
-  };
-  router.get('/:key/try', (ctx) => ask(ctx));
-
-  router.post('/:key/try', async (ctx) => {
-    const { entry } = await findForm(ctx, kit);
-    try {
+  formPage(router, kit, {
+    path: '/:key/try',
+    async ask(ctx, { t }) {
+      const { entry, href } = await findForm(ctx, kit);
+      return {
+        title: t('try.title', { name: entry.name }),
+        effects: [t('try.counts', { subject: subjectOf(ctx) }), t('try.hour')],
+        submit: t('try.start'),
+        cancelUrl: href,
+      };
+    },
+    async send(ctx) {
+      const { entry } = await findForm(ctx, kit);
       const body = { subject: subjectOf(ctx), layout: entry.key, timeout: 'PT1H' };
-      const { location } = await kit.api(ctx).call('createTransaction', { body });
-      ctx.status = 303;
-      ctx.set('Location', location ?? kit.path);
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await ask(ctx, error);
-    }
+      return kit.api(ctx).call('createTransaction', { body });
+    },
+    done: (ctx, { location }) => kit.open(ctx, location ?? kit.path),
   });
 }

@@ -1,6 +1,9 @@
 import type { ApiClient } from '../../api/api-client.ts';
+import { listEntries, questionTypes } from '../../models/read-model.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type Column, tableView } from '../../pages/table.ts';
+import { elementColumn } from './figures.ts';
 
 /** How many answers to an element are valid, and how many of them expire soon. */
 export interface ExpiringCount {
@@ -16,14 +19,11 @@ const within = 'P30D';
 export async function readExpiring(
   api: ApiClient,
 ): Promise<{ elements: ExpiringCount[]; isAtLeast: boolean }> {
-  const types = ['processing', 'preference', 'conditions'];
-  const { body: models } = await api.call('listModels', {
-    query: { types, statuses: ['ACTIVE'], size: 200 },
-  });
-  if (models.values.length === 0) return { elements: [], isAtLeast: false };
-  const keys = models.values.map(({ key }) => key);
+  const questions = await listEntries(api, { types: questionTypes, statuses: 'ACTIVE' });
+  if (questions.length === 0) return { elements: [], isAtLeast: false };
+  const keys = questions.map(({ key }) => key);
   const { body } = await api.call('countValidAnswers', { query: { keys, within } });
-  const names = new Map(models.values.map(({ key, name }) => [key, name]));
+  const names = new Map(questions.map(({ key, name }) => [key, name]));
   const elements = body.values
     .filter(({ expiring }) => expiring > 0)
     .sort((a, b) => b.expiring - a.expiring)
@@ -32,24 +32,11 @@ export async function readExpiring(
 }
 
 export function expiringColumns(reader: ConsoleReader): Column<ExpiringCount>[] {
-  const count = (name: 'valid' | 'expiring'): Column<ExpiringCount> => ({
-    label: reader.t(`home.${name}`),
-    isNumber: true,
-    cell: (element) => ({ number: reader.number(element[name]) }),
-    csv: (element) => element[name],
-  });
+  const { number } = columnsFor<ExpiringCount>(reader);
   return [
-    {
-      label: reader.t('home.element'),
-      cell: ({ key, name }) => ({
-        text: name,
-        href: `/console/elements/${encodeURIComponent(key)}`,
-        note: key,
-      }),
-      csv: ({ key }) => key,
-    },
-    count('expiring'),
-    count('valid'),
+    elementColumn(reader),
+    number('home.expiring', ({ expiring }) => expiring),
+    number('home.valid', ({ valid }) => valid),
   ];
 }
 
@@ -67,7 +54,7 @@ export function expiringFigures(
       columns: expiringColumns(reader),
       rows: elements,
       path,
-      csvName: 'expiring',
+      csv: 'expiring',
     }),
   };
 }

@@ -1,4 +1,5 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
 import { type Column, tableView } from '../../pages/table.ts';
@@ -8,44 +9,39 @@ type Stats = components['schemas']['Stats'];
 
 /** Columns of the table, and of the file, of what happened by day. */
 export function dayColumns(reader: ConsoleReader): Column<DayCount>[] {
-  const count = (name: 'created' | 'committed'): Column<DayCount> => ({
-    label: reader.t(`home.${name}`),
-    isNumber: true,
-    cell: (day) => ({ number: reader.number(day[name]) }),
-    csv: (day) => day[name],
-  });
+  const { number } = columnsFor<DayCount>(reader);
   return [
     {
       label: reader.t('home.day'),
       cell: ({ date }) => ({ time: reader.day(date) }),
       csv: ({ date }) => date,
     },
-    count('created'),
-    count('committed'),
+    number('home.created', ({ created }) => created),
+    number('home.committed', ({ committed }) => committed),
   ];
+}
+
+/** The name of an element, with its key. */
+export function elementColumn(reader: ConsoleReader): Column<{ key: string; name: string }> {
+  return {
+    label: reader.t('home.element'),
+    cell: ({ key, name }) => ({
+      text: name,
+      href: `/console/elements/${encodeURIComponent(key)}`,
+      note: key,
+    }),
+    csv: ({ key }) => key,
+  };
 }
 
 /** Columns of the table, and of the file, of the answers by element. */
 export function elementColumns(reader: ConsoleReader): Column<ElementCount>[] {
-  const count = (name: 'accepted' | 'refused'): Column<ElementCount> => ({
-    label: reader.t(`home.${name}`),
-    isNumber: true,
-    cell: (element) => ({ number: reader.number(element[name]) }),
-    csv: (element) => element[name],
-  });
+  const { number } = columnsFor<ElementCount>(reader);
   return [
-    {
-      label: reader.t('home.element'),
-      cell: ({ key, name }) => ({
-        text: name,
-        href: `/console/elements/${encodeURIComponent(key)}`,
-        note: key,
-      }),
-      csv: ({ key }) => key,
-    },
+    elementColumn(reader),
     { label: reader.t('home.share'), cell: (element) => ({ bar: shareBar(reader, element) }) },
-    count('accepted'),
-    count('refused'),
+    number('home.accepted', ({ accepted }) => accepted),
+    number('home.refused', ({ refused }) => refused),
   ];
 }
 
@@ -76,7 +72,7 @@ export function transactionFigures(reader: ConsoleReader, { days, states }: Stat
       columns: dayColumns(reader),
       rows: created === 0 ? [] : days.toReversed(),
       path,
-      csvName: 'days',
+      csv: 'days',
     }),
   };
 }
@@ -95,7 +91,7 @@ export function answerFigures(reader: ConsoleReader, elements: readonly ElementC
       columns: elementColumns(reader),
       rows: elements,
       path,
-      csvName: 'elements',
+      csv: 'elements',
     }),
   };
 }

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { listEntries } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { placesOf } from './places.ts';
 import { writeSnippets } from './snippets.ts';
 
 const placesOfCode = ['curl', 'node', 'php', 'iframe', 'link'] as const;
@@ -11,10 +11,7 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
   router.get('/code', async (ctx) => {
     const reader = kit.reader(ctx);
     const path = `${kit.path}/code`;
-    const { body } = await kit.api(ctx).call('listModels', {
-      query: { types: 'layout', statuses: 'ACTIVE', size: 200 } as object,
-    });
-    const layouts = body.values;
+    const layouts = await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' });
     const filters = kit.filters(ctx, path, [
       {
         name: 'form',
@@ -34,7 +31,6 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
     if (language && !/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(language)) throw new ApiFailure(404, {});
     await kit.page(ctx, 'code', {
       title: reader.t('code.title'),
-      places: placesOf(ctx, kit),
       filters,
       path,
       formsUrl: '/console/forms',

@@ -2,11 +2,14 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { columnsFor, factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
+import { fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { rowsOf, sendList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
-import { type Column, tableView } from '../../pages/table.ts';
-import { placesOf } from './places.ts';
+import type { Column } from '../../pages/table.ts';
 
 type Peer = components['schemas']['Peer'];
 
@@ -17,52 +20,46 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
   const urlOf = (ctx: Context) => `${path}/${String(ctx.params.id)}`;
   const readPeer = async (ctx: Context) => (await kit.api(ctx).call('getPeer', paramsOf(ctx))).body;
 
-  router.get('/peers', async (ctx) => {
+  router.get('/peers', (ctx) => {
     const reader = kit.reader(ctx);
-    const cursor = kit.cursor(ctx);
-    const { body: rows, next } = await kit.api(ctx).call('listPeers', { query: { cursor } });
-    const caption = reader.t('peers.title');
-    await kit.page(ctx, 'peers', {
-      title: caption,
-      places: placesOf(ctx, kit),
-      newUrl: kit.may(ctx, 'createPeer') && `${path}/new`,
-      keyUrl: kit.may(ctx, 'createKey') && `${kit.path}/security/new`,
-      table: tableView(reader, { caption, columns: columnsOf(reader, path), rows, path, cursor, next }),
+    return sendList(ctx, kit, {
+      view: 'peers',
+      title: reader.t('peers.title'),
+      path,
+      columns: columnsOf(reader, path),
+      read: (cursor) => rowsOf(kit.api(ctx).call('listPeers', { query: { cursor } })),
+      locals: {
+        newUrl: kit.may(ctx, 'createPeer') && `${path}/new`,
+        keyUrl: kit.may(ctx, 'createKey') && `${kit.path}/security/new`,
+      },
     });
   });
 
-  const showNew = async (ctx: Context, failure?: ApiFailure) => {
-    if (!kit.may(ctx, 'createPeer')) throw new ApiFailure(403, {});
-    const { t } = kit.reader(ctx);
-    const form = kit.form(ctx, {
-      action: `${path}/new`,
-      submit: t('peers.pair'),
-      cancelUrl: path,
-      fields: [
-        { name: 'url', label: t('peers.url'), kind: 'url', hint: t('peers.urlHint'), isRequired: true },
-        { name: 'apiKey', label: t('peers.key'), hint: t('peers.keyHint'), isRequired: true, isCode: true },
-      ],
-      values: failure ? { url: kit.posted(ctx).url } : {},
-      failure,
-      once: kit.once.make(),
-    });
-    const locals = { title: t('peers.new'), text: t('peers.newText'), places: placesOf(ctx, kit), form };
-    await kit.page(ctx, 'new', locals, failure?.status);
-  };
-  router.get('/peers/new', (ctx) => showNew(ctx));
-
-  router.post('/peers/new', async (ctx) => {
-    const { url = [''], apiKey = [''], once } = kit.posted(ctx);
-    const body = { url: url[0]?.trim() ?? '', apiKey: apiKey[0]?.trim() ?? '' };
-    try {
-      const secret = ['apiKey'];
-      const result = await kit.once.run(once?.[0], () => kit.api(ctx).call('createPeer', { body, secret }));
-      if (result === 'repeated') return kit.open(ctx, path, 'repeated');
-      kit.open(ctx, `${path}/${result.made.body.id}`, 'paired');
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await showNew(ctx, error);
-    }
+  formPage(router, kit, {
+    path: '/peers/new',
+    operation: 'createPeer',
+    view: 'form',
+    isCreating: true,
+    ask(_, reader) {
+      const { t } = reader;
+      const field = fieldsFor(reader, 'peers');
+      return {
+        title: t('peers.new'),
+        locals: { text: t('peers.newText') },
+        submit: t('peers.pair'),
+        cancelUrl: path,
+        fields: [
+          field('url', { kind: 'url', isRequired: true }),
+          field('apiKey', { word: 'key', isRequired: true, isCode: true }),
+        ],
+      };
+    },
+    secret: ['apiKey'],
+    send(ctx, field) {
+      const body = { url: field('url'), apiKey: field('apiKey') };
+      return kit.api(ctx).call('createPeer', { body, secret: ['apiKey'] });
+    },
+    done: (ctx, { body }) => kit.open(ctx, `${path}/${body.id}`, 'paired'),
   });
 
   const showPeer = async (ctx: Context, failure?: ApiFailure) => {
@@ -70,72 +67,54 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     const peer = await readPeer(ctx);
     const { body: own } = await kit.api(ctx).call('getInstance');
     const href = urlOf(ctx);
+    const field = fieldsFor(reader, 'peers');
     const announced = peer.announcedThumbprints ?? [];
-    await kit.page(
-      ctx,
-      'peer',
-      {
-        title: peer.name,
-        places: placesOf(ctx, kit),
-        facts: factsOf(reader, peer),
-        thumbprints: peer.thumbprints,
-        own: own.jwks.keys.filter(({ use }) => use === 'sig').map(({ kid }) => kid),
-        announced,
-        confirm:
-          announced.length > 0 &&
-          kit.form(ctx, {
-            action: `${href}/confirm-keys`,
-            submit: reader.t('peers.confirm'),
-            fields: [],
-            hidden: { thumbprints: announced.join(' ') },
-          }),
-        prefix: kit.form(ctx, {
-          action: `${href}`,
-          submit: reader.t('peers.save'),
-          fields: [
-            {
-              name: 'subjectPrefix',
-              label: reader.t('peers.prefix'),
-              hint: reader.t('peers.prefixHint'),
-              maxLength: 100,
-            },
-            {
-              name: 'erasure',
-              label: reader.t('peers.erasure'),
-              hint: reader.t('peers.erasureHint'),
-              kind: 'radios',
-              options: [
-                ['ASK', reader.t('peers.erasureAsk')],
-                ['FOLLOW', reader.t('peers.erasureFollow')],
-              ],
-              isRequired: true,
-            },
-          ],
-          values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
-          failure,
+    const locals = {
+      title: peer.name,
+      facts: factsOf(reader, peer),
+      thumbprints: peer.thumbprints,
+      own: own.jwks.keys.filter(({ use }) => use === 'sig').map(({ kid }) => kid),
+      announced,
+      confirm:
+        announced.length > 0 &&
+        kit.form(ctx, {
+          action: `${href}/confirm-keys`,
+          submit: reader.t('peers.confirm'),
+          hidden: { thumbprints: announced.join(' ') },
         }),
-        endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
-      },
-      failure?.status,
-    );
+      prefix: kit.form(ctx, {
+        action: `${href}`,
+        submit: reader.t('peers.save'),
+        fields: [
+          field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
+          field('erasure', {
+            kind: 'radios',
+            options: [
+              ['ASK', reader.t('peers.erasureAsk')],
+              ['FOLLOW', reader.t('peers.erasureFollow')],
+            ],
+            isRequired: true,
+          }),
+        ],
+        values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
+        failure,
+      }),
+      endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
+    };
+    await kit.page(ctx, 'peer', locals, failure?.status);
   };
   router.get('/peers/:id', (ctx) => showPeer(ctx));
 
-  router.post('/peers/:id', async (ctx) => {
-    const { subjectPrefix = [''], erasure = [] } = kit.posted(ctx);
-    try {
-      const isFollowed = erasure[0] === 'FOLLOW';
-      const body = {
-        subjectPrefix: subjectPrefix[0] ?? '',
-        erasure: isFollowed ? ('FOLLOW' as const) : ('ASK' as const),
-      };
+  router.post(
+    '/peers/:id',
+    orShowAgain(showPeer, async (ctx) => {
+      const field = fieldReader(ctx, kit);
+      const erasure = field('erasure') === 'FOLLOW' ? ('FOLLOW' as const) : ('ASK' as const);
+      const body = { subjectPrefix: field('subjectPrefix'), erasure };
       await kit.api(ctx).call('updatePeer', { ...paramsOf(ctx), body });
       kit.open(ctx, urlOf(ctx), 'peerChanged');
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await showPeer(ctx, error);
-    }
-  });
+    }),
+  );
 
   router.post('/peers/:id/confirm-keys', async (ctx) => {
     const thumbprints = (kit.posted(ctx).thumbprints?.[0] ?? '').split(' ').filter(Boolean);
@@ -146,72 +125,47 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
   // A form without a page of its own that was kept during a sign-in leads to the peer.
   router.get('/peers/:id/confirm-keys', (ctx) => kit.open(ctx, urlOf(ctx)));
 
-  const askEnd = async (ctx: Context, isWrong = false) => {
-    const reader = kit.reader(ctx);
-    const { t } = reader;
-    const peer = await readPeer(ctx);
-    const { host } = new URL(peer.url);
-    const failure = isWrong
-      ? new ApiFailure(422, { errors: [{ pointer: '/host', code: 'host', detail: '' }] })
-      : undefined;
-    await kit.confirm(
-      ctx,
-      {
-        title: t('peers.endTitle', { name: peer.name }),
-        effects: [t('peers.endBacklog', { count: peer.backlog }), t('peers.endEffect')],
-        form: kit.form(ctx, {
-          action: `${urlOf(ctx)}/end`,
-          submit: t('peers.end'),
-          tone: 'ending',
-          cancelUrl: urlOf(ctx),
-          fields: [{ name: 'host', label: t('peers.typeHost', { host }), isRequired: true, isCode: true }],
-          values: isWrong ? kit.posted(ctx) : {},
-          failure,
-        }),
-      },
-      failure?.status,
-    );
-  };
-  router.get('/peers/:id/end', (ctx) => askEnd(ctx));
-
-  router.post('/peers/:id/end', async (ctx) => {
-    const { url } = await readPeer(ctx);
-    if (kit.posted(ctx).host?.[0]?.trim() !== new URL(url).host) return askEnd(ctx, true);
-    await kit.api(ctx).call('deletePeer', paramsOf(ctx));
-    kit.open(ctx, path, 'peerEnded');
+  formPage(router, kit, {
+    path: '/peers/:id/end',
+    async ask(ctx, { t }) {
+      const { name, url, backlog } = await readPeer(ctx);
+      const { host } = new URL(url);
+      return {
+        title: t('peers.endTitle', { name }),
+        effects: [t('peers.endBacklog', { count: backlog }), t('peers.endEffect')],
+        submit: t('peers.end'),
+        tone: 'ending',
+        cancelUrl: urlOf(ctx),
+        fields: [{ name: 'host', label: t('peers.typeHost', { host }), isRequired: true, isCode: true }],
+      };
+    },
+    async send(ctx, field) {
+      const { url } = await readPeer(ctx);
+      const fault = { pointer: '/host', code: 'host', detail: '' };
+      if (field('host') !== new URL(url).host) throw new ApiFailure(422, { errors: [fault] });
+      await kit.api(ctx).call('deletePeer', paramsOf(ctx));
+    },
+    done: (ctx) => kit.open(ctx, path, 'peerEnded'),
   });
 }
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Peer>[] {
+  const { text, code, state, time, number } = columnsFor<Peer>(reader);
   return [
-    { label: reader.t('peers.name'), cell: ({ id, name }) => ({ text: name, href: `${path}/${id}` }) },
-    { label: reader.t('peers.url'), cell: ({ url }) => ({ code: url }) },
-    {
-      label: reader.t('peers.state'),
-      cell: ({ state }) => ({ state: stateMark(reader, 'peerState', state) }),
-    },
-    {
-      label: reader.t('peers.contact'),
-      cell: ({ lastContactDate }) =>
-        lastContactDate ? { time: reader.time(lastContactDate) } : { text: reader.t('peers.never') },
-    },
-    {
-      label: reader.t('peers.backlog'),
-      isNumber: true,
-      cell: ({ backlog }) => ({ number: reader.number(backlog) }),
-    },
+    text('peers.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
+    code('peers.url', ({ url }) => url),
+    state('peers.state', 'peerState', (peer) => peer.state),
+    time('peers.contact', ({ lastContactDate }) => lastContactDate, reader.t('peers.never')),
+    number('peers.backlog', ({ backlog }) => backlog),
   ];
 }
 
 function factsOf(reader: ConsoleReader, { state, url, lastContactDate, backlog, creationDate }: Peer) {
-  return [
-    { label: reader.t('peers.state'), cell: { state: stateMark(reader, 'peerState', state) } },
-    { label: reader.t('peers.url'), cell: { code: url } },
-    {
-      label: reader.t('peers.contact'),
-      cell: lastContactDate ? { time: reader.time(lastContactDate) } : { text: reader.t('peers.never') },
-    },
-    { label: reader.t('peers.backlog'), cell: { number: reader.number(backlog) } },
-    { label: reader.t('peers.since'), cell: { time: reader.time(creationDate) } },
-  ];
+  return factsView(reader, {
+    'peers.state': { state: stateMark(reader, 'peerState', state) },
+    'peers.url': { code: url },
+    'peers.contact': timeCell(reader, lastContactDate, reader.t('peers.never')),
+    'peers.backlog': { number: reader.number(backlog) },
+    'peers.since': { time: reader.time(creationDate) },
+  });
 }

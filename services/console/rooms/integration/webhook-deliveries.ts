@@ -2,11 +2,12 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { choicesOf } from '../../pages/filters.ts';
+import { choiceFilter } from '../../pages/filters.ts';
+import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { stateMark } from '../../pages/states.ts';
-import { type Column, type TableView, tableView } from '../../pages/table.ts';
+import { type Column, tableView } from '../../pages/table.ts';
 
 type Delivery = components['schemas']['Delivery'];
 
@@ -16,18 +17,12 @@ const statuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
   const reader = kit.reader(ctx);
   const filters = kit.filters(ctx, path, [
-    {
-      name: 'status',
-      kind: 'choice',
-      label: reader.t('deliveries.status'),
-      options: choicesOf(reader, 'deliveryStatus', statuses),
-    },
-    {
+    choiceFilter(reader, 'deliveries.status', { name: 'status', group: 'deliveryStatus', codes: statuses }),
+    choiceFilter(reader, 'deliveries.action', {
       name: 'action',
-      kind: 'choice',
-      label: reader.t('deliveries.action'),
-      options: choicesOf(reader, 'webhookAction', [...subscribableActions, 'webhook.test']),
-    },
+      group: 'webhookAction',
+      codes: [...subscribableActions, 'webhook.test'],
+    }),
     { name: 'sourceId', kind: 'text', label: reader.t('deliveries.source') },
   ]);
   const cursor = kit.cursor(ctx);
@@ -37,20 +32,19 @@ export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
   });
   const caption = reader.t('deliveries.title');
   const columns = columnsOf(reader, path);
-  const table: TableView = tableView(reader, { caption, columns, rows, path, filters, cursor, next });
+  const table = tableView(reader, { caption, columns, rows, path, filters, cursor, next });
   const failed = rows.filter(({ status }) => status === 'FAILED').map(({ id }) => id);
   const repeat =
     failed.length > 0 &&
     kit.form(ctx, {
       action: `${path}/redeliver`,
       submit: reader.t('deliveries.repeatAll', { count: failed.length }),
-      fields: [],
       hidden: { ids: failed.join(' ') },
     });
   return { path, filters, table, repeat };
 }
 
-/** Repeats deliveries: one, or the failed ones that were shown. */
+/** Repeats deliveries: the failed ones that were shown, or one. */
 export function deliveryRoutes(router: Router, kit: RoomKit): void {
   router.post('/webhooks/:id/redeliver', async (ctx) => {
     const id = String(ctx.params.id);
@@ -58,21 +52,16 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
     for (const did of ids) await kit.api(ctx).call('repeatDelivery', { params: { id, did } });
     kit.open(ctx, `${kit.path}/webhooks/${id}`, 'redelivered');
   });
-  router.get('/webhooks/:id/deliveries/:did', async (ctx) => {
-    const { t } = kit.reader(ctx);
-    const { id, did } = ctx.params as { id: string; did: string };
-    const href = `${kit.path}/webhooks/${id}`;
-    await kit.confirm(ctx, {
+  formPage(router, kit, {
+    path: '/webhooks/:id/deliveries/:did',
+    ask: (ctx, { t }) => ({
       title: t('deliveries.repeatTitle'),
       effects: [t('deliveries.repeatEffect')],
-      form: kit.form(ctx, {
-        action: `${href}/redeliver`,
-        submit: t('deliveries.repeat'),
-        cancelUrl: href,
-        fields: [],
-        hidden: { ids: did },
-      }),
-    });
+      submit: t('deliveries.repeat'),
+      cancelUrl: `${kit.path}/webhooks/${ctx.params.id}`,
+    }),
+    send: (ctx) => kit.api(ctx).call('repeatDelivery', { params: ctx.params as { id: string; did: string } }),
+    done: (ctx) => kit.open(ctx, `${kit.path}/webhooks/${ctx.params.id}`, 'redelivered'),
   });
 }
 
@@ -80,23 +69,17 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
 const maxRepeated = 200;
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
+  const { time, code, state, number } = columnsFor<Delivery>(reader);
+  const noteOf = ({ status, error, statusCode, acknowledged }: Delivery) => {
+    if (status !== 'DELIVERED') return error ?? (statusCode ? String(statusCode) : undefined);
+    return acknowledged && reader.t(`deliveries.acknowledged.${acknowledged}`);
+  };
   return [
-    { label: reader.t('deliveries.created'), cell: ({ createdAt }) => ({ time: reader.time(createdAt) }) },
-    { label: reader.t('deliveries.action'), cell: ({ action }) => ({ code: action }) },
-    { label: reader.t('deliveries.source'), cell: ({ sourceId }) => ({ code: sourceId }) },
-    {
-      label: reader.t('deliveries.status'),
-      cell: ({ status, error, statusCode, acknowledged }) => ({
-        state: stateMark(reader, 'deliveryStatus', status),
-        ...(acknowledged && { note: reader.t(`deliveries.acknowledged.${acknowledged}`) }),
-        ...(status === 'DELIVERED' ? {} : { note: error ?? (statusCode ? String(statusCode) : undefined) }),
-      }),
-    },
-    {
-      label: reader.t('deliveries.attempts'),
-      isNumber: true,
-      cell: ({ attempts }) => ({ number: reader.number(attempts) }),
-    },
+    time('deliveries.created', ({ createdAt }) => createdAt),
+    code('deliveries.action', ({ action }) => action),
+    code('deliveries.source', ({ sourceId }) => sourceId),
+    state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: noteOf }),
+    number('deliveries.attempts', ({ attempts }) => attempts),
     {
       label: reader.t('deliveries.act'),
       cell: ({ id, status }) =>

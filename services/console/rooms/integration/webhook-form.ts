@@ -1,36 +1,25 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
 import { stateMark } from '../../pages/states.ts';
 
 type Webhook = components['schemas']['Webhook'];
 
 /** The fields of a webhook that people set. */
 export function fieldsOf(reader: ConsoleReader): FieldSpec[] {
-  const { t } = reader;
+  const field = fieldsFor(reader, 'webhooks');
   const actions = subscribableActions.map(
     (action) => [action, reader.word('webhookAction', action)] as const,
   );
   return [
-    { name: 'name', label: t('webhooks.name'), hint: t('webhooks.nameHint'), maxLength: 255 },
-    { name: 'targetUrl', label: t('webhooks.url'), kind: 'url', isRequired: true, maxLength: 2048 },
-    {
-      name: 'actions',
-      label: t('webhooks.actions'),
-      kind: 'checks',
-      pointer: '/subscribedActions',
-      options: actions,
-    },
-    { name: 'recipient', label: t('webhooks.recipient'), hint: t('webhooks.recipientHint'), maxLength: 255 },
-    { name: 'elements', label: t('webhooks.elements'), hint: t('webhooks.elementsHint'), isCode: true },
-    {
-      name: 'acknowledgeWithin',
-      label: t('webhooks.acknowledgeWithin'),
-      hint: t('webhooks.acknowledgeWithinHint'),
-      maxLength: 100,
-      isCode: true,
-    },
+    field('name', { maxLength: 255 }),
+    field('targetUrl', { word: 'url', kind: 'url', isRequired: true, maxLength: 2048 }),
+    field('actions', { kind: 'checks', pointer: '/subscribedActions', options: actions }),
+    field('recipient', { maxLength: 255 }),
+    field('elements', { isCode: true }),
+    field('acknowledgeWithin', { maxLength: 100, isCode: true }),
   ];
 }
 
@@ -39,19 +28,12 @@ export function valuesOf(webhook: Webhook) {
   const {
     name,
     targetUrl,
-    subscribedActions,
-    recipient = '',
-    elements = [],
-    acknowledgeWithin = '',
-  } = webhook;
-  return {
-    name,
-    targetUrl,
-    actions: subscribedActions,
+    subscribedActions: actions,
     recipient,
-    elements: elements.join(', '),
+    elements = [],
     acknowledgeWithin,
-  };
+  } = webhook;
+  return { name, targetUrl, actions, recipient, elements: elements.join(', '), acknowledgeWithin };
 }
 
 /** The body of the API for a posted form. */
@@ -76,18 +58,14 @@ export function markOf(reader: ConsoleReader, { state, failingSince }: Webhook) 
 export function factsOf(reader: ConsoleReader, webhook: Webhook) {
   const { targetUrl, failingSince, lastError, creationDate, recipient, elements, acknowledgeWithin } =
     webhook;
-  return [
-    { label: reader.t('webhooks.state'), cell: { state: markOf(reader, webhook) } },
-    { label: reader.t('webhooks.url'), cell: { code: targetUrl } },
-    ...(failingSince
-      ? [{ label: reader.t('webhooks.failingSince'), cell: { time: reader.time(failingSince) } }]
-      : []),
-    ...(lastError ? [{ label: reader.t('webhooks.lastError'), cell: { text: lastError.reason } }] : []),
-    ...(recipient ? [{ label: reader.t('webhooks.recipient'), cell: { text: recipient } }] : []),
-    ...(elements ? [{ label: reader.t('webhooks.elements'), cell: { code: elements.join(', ') } }] : []),
-    ...(acknowledgeWithin
-      ? [{ label: reader.t('webhooks.acknowledgeWithin'), cell: { code: acknowledgeWithin } }]
-      : []),
-    { label: reader.t('webhooks.created'), cell: { time: reader.time(creationDate) } },
-  ];
+  return factsView(reader, {
+    'webhooks.state': { state: markOf(reader, webhook) },
+    'webhooks.url': { code: targetUrl },
+    'webhooks.failingSince': failingSince && { time: reader.time(failingSince) },
+    'webhooks.lastError': lastError && { text: lastError.reason },
+    'webhooks.recipient': recipient && { text: recipient },
+    'webhooks.elements': elements && { code: elements.join(', ') },
+    'webhooks.acknowledgeWithin': acknowledgeWithin && { code: acknowledgeWithin },
+    'webhooks.created': { time: reader.time(creationDate) },
+  });
 }

@@ -1,7 +1,9 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { factsView } from '../../pages/columns.ts';
 import { withQuery } from '../../pages/filters.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
@@ -22,51 +24,31 @@ export const receipts: Room = {
     const show = async (ctx: Context, failure?: ApiFailure) => {
       const reader = kit.reader(ctx);
       const { t } = reader;
+      const field = fieldsFor(reader, 'verify');
       const filters = kit.filters(ctx, kit.path, [
         { name: 'transaction', kind: 'text', label: t('receipts.transaction') },
       ]);
       const { transaction } = filters.values;
       const found = transaction ? await findReceipt(ctx, kit, transaction) : undefined;
-      await kit.page(
-        ctx,
-        'receipts',
-        {
-          title: t('receipts.title'),
-          path: kit.path,
-          filters,
-          isMissing: transaction !== undefined && !found,
-          facts: found && factsOf(ctx, kit, found, found.transaction),
-          files: found ? await linksOf(ctx, kit, found.transaction) : [],
-          verify: kit.form(ctx, {
-            action: kit.path,
-            submit: t('verify.act'),
-            fields: [
-              {
-                name: 'jws',
-                label: t('verify.jws'),
-                hint: t('verify.jwsHint'),
-                kind: 'textarea',
-                isRequired: true,
-                isCode: true,
-              },
-              ...(kit.may(ctx, 'listPeers')
-                ? [
-                    {
-                      name: 'keys',
-                      label: t('verify.keys'),
-                      hint: t('verify.keysHint'),
-                      kind: 'textarea' as const,
-                      isCode: true,
-                    },
-                  ]
-                : []),
-            ],
-            values: failure && kit.posted(ctx),
-            failure,
-          }),
-        },
-        failure?.status,
-      );
+      const locals = {
+        title: t('receipts.title'),
+        path: kit.path,
+        filters,
+        isMissing: transaction !== undefined && !found,
+        facts: found && factsOf(ctx, kit, found, found.transaction),
+        files: found ? await linksOf(ctx, kit, found.transaction) : [],
+        verify: kit.form(ctx, {
+          action: kit.path,
+          submit: t('verify.act'),
+          fields: [
+            field('jws', { kind: 'textarea', isRequired: true, isCode: true }),
+            ...(kit.may(ctx, 'listPeers') ? [field('keys', { kind: 'textarea', isCode: true })] : []),
+          ],
+          values: failure && kit.posted(ctx),
+          failure,
+        }),
+      };
+      await kit.page(ctx, 'receipts', locals, failure?.status);
     };
     router.get('/', (ctx) => show(ctx));
 
@@ -78,19 +60,16 @@ export const receipts: Room = {
         const errors = [{ pointer: '/jws', code: 'required', detail: '' }];
         return show(ctx, new ApiFailure(422, { errors }));
       }
-      const verdict = await verifyReceipt(ctx, kit, { jws: jws[0], keys: keys[0] ?? '' });
+      const { outcome, signer, receipt } = await verifyReceipt(ctx, kit, {
+        jws: jws[0],
+        keys: keys[0] ?? '',
+      });
+      const isOwn = outcome === 'on-record';
       await kit.page(ctx, 'verified', {
-        title: t(`verified.${verdict.outcome}`),
-        text: t(`verified.${verdict.outcome}Text`, { signer: verdict.signer }),
-        isGood: verdict.outcome === 'on-record' || verdict.outcome === 'of-peer',
-        facts: verdict.receipt
-          ? factsOf(
-              ctx,
-              kit,
-              verdict.receipt,
-              verdict.outcome === 'on-record' ? verdict.receipt.transaction : undefined,
-            )
-          : [],
+        title: t(`verified.${outcome}`),
+        text: t(`verified.${outcome}Text`, { signer }),
+        isGood: isOwn || outcome === 'of-peer',
+        facts: receipt ? factsOf(ctx, kit, receipt, isOwn ? receipt.transaction : undefined) : [],
         path: kit.path,
       });
     });
@@ -111,21 +90,16 @@ async function linksOf(ctx: Context, kit: RoomKit, txid: string) {
 /** @param transaction of this instance, if the receipt is one of its own. */
 function factsOf(ctx: Context, kit: RoomKit, receipt: Receipt, transaction: string | undefined) {
   const reader = kit.reader(ctx);
-  const fact = (key: string, cell: object) => ({ label: reader.t(`receipts.${key}`), cell });
-  return [
-    fact('subject', {
-      text: receipt.subject,
-      ...(transaction && { href: subjectPath(kit, receipt.subject) }),
-    }),
-    fact('collector', { text: receipt.collector.name, note: receipt.collector.instance }),
-    fact('time', { time: reader.time(receipt.timestamp) }),
-    ...(receipt.expirationTimestamp
-      ? [fact('expires', { time: reader.time(receipt.expirationTimestamp) })]
-      : []),
-    fact('transaction', {
+  const { subject, collector, timestamp, expirationTimestamp: expires, receiptId } = receipt;
+  return factsView(reader, {
+    'receipts.subject': { text: subject, ...(transaction && { href: subjectPath(kit, subject) }) },
+    'receipts.collector': { text: collector.name, note: collector.instance },
+    'receipts.time': { time: reader.time(timestamp) },
+    'receipts.expires': expires && { time: reader.time(expires) },
+    'receipts.transaction': {
       code: receipt.transaction,
       ...(transaction && { href: `/console/transactions/${transaction}` }),
-    }),
-    fact('id', { code: receipt.receiptId }),
-  ];
+    },
+    'receipts.id': { code: receiptId },
+  });
 }

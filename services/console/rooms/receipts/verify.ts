@@ -9,6 +9,7 @@ import {
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { findRow, rowsOf } from '../../pages/list-page.ts';
 import { findReceipt } from './find-receipt.ts';
 
 type Receipt = components['schemas']['Receipt'];
@@ -96,14 +97,10 @@ async function open(jws: string, keys: readonly JWK[]): Promise<Receipt | undefi
 /** The peer that has pinned a key; only administrators see peers. */
 async function findPeer(ctx: Context, kit: RoomKit, kid: string) {
   if (!kit.may(ctx, 'listPeers')) return undefined;
-  let cursor: string | undefined;
-  do {
-    const { body, next } = await kit.api(ctx).call('listPeers', { query: { cursor } as object });
-    const found = body.find(({ thumbprints }) => thumbprints.includes(kid));
-    if (found) return found;
-    cursor = next;
-  } while (cursor);
-  return undefined;
+  return findRow(
+    (cursor) => rowsOf(kit.api(ctx).call('listPeers', { query: { cursor } })),
+    ({ thumbprints }) => thumbprints.includes(kid),
+  );
 }
 
 /** The keys in a text that are pinned for the peer. A thumbprint is computed (RFC 7638), never believed. */

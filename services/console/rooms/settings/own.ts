@@ -1,13 +1,14 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
+import type { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
+import { formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
 import { tableView } from '../../pages/table.ts';
 import { sessionOf } from '../../sessions/session.ts';
 import type { OpenSession } from '../../sessions/store.ts';
-import { placesOf } from './places.ts';
 
 /** Language, colours and password of the person. */
 export function ownRoutes(router: Router, kit: RoomKit): void {
@@ -17,70 +18,41 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     const reader = kit.reader(ctx);
     const { t } = reader;
     const { body: config } = await kit.api(ctx).call('getSystemConfig');
-    const languages = ['en', 'fr', 'ar'].map((tag) => [tag, ownName(tag)] as const);
-    await kit.page(
-      ctx,
-      'own',
-      {
-        title: t('own.title'),
-        places: placesOf(ctx, kit),
-        sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
-        others: kit.form(ctx, {
-          action: `${path}/sessions`,
-          submit: t('own.endOthers'),
-          tone: 'ending',
-          fields: [],
-        }),
-        looks: kit.form(ctx, {
-          action: path,
-          submit: t('own.save'),
+    const field = fieldsFor(reader, 'own');
+    const tags = ['en', 'fr', 'ar'].map((tag) => [tag, ownName(tag)] as const);
+    const languages = [['', t('own.browser')] as const, ...tags];
+    const schemes = ['browser', 'light', 'dark'] as const;
+    const colors = schemes.map((each) => [each === 'browser' ? '' : each, t(`own.colors.${each}`)] as const);
+    const locals = {
+      title: t('own.title'),
+      sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
+      others: kit.form(ctx, {
+        action: `${path}/sessions`,
+        submit: t('own.endOthers'),
+        tone: 'ending',
+      }),
+      looks: kit.form(ctx, {
+        action: path,
+        submit: t('own.save'),
+        fields: [
+          field('language', { kind: 'select', options: languages, isRequired: true }),
+          field('colors', { kind: 'select', options: colors, isRequired: true }),
+        ],
+        values: { language: languageOf(ctx) ?? '', colors: colorsOf(ctx) ?? '' },
+      }),
+      password:
+        config.issuer.builtIn &&
+        kit.form(ctx, {
+          action: `${path}/password`,
+          submit: t('own.change'),
           fields: [
-            {
-              name: 'language',
-              label: t('own.language'),
-              kind: 'select',
-              options: [['', t('own.browser')], ...languages],
-              isRequired: true,
-            },
-            {
-              name: 'colors',
-              label: t('own.colors'),
-              kind: 'select',
-              options: ['', 'light', 'dark'].map(
-                (value) => [value, t(`own.colors.${value || 'browser'}`)] as const,
-              ),
-              isRequired: true,
-            },
+            field('current', { kind: 'password', autocomplete: 'current-password', isRequired: true }),
+            field('password', { kind: 'password', autocomplete: 'new-password', isRequired: true }),
           ],
-          values: { language: languageOf(ctx) ?? '', colors: colorsOf(ctx) ?? '' },
+          failure,
         }),
-        password:
-          config.issuer.builtIn &&
-          kit.form(ctx, {
-            action: `${path}/password`,
-            submit: t('own.change'),
-            fields: [
-              {
-                name: 'current',
-                label: t('own.current'),
-                kind: 'password',
-                autocomplete: 'current-password',
-                isRequired: true,
-              },
-              {
-                name: 'password',
-                label: t('own.password'),
-                kind: 'password',
-                hint: t('own.passwordHint'),
-                autocomplete: 'new-password',
-                isRequired: true,
-              },
-            ],
-            failure,
-          }),
-      },
-      failure?.status,
-    );
+    };
+    await kit.page(ctx, 'own', locals, failure?.status);
   };
   router.get('/you', (ctx) => show(ctx));
 
@@ -95,42 +67,36 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     await sessionOf(ctx).own?.end();
     kit.open(ctx, path, 'sessionsEnded');
   });
-  router.get('/you/sessions/:handle', async (ctx) => {
-    const { t } = kit.reader(ctx);
-    const form = kit.form(ctx, {
-      action: `${path}/sessions/${encodeURIComponent(String(ctx.params.handle))}`,
+  formPage(router, kit, {
+    path: '/you/sessions/:handle',
+    ask: (_, { t }) => ({
+      title: t('own.endTitle'),
+      effects: [t('own.endEffect')],
       submit: t('own.end'),
       tone: 'ending',
       cancelUrl: path,
-      fields: [],
-    });
-    await kit.confirm(ctx, { title: t('own.endTitle'), effects: [t('own.endEffect')], form });
-  });
-  router.post('/you/sessions/:handle', async (ctx) => {
-    await sessionOf(ctx).own?.end(String(ctx.params.handle));
-    kit.open(ctx, path, 'sessionEnded');
+    }),
+    send: async (ctx) => sessionOf(ctx).own?.end(String(ctx.params.handle)),
+    done: (ctx) => kit.open(ctx, path, 'sessionEnded'),
   });
 
   // A password is not kept during a sign-in; the page is shown again.
   router.get('/you/password', (ctx) => kit.open(ctx, path));
-  router.post('/you/password', async (ctx) => {
-    const { current = [''], password = [''] } = kit.posted(ctx);
-    try {
+  router.post(
+    '/you/password',
+    orShowAgain(show, async (ctx) => {
+      const { current = [''], password = [''] } = kit.posted(ctx);
       const body = { current: current[0] ?? '', password: password[0] ?? '' };
       await kit.api(ctx).call('changePassword', { body, secret: ['current', 'password'] });
       kit.open(ctx, path, 'passwordChanged');
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await show(ctx, error);
-    }
-  });
+    }),
+  );
 }
 
 function sessionTable(reader: ConsoleReader, rows: readonly OpenSession[], path: string) {
   const { t } = reader;
   return tableView(reader, {
     caption: t('own.sessions'),
-    path: '',
     rows,
     columns: [
       {

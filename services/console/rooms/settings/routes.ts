@@ -1,14 +1,18 @@
 import type { Room } from '../room.ts';
 import { accountRoutes } from './accounts.ts';
 import { ownRoutes } from './own.ts';
-import { placesOf } from './places.ts';
 
 /** What the instance is, its accounts, and the person's own settings. */
 export const settings: Room = {
   name: 'settings',
   path: '/settings',
   roles: ['operator'],
-  views: ['instance', 'accounts', 'account', 'form', 'own'],
+  places: [
+    ['', 'settings.place', 'listAccounts'],
+    ['/accounts', 'settings.place.accounts', 'listAccounts'],
+    ['/you', 'settings.place.you', 'changePassword'],
+  ],
+  views: ['instance', 'accounts', 'account', 'own'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       if (!kit.may(ctx, 'listAccounts')) return kit.open(ctx, `${kit.path}/you`);
@@ -17,7 +21,6 @@ export const settings: Room = {
       const { features } = config;
       await kit.page(ctx, 'instance', {
         title: reader.t('settings.instance'),
-        places: placesOf(ctx, kit),
         facts: [
           fact(reader.t('settings.name'), { text: config.name }, 'INSTANCE_NAME'),
           fact(reader.t('settings.address'), { code: config.baseUrl }, 'BASE_URL'),

@@ -1,9 +1,10 @@
 import type Router from '@koa/router';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { sendCsv } from '../../pages/csv-export.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { type Column, tableView } from '../../pages/table.ts';
+import { rowsOf, sendList } from '../../pages/list-page.ts';
+import type { Column } from '../../pages/table.ts';
 import { answerWord, listAskable, readQuestions } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
 
@@ -35,55 +36,35 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
         : []),
     ]);
     const value = filters.values.answer ?? options?.[0]?.[0];
-    const read = async (cursor?: string) => {
-      if (!question || value === undefined) return { rows: [] };
-      const body = { condition: { key, value } };
-      const found = await kit.api(ctx).call('extractRecords', { body, query: { cursor } as object });
-      return { rows: found.body.values, next: found.body.next };
-    };
-    const columns = columnsOf(reader, kit);
-    if (ctx.query.format === 'csv') return sendCsv(ctx, 'answers', columns, read);
-    const cursor = kit.cursor(ctx);
-    const caption = reader.t('answers.title');
-    const page = await read(cursor);
-    await kit.page(ctx, 'answers', {
-      title: caption,
+    await sendList(ctx, kit, {
+      view: 'answers',
+      title: reader.t('answers.title'),
       path,
       filters,
-      isChosen: question !== undefined,
-      table: tableView(reader, { caption, columns, path, filters, cursor, ...page }),
+      columns: columnsOf(reader, kit),
+      async read(cursor) {
+        if (!question || value === undefined) return { rows: [] };
+        const body = { condition: { key, value } };
+        return rowsOf(kit.api(ctx).call('extractRecords', { body, query: { cursor } as object }));
+      },
+      csv: 'answers',
+      locals: { isChosen: question !== undefined },
     });
   });
 }
 
 function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Extracted>[] {
-  const expiry = ({ record }: Extracted) => record.expirationTimestamp;
+  const { text, time } = columnsFor<Extracted>(reader);
   return [
-    {
-      label: reader.t('subjects.name'),
-      cell: ({ subjectName }) => ({ text: subjectName, href: subjectPath(kit, subjectName) }),
-      csv: ({ subjectName }) => subjectName,
-    },
+    text('subjects.name', ({ subjectName }) => subjectName, {
+      href: ({ subjectName }) => subjectPath(kit, subjectName),
+    }),
     {
       label: reader.t('answers.answer'),
       cell: ({ record }) => ({ text: record.values.map((each) => answerWord(reader, each)).join(', ') }),
       csv: ({ record }) => record.value,
     },
-    {
-      label: reader.t('answers.given'),
-      cell: ({ record }) => ({ time: reader.time(record.creationTimestamp) }),
-      csv: ({ record }) => new Date(record.creationTimestamp).toISOString(),
-    },
-    {
-      label: reader.t('answers.expires'),
-      cell: (row) => {
-        const at = expiry(row);
-        return at ? { time: reader.time(at) } : { text: '–' };
-      },
-      csv: (row) => {
-        const at = expiry(row);
-        return at ? new Date(at).toISOString() : '';
-      },
-    },
+    time('answers.given', ({ record }) => record.creationTimestamp),
+    time('answers.expires', ({ record }) => record.expirationTimestamp),
   ];
 }

@@ -98,5 +98,5 @@ function tableOf(
       },
     },
   ];
-  return tableView(reader, { caption, path: '', rows, columns });
+  return tableView(reader, { caption, rows, columns });
 }

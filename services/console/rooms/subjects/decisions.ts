@@ -2,13 +2,15 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { Temporal } from 'temporal-polyfill';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { listEntries } from '../../models/read-model.ts';
+import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
-import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
+import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { purposes } from '../elements/content-fields.ts';
 import { type Decisions, decisionsView } from './decisions-view.ts';
-import { listActive } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
 
 /** The path of the page, with a person filled in. */
@@ -22,7 +24,10 @@ export function decisionRoutes(router: Router, kit: RoomKit): void {
 
   const formOf = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
-    const elements = await listActive(ctx, kit, ['processing', 'conditions']);
+    const elements = await listEntries(kit.api(ctx), {
+      types: ['processing', 'conditions'],
+      statuses: 'ACTIVE',
+    });
     const names = new Map(elements.map(({ key, name }) => [key, name]));
     const form = kit.form(ctx, {
       action: path,
@@ -42,55 +47,35 @@ export function decisionRoutes(router: Router, kit: RoomKit): void {
   router.get('/decisions', (ctx) => show(ctx));
 
   // A question is sent as a form, so that no URL has the name of the person or the object.
-  router.post('/decisions', async (ctx) => {
-    if (!kit.may(ctx, 'decideQuestions')) throw new ApiFailure(403, {});
+  const decide = async (ctx: Context) => {
     const body = bodyOf(kit.posted(ctx), kit.timeZone);
-    try {
-      const { body: decided } = await kit.api(ctx).call('decideQuestions', { body });
-      const transactions = await transactionsOf(ctx, kit, body.subject, decided);
-      const { form, names } = await formOf(ctx);
-      const reader = kit.reader(ctx);
-      await kit.page(ctx, 'decided', {
-        title: reader.t('decisions.of', { name: body.subject }),
-        facts: factsOf(reader, kit, body, decided.asOf),
-        ...decisionsView(reader, decided.decisions, { names, transactions }),
-        // An answer of today changes no decision of the past.
-        acts: body.asOf ? [] : actsOf(ctx, kit, body, decided),
-        form,
-      });
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await show(ctx, atFields(error));
-    }
-  });
+    const { body: decided } = await kit.api(ctx).call('decideQuestions', { body });
+    const transactions = await transactionsOf(ctx, kit, body.subject, decided);
+    const { form, names } = await formOf(ctx);
+    const reader = kit.reader(ctx);
+    await kit.page(ctx, 'decided', {
+      title: reader.t('decisions.of', { name: body.subject }),
+      facts: factsOf(reader, kit, body, decided.asOf),
+      ...decisionsView(reader, decided.decisions, { names, transactions }),
+      // An answer of today changes no decision of the past.
+      acts: body.asOf ? [] : actsOf(ctx, kit, body, decided),
+      form,
+    });
+  };
+  const showFailure = (ctx: Context, failure: ApiFailure) => show(ctx, atFields(failure));
+  router.post('/decisions', orShowAgain(showFailure, decide));
 }
 
-function fieldsOf({ t, word }: ConsoleReader, elements: (readonly [string, string])[]): FieldSpec[] {
+function fieldsOf(reader: ConsoleReader, elements: (readonly [string, string])[]): FieldSpec[] {
+  const field = fieldsFor(reader, 'decisions');
+  const purposeOptions = purposes.map((each) => [each, reader.word('purpose', each)] as const);
   return [
-    { name: 'subject', label: t('decisions.subject'), hint: t('subjects.nameHint'), isRequired: true },
-    {
-      name: 'elements',
-      label: t('decisions.elements'),
-      kind: 'checks',
-      options: elements,
-      pointer: '/questions',
-    },
-    {
-      name: 'purposes',
-      label: t('decisions.purposes'),
-      hint: t('decisions.purposesHint'),
-      kind: 'checks',
-      options: purposes.map((each) => [each, word('purpose', each)] as const),
-    },
-    {
-      name: 'others',
-      label: t('decisions.others'),
-      hint: t('decisions.othersHint'),
-      kind: 'textarea',
-      isCode: true,
-    },
-    { name: 'object', label: t('record.object'), hint: t('decisions.objectHint') },
-    { name: 'asOf', label: t('decisions.asOf'), hint: t('decisions.asOfHint'), kind: 'datetime-local' },
+    field('subject', { hint: reader.t('subjects.nameHint'), isRequired: true }),
+    field('elements', { kind: 'checks', options: elements, pointer: '/questions' }),
+    field('purposes', { kind: 'checks', options: purposeOptions }),
+    field('others', { kind: 'textarea', isCode: true }),
+    field('object', { label: reader.t('record.object') }),
+    field('asOf', { kind: 'datetime-local' }),
   ];
 }
 
@@ -134,11 +119,14 @@ function atFields(failure: ApiFailure): ApiFailure {
   return new ApiFailure(status, { title, detail, errors }, { retryAfter, cause: failure });
 }
 
+/** The decisions about elements, also those that make up one about a purpose. */
+function aboutElements(decisions: Decisions['decisions']) {
+  return decisions.flatMap((each) => ('decisions' in each ? each.decisions : each));
+}
+
 /** The transactions of the records that decide, by record. */
 async function transactionsOf(ctx: Context, kit: RoomKit, name: string, { decisions }: Decisions) {
-  const deciding = decisions
-    .flatMap((each) => ('decisions' in each ? each.decisions : each))
-    .filter(({ record }) => record);
+  const deciding = aboutElements(decisions).filter(({ record }) => record);
   if (deciding.length === 0) return new Map<string, string>();
   const elementKeys = [...new Set(deciding.map(({ element }) => element))];
   const { body } = await kit
@@ -149,14 +137,11 @@ async function transactionsOf(ctx: Context, kit: RoomKit, name: string, { decisi
 }
 
 function factsOf(reader: ConsoleReader, kit: RoomKit, { subject, object }: DecisionBody, asOf: string) {
-  return [
-    {
-      label: reader.t('decisions.subject'),
-      cell: { text: subject, href: subjectPath(kit, subject) },
-    },
-    ...(object ? [{ label: reader.t('record.object'), cell: { text: object } }] : []),
-    { label: reader.t('decisions.asOf'), cell: { time: reader.time(asOf) } },
-  ];
+  return factsView(reader, {
+    'decisions.subject': { text: subject, href: subjectPath(kit, subject) },
+    'record.object': object && { text: object },
+    'decisions.asOf': { time: reader.time(asOf) },
+  });
 }
 
 /** Reasons that an answer of the person can change: the same as those with `captureUrl`. */
@@ -164,8 +149,7 @@ const askable = ['NO_ANSWER', 'EXPIRED', 'NOTICE_CHANGED', 'CHANGED'];
 
 /** Ways to an answer that is missing. */
 function actsOf(ctx: Context, kit: RoomKit, { subject, object }: DecisionBody, { decisions }: Decisions) {
-  const missing = decisions
-    .flatMap((each) => ('decisions' in each ? each.decisions : each))
+  const missing = aboutElements(decisions)
     .filter(({ reason }) => askable.includes(reason))
     .map(({ element }) => element);
   if (missing.length === 0) return [];

@@ -3,7 +3,8 @@ import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
+import { type FormPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { nameOf } from './subject-path.ts';
 
@@ -29,49 +30,41 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     ctx.body = file;
   });
 
-  const hold: Act = {
+  actPage(router, kit, {
     path: 'hold',
     operation: 'holdSubject',
-    words: 'hold.',
-    fields: ({ t }) => [
-      reasonField('hold', t, true),
-      {
-        name: 'restrict',
-        label: t('hold.restrict'),
+    words: { title: 'hold.title', effect: 'hold.effect', act: 'hold.act' },
+    fields: (reader) => [
+      reasonField(reader, 'hold', true),
+      fieldsFor(reader, 'hold')('restrict', {
         kind: 'radios',
-        options: [
-          ['no', t('hold.restrict.no')],
-          ['yes', t('hold.restrict.yes')],
-        ],
+        options: ['no', 'yes'].map((each) => [each, reader.t(`hold.restrict.${each}`)] as const),
         isRequired: true,
-      },
+      }),
     ],
-    async carryOut(ctx, name) {
-      const { reason = [''], restrict = [] } = kit.posted(ctx);
-      const body = { reason: reason[0] ?? '', restrict: restrict.includes('yes') };
-      await kit.api(ctx).call('holdSubject', { params: { name }, body });
-      return 'held';
+    send(ctx, field) {
+      const body = { reason: field('reason'), restrict: field('restrict') === 'yes' };
+      return kit.api(ctx).call('holdSubject', { params: { name: nameOf(ctx, kit).name }, body });
     },
-  };
-  const release: Act = {
+    done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'held'),
+  });
+  actPage(router, kit, {
     path: 'release',
     operation: 'endHold',
-    words: 'hold.end',
+    words: { title: 'hold.endTitle', effect: 'hold.endEffect', act: 'hold.endAct' },
     fields: () => [],
-    async carryOut(ctx, name) {
-      await kit.api(ctx).call('endHold', { params: { name } });
-      return 'holdEnded';
-    },
-  };
-  const erase: Act = {
+    send: (ctx) => kit.api(ctx).call('endHold', { params: { name: nameOf(ctx, kit).name } }),
+    done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'holdEnded'),
+  });
+  actPage(router, kit, {
     path: 'erase',
     operation: 'eraseSubject',
-    words: 'erase.',
-    fields: ({ t }) => [
-      { name: 'typed', label: t('erase.typed'), isRequired: true, autocomplete: 'off' },
-      reasonField('erase', t),
+    words: { title: 'erase.title', effect: 'erase.effect', act: 'erase.act' },
+    fields: (reader) => [
+      fieldsFor(reader, 'erase')('typed', { isRequired: true, autocomplete: 'off' }),
+      reasonField(reader, 'erase'),
     ],
-    async effects(ctx, name, { t }) {
+    async numbers(ctx, name, { t }) {
       const api = kit.api(ctx);
       const [transactions, records] = await Promise.all([
         api.call('searchTransactions', { body: { subject: name, size: 1 } }),
@@ -80,80 +73,48 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
       const answers = Object.values(records.body).flat().length;
       return [t('erase.counts', { transactions: transactions.body.totalCount, answers })];
     },
-    async carryOut(ctx, name) {
-      const { typed = [''], reason = [''] } = kit.posted(ctx);
+    async send(ctx, field) {
+      const { name } = nameOf(ctx, kit);
       const fault = { pointer: '/typed', code: 'not-the-name', detail: 'is not the name of the person' };
-      if (typed[0]?.trim() !== name) throw new ApiFailure(422, { errors: [fault] });
-      const body = reason[0]?.trim() ? { reason: reason[0] } : {};
-      await kit.api(ctx).call('eraseSubject', { params: { name }, body });
-      return 'erasing';
+      if (field('typed') !== name) throw new ApiFailure(422, { errors: [fault] });
+      const reason = field('reason');
+      await kit.api(ctx).call('eraseSubject', { params: { name }, body: reason ? { reason } : {} });
     },
-  };
-  for (const act of [hold, release, erase]) actRoutes(router, kit, act);
-}
-
-/** An act on a person that asks on a page of its own. */
-interface Act {
-  path: 'hold' | 'release' | 'erase';
-  /** The operation of the API that carries it out; the page is only for people who may. */
-  operation: 'holdSubject' | 'endHold' | 'eraseSubject';
-  /** Prefix of its words: `title`, `effect` and `act`. */
-  words: 'hold.' | 'hold.end' | 'erase.';
-  fields(reader: ConsoleReader): FieldSpec[];
-  /** Sentences with numbers. */
-  effects?(ctx: Context, name: string, reader: ConsoleReader): Promise<string[]>;
-  /** @returns what is said afterwards. */
-  carryOut(ctx: Context, name: string): Promise<string>;
-}
-
-function actRoutes(router: Router, kit: RoomKit, act: Act): void {
-  const { path, operation, words, fields, effects, carryOut } = act;
-  const word = (name: string) =>
-    words.endsWith('.') ? `${words}${name}` : `${words}${name[0]?.toUpperCase()}${name.slice(1)}`;
-  const ask = async (ctx: Context, failure?: ApiFailure) => {
-    if (!kit.may(ctx, operation)) throw new ApiFailure(403, {});
-    const reader = kit.reader(ctx);
-    const { name, href } = nameOf(ctx, kit);
-    const numbers = (await effects?.(ctx, name, reader)) ?? [];
-    const confirmation = {
-      title: reader.t(word('title'), { name }),
-      effects: [reader.t(word('effect')), ...numbers],
-      form: kit.form(ctx, {
-        action: `${href}/${path}`,
-        submit: reader.t(word('act')),
-        tone: path === 'release' ? 'primary' : 'ending',
-        cancelUrl: href,
-        fields: fields(reader),
-        values: failure ? kit.posted(ctx) : { restrict: 'no' },
-        failure,
-      }),
-    };
-    await kit.confirm(ctx, confirmation, failure?.status);
-  };
-  router.get(`/:s/${path}`, (ctx) => ask(ctx));
-  router.post(`/:s/${path}`, async (ctx) => {
-    const { name, href } = nameOf(ctx, kit);
-    try {
-      const done = await carryOut(ctx, name);
-      // The page of an erased person is gone soon.
-      kit.open(ctx, path === 'erase' ? `${kit.path}/erasures` : href, done);
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await ask(ctx, error);
-    }
+    // The page of an erased person is gone soon.
+    done: (ctx) => kit.open(ctx, `${kit.path}/erasures`, 'erasing'),
   });
 }
 
-function reasonField(act: 'hold' | 'erase', t: ConsoleReader['t'], isRequired = false): FieldSpec {
-  const hint = t(`${act}.reasonHint`);
-  return {
-    name: 'reason',
-    label: t(`${act}.reason`),
-    hint,
-    isRequired,
-    kind: 'textarea',
-    maxLength: longestReason,
-  };
+/** An act on a person that asks on a page of its own. */
+interface Act extends Pick<FormPage<unknown>, 'operation' | 'send' | 'done'> {
+  path: 'hold' | 'release' | 'erase';
+  words: { title: string; effect: string; act: string };
+  fields(reader: ConsoleReader): FieldSpec[];
+  /** Sentences with numbers. */
+  numbers?(ctx: Context, name: string, reader: ConsoleReader): Promise<string[]>;
+}
+
+function actPage(router: Router, kit: RoomKit, { path, words, fields, numbers, ...act }: Act): void {
+  formPage(router, kit, {
+    path: `/:s/${path}`,
+    async ask(ctx, reader) {
+      const { name, href } = nameOf(ctx, kit);
+      return {
+        title: reader.t(words.title, { name }),
+        effects: [reader.t(words.effect), ...((await numbers?.(ctx, name, reader)) ?? [])],
+        submit: reader.t(words.act),
+        tone: path === 'release' ? 'primary' : 'ending',
+        cancelUrl: href,
+        fields: fields(reader),
+        values: { restrict: 'no' },
+      };
+    },
+    ...act,
+  });
+}
+
+function reasonField(reader: ConsoleReader, act: 'hold' | 'erase', isRequired = false): FieldSpec {
+  return fieldsFor(reader, act)('reason', { isRequired, kind: 'textarea', maxLength: longestReason });
 }
 
 /** The hold among the facts of a person. */

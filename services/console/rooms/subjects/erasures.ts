@@ -1,9 +1,13 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { ApiFailure } from '../../api/api-failure.ts';
+import type { ApiFailure } from '../../api/api-failure.ts';
+import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { fieldsFor } from '../../pages/form.ts';
+import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { rowsOf, sendList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 
@@ -17,15 +21,14 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
   const urlOf = (ctx: Context) => `${path}/${ctx.params.id}`;
   const paramsOf = (ctx: Context) => ({ params: { erasure: ctx.params.id as string } });
 
-  router.get('/erasures', async (ctx) => {
+  router.get('/erasures', (ctx) => {
     const reader = kit.reader(ctx);
-    const cursor = kit.cursor(ctx);
-    const { body: rows, next } = await kit.api(ctx).call('listErasures', { query: { cursor } as object });
-    const title = reader.t('erasures.title');
-    const columns = columnsOf(reader, path);
-    await kit.page(ctx, 'erasures', {
-      title,
-      table: tableView(reader, { caption: title, columns, path, rows, next, cursor }),
+    return sendList(ctx, kit, {
+      view: 'erasures',
+      title: reader.t('erasures.title'),
+      path,
+      columns: columnsOf(reader, path),
+      read: (cursor) => rowsOf(kit.api(ctx).call('listErasures', { query: { cursor } as object })),
     });
   });
 
@@ -37,29 +40,24 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
       title: reader.t('erasure.title', { date: reader.time(erasure.created).text }),
       facts: factsOf(reader, erasure),
       byPeer: erasure.peer !== undefined,
-      peers: erasure.peers.length > 0 && peerTable(reader, erasure.peers),
-      recipients: erasure.recipients.length > 0 && recipientTable(reader, erasure.recipients),
+      peers: erasure.peers.length > 0 && toldTable(reader, 'erasure.peers', erasure.peers),
+      recipients:
+        erasure.recipients.length > 0 && toldTable(reader, 'erasure.recipients', erasure.recipients),
       ...(isOpen && decisionForms(ctx, reader, failure)),
     };
     await kit.page(ctx, 'erasure', locals, failure?.status);
   };
   router.get('/erasures/:id', (ctx) => show(ctx));
 
-  function decisionForms(ctx: Context, { t }: ConsoleReader, failure: ApiFailure | undefined) {
-    const ground = {
-      name: 'ground',
-      label: t('erasure.ground'),
-      hint: t('erasure.groundHint'),
-      kind: 'textarea' as const,
-      maxLength: longestGround,
-      isRequired: true,
-    };
+  function decisionForms(ctx: Context, reader: ConsoleReader, failure: ApiFailure | undefined) {
+    const { t } = reader;
+    const rest = { kind: 'textarea', maxLength: longestGround, isRequired: true } as const;
+    const ground = fieldsFor(reader, 'erasure')('ground', rest);
     return {
       start: kit.form(ctx, {
         action: `${urlOf(ctx)}/start`,
         submit: t('erasure.start'),
         tone: 'ending',
-        fields: [],
       }),
       refuse: kit.form(ctx, {
         action: `${urlOf(ctx)}/refuse`,
@@ -76,17 +74,14 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     kit.open(ctx, urlOf(ctx), 'erasing');
   });
 
-  router.post('/erasures/:id/refuse', async (ctx) => {
-    const { ground = [''] } = kit.posted(ctx);
-    try {
-      const body = { status: 'REFUSED' as const, ground: ground[0] ?? '' };
+  router.post(
+    '/erasures/:id/refuse',
+    orShowAgain(show, async (ctx) => {
+      const body = { status: 'REFUSED' as const, ground: fieldReader(ctx, kit)('ground') };
       await kit.api(ctx).call('decideErasure', { ...paramsOf(ctx), body });
       kit.open(ctx, urlOf(ctx), 'erasureRefused');
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      await show(ctx, error);
-    }
-  });
+    }),
+  );
 
   // Forms without a page of their own that were kept during a sign-in lead to the erasure.
   for (const act of ['start', 'refuse'])
@@ -94,77 +89,47 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
 }
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Erasure>[] {
-  const { t } = reader;
+  const { text, state, time } = columnsFor<Erasure>(reader);
   return [
-    {
-      label: t('erasures.requested'),
-      cell: ({ id, created }) => ({ text: reader.time(created).text, href: `${path}/${id}` }),
-    },
-    {
-      label: t('erasures.state'),
-      cell: ({ state, ground }) => ({
-        state: stateMark(reader, 'erasureState', state),
-        ...(ground && { note: ground }),
-      }),
-    },
-    { label: t('erasures.due'), cell: ({ due }) => ({ time: reader.time(due) }) },
-    { label: t('erasures.records'), cell: ({ counts }) => ({ text: String(counts.records) }) },
-    {
-      label: t('erasures.peers'),
-      cell: ({ peers }) => ({ text: peers.map(({ name }) => name).join(', ') || '–' }),
-    },
+    text('erasures.requested', ({ created }) => reader.time(created).text, {
+      href: ({ id }) => `${path}/${id}`,
+    }),
+    state('erasures.state', 'erasureState', (erasure) => erasure.state, { note: ({ ground }) => ground }),
+    time('erasures.due', ({ due }) => due),
+    text('erasures.records', ({ counts }) => String(counts.records)),
+    text('erasures.peers', ({ peers }) => peers.map(({ name }) => name).join(', ')),
   ];
 }
 
 function factsOf(reader: ConsoleReader, erasure: Erasure) {
   const { t } = reader;
   const { state, peer, created, due, done, reason, ground, counts } = erasure;
-  return [
-    { label: t('erasures.state'), cell: { state: stateMark(reader, 'erasureState', state) } },
-    { label: t('erasure.askedBy'), cell: peer ? { code: peer } : { text: t('erasure.nobody') } },
-    { label: t('erasures.requested'), cell: { time: reader.time(created) } },
-    { label: t('erasures.due'), cell: { time: reader.time(due) } },
-    ...(done ? [{ label: t('erasure.done'), cell: { time: reader.time(done) } }] : []),
-    ...(reason ? [{ label: t('erasure.reason'), cell: { text: reason } }] : []),
-    ...(ground ? [{ label: t('erasure.ground'), cell: { text: ground } }] : []),
-    { label: t('erasure.counts'), cell: { text: t('erasure.counted', counts) } },
-  ];
+  return factsView(reader, {
+    'erasures.state': { state: stateMark(reader, 'erasureState', state) },
+    'erasure.askedBy': peer ? { code: peer } : { text: t('erasure.nobody') },
+    'erasures.requested': { time: reader.time(created) },
+    'erasures.due': { time: reader.time(due) },
+    'erasure.done': done && { time: reader.time(done) },
+    'erasure.reason': reason && { text: reason },
+    'erasure.ground': ground && { text: ground },
+    'erasure.counts': { text: t('erasure.counted', counts) },
+  });
 }
 
 /** What a peer or an organisation has done. */
-type Told = Pick<Erasure['peers'][number], 'name' | 'state' | 'outcome' | 'since'> & { note?: string };
+type Told = Pick<Erasure['peers'][number], 'name' | 'state' | 'since'> & {
+  outcome?: string;
+  location?: string;
+  note?: string;
+};
 
-function toldColumns(reader: ConsoleReader): Column<Told>[] {
-  return [
-    {
-      label: reader.t('erasures.state'),
-      cell: ({ state, outcome, note }) => ({
-        state: stateMark(reader, 'noticeState', outcome === 'kept' ? 'KEPT' : state),
-        ...(note && { note }),
-      }),
-    },
-    {
-      label: reader.t('erasure.since'),
-      cell: ({ since }) => (since ? { time: reader.time(since) } : { text: '–' }),
-    },
+function toldTable(reader: ConsoleReader, caption: string, rows: readonly Told[]) {
+  const { text, state, time } = columnsFor<Told>(reader);
+  const stateOf = ({ state: told, outcome }: Told) => (outcome === 'kept' ? 'KEPT' : told);
+  const columns = [
+    text('erasure.organisation', ({ name }) => name, { note: ({ location }) => location }),
+    state('erasures.state', 'noticeState', stateOf, { note: ({ note }) => note }),
+    time('erasure.since', ({ since }) => since),
   ];
-}
-
-function peerTable(reader: ConsoleReader, rows: Erasure['peers']) {
-  const caption = reader.t('erasure.peers');
-  const organisation: Column<Erasure['peers'][number]> = {
-    label: reader.t('erasure.organisation'),
-    cell: ({ name, location }) => ({ text: name, note: location }),
-  };
-  return tableView(reader, { caption, path: '', rows, columns: [organisation, ...toldColumns(reader)] });
-}
-
-function recipientTable(reader: ConsoleReader, rows: Erasure['recipients']) {
-  const caption = reader.t('erasure.recipients');
-  const organisation: Column<Told> = {
-    label: reader.t('erasure.organisation'),
-    cell: ({ name }) => ({ text: name }),
-  };
-  const columns = [organisation, ...toldColumns(reader)] as Column<Erasure['recipients'][number]>[];
-  return tableView(reader, { caption, path: '', rows, columns });
+  return tableView(reader, { caption: reader.t(caption), rows, columns });
 }

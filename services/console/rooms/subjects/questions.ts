@@ -1,9 +1,7 @@
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-
-type Entry = components['schemas']['Entry'];
 
 /** A question of this instance in one language, as it is answered on behalf of a person. */
 export interface Question {
@@ -17,24 +15,16 @@ export interface Question {
   isMultiple: boolean;
 }
 
-const types = ['processing', 'preference', 'conditions'];
-
 /** ACTIVE questions, and ACTIVE forms, by name. */
 export async function listAskable(
   ctx: Context,
   kit: RoomKit,
 ): Promise<{ forms: Entry[]; elements: Entry[] }> {
   const [forms, elements] = await Promise.all([
-    listActive(ctx, kit, ['layout']),
-    listActive(ctx, kit, types),
+    listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' }),
+    listEntries(kit.api(ctx), { types: questionTypes, statuses: 'ACTIVE' }),
   ]);
   return { forms, elements };
-}
-
-/** ACTIVE entries of some types, by name. */
-export async function listActive(ctx: Context, kit: RoomKit, wanted: readonly string[]): Promise<Entry[]> {
-  const query = { types: wanted, statuses: 'ACTIVE', sort: 'name', size: 200 } as object;
-  return (await kit.api(ctx).call('listModels', { query })).body.values;
 }
 
 /** Keys of the own elements of a form; those of peers are answered by the person alone. */
@@ -52,7 +42,9 @@ export async function readQuestions(
   language: string,
 ): Promise<Question[]> {
   const found = await Promise.all(keys.map((key) => readActive(ctx, kit, key, language)));
-  return found.flatMap((each) => (each && types.includes(each.entry.type) ? questionOf(each) : []));
+  return found.flatMap((each) =>
+    each && questionTypes.some((type) => type === each.entry.type) ? questionOf(each) : [],
+  );
 }
 
 /** The word of an answer: decisions have words, other answers are the options themselves. */

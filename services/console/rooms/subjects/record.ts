@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec, PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { answerWord, elementsOfForm, listAskable, type Question, readQuestions } from './questions.ts';
 import { nameOf } from './subject-path.ts';
@@ -70,7 +70,9 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
 
   const showChoice = async (ctx: Context) => {
     const { name, href } = nameOf(ctx, kit);
-    const { t } = kit.reader(ctx);
+    const reader = kit.reader(ctx);
+    const { t } = reader;
+    const field = fieldsFor(reader, 'record');
     const { forms, elements } = await listAskable(ctx, kit);
     const named = (entries: typeof forms) => entries.map((each) => [each.key, each.name] as const);
     await kit.page(ctx, 'record', {
@@ -81,13 +83,8 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
         action: `${href}/record`,
         submit: t('record.next'),
         fields: [
-          {
-            name: 'form',
-            label: t('record.form'),
-            kind: 'select',
-            options: [['', t('record.noForm')], ...named(forms)],
-          },
-          { name: 'elements', label: t('record.elements'), kind: 'checks', options: named(elements) },
+          field('form', { kind: 'select', options: [['', t('record.noForm')], ...named(forms)] }),
+          field('elements', { kind: 'checks', options: named(elements) }),
         ],
       }),
     });
@@ -107,7 +104,7 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
       failure,
       hidden: { form: asked.form, elements: asked.elements.join(' '), op: 'review' },
     });
-    await kit.page(ctx, 'new', { title: reader.t('record.title', { name }), form }, failure?.status);
+    await kit.page(ctx, 'form', { title: reader.t('record.title', { name }), form }, failure?.status);
   };
 
   const showReview = async (ctx: Context, questions: Question[]) => {
@@ -134,6 +131,11 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
 /** The fields: one for each question, then how the answers came. */
 function fieldsOf(reader: ConsoleReader, questions: readonly Question[]): FieldSpec[] {
   const { t } = reader;
+  const field = fieldsFor(reader, 'record');
+  const wayOptions = ways.map((way) => [way, t(`record.way.${way}`)] as const);
+  const validities = ['', 'P3M', 'P6M', 'P1Y', 'P2Y', 'P5Y'].map(
+    (each) => [each, t(`record.validity.${each || 'usual'}`)] as const,
+  );
   return [
     ...questions.map(({ identifier, text, options, isMultiple }): FieldSpec => {
       const kind = options ? (isMultiple ? 'checks' : 'radios') : 'textarea';
@@ -141,30 +143,11 @@ function fieldsOf(reader: ConsoleReader, questions: readonly Question[]): FieldS
       const pointer = pointerOf(identifier);
       return { name: identifier, label: text, kind, pointer, ...(words && { options: words }) };
     }),
-    {
-      name: 'way',
-      label: t('record.way'),
-      kind: 'select',
-      options: ways.map((way) => [way, t(`record.way.${way}`)] as const),
-      isRequired: true,
-    },
-    {
-      name: 'comment',
-      label: t('record.comment'),
-      hint: t('record.commentHint'),
-      kind: 'textarea',
-      isRequired: true,
-    },
-    { name: 'reference', label: t('record.reference'), hint: t('record.referenceHint') },
-    { name: 'object', label: t('record.object'), hint: t('record.objectHint'), pointer: '/context/object' },
-    {
-      name: 'validity',
-      label: t('record.validity'),
-      kind: 'select',
-      options: ['', 'P3M', 'P6M', 'P1Y', 'P2Y', 'P5Y'].map(
-        (each) => [each, t(`record.validity.${each || 'usual'}`)] as const,
-      ),
-    },
+    field('way', { kind: 'select', options: wayOptions, isRequired: true }),
+    field('comment', { kind: 'textarea', isRequired: true }),
+    field('reference'),
+    field('object', { pointer: '/context/object' }),
+    field('validity', { kind: 'select', options: validities }),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
 /** The path of a person's page. */
@@ -15,14 +15,10 @@ export function nameOf(ctx: Context, kit: RoomKit): { name: string; href: string
 }
 
 /** Fields that can be changed later. */
-export function contactFields({ t }: ConsoleReader): FieldSpec[] {
+export function contactFields(reader: ConsoleReader): FieldSpec[] {
+  const field = fieldsFor(reader, 'subjects');
   return [
-    { name: 'emailAddress', label: t('subjects.email'), kind: 'email' },
-    {
-      name: 'defaultLanguage',
-      label: t('subjects.language'),
-      hint: t('subjects.languageHint'),
-      isCode: true,
-    },
+    field('emailAddress', { word: 'email', kind: 'email' }),
+    field('defaultLanguage', { word: 'language', isCode: true }),
   ];
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../../api/api-client.ts';
+import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
 import { consolePath } from '../../pages/navigation.ts';
@@ -84,125 +85,85 @@ async function readDeliveries(api: ApiClient, sourceId: string) {
   return lists.flat().sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
 }
 
-function deliveryTable(reader: ConsoleReader, rows: Awaited<ReturnType<typeof readDeliveries>>) {
-  return tableView(reader, {
-    caption: reader.t('transactions.deliveries'),
-    path: '',
-    rows,
-    columns: [
-      { label: reader.t('transactions.at'), cell: ({ createdAt }) => ({ time: reader.time(createdAt) }) },
-      {
-        label: reader.t('transactions.webhook'),
-        cell: ({ webhook: { id, name } }) => ({ text: name, href: `${webhooksPath}/${id}` }),
-      },
-      { label: reader.t('transactions.action'), cell: ({ action }) => ({ code: action }) },
-      {
-        label: reader.t('transactions.state'),
-        cell: ({ status, error }) => ({
-          state: stateMark(reader, 'deliveryStatus', status),
-          ...(error && { note: error }),
-        }),
-      },
-    ],
-  });
+type Delivery = Awaited<ReturnType<typeof readDeliveries>>[number];
+
+function deliveryTable(reader: ConsoleReader, rows: readonly Delivery[]) {
+  const { time, text, code, state } = columnsFor<Delivery>(reader);
+  const columns = [
+    time('transactions.at', ({ createdAt }) => createdAt),
+    text('transactions.webhook', ({ webhook }) => webhook.name, {
+      href: ({ webhook }) => `${webhooksPath}/${webhook.id}`,
+    }),
+    code('transactions.action', ({ action }) => action),
+    state('transactions.state', 'deliveryStatus', ({ status }) => status, { note: ({ error }) => error }),
+  ];
+  return tableView(reader, { caption: reader.t('transactions.deliveries'), rows, columns });
 }
 
 function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names }: RoomKit) {
-  const { t } = reader;
   const { subject, state, kind, created, erased, expires, author, language, parent, leader, context } =
     transaction;
-  const fact = (key: string, cell: object) => ({ label: t(`transactions.${key}`), cell });
-  return [
-    fact('state', { state: stateMark(reader, 'transactionState', state) }),
-    ...(kind ? [fact('kind', { text: t('transactions.withdrawal') })] : []),
-    fact('subject', { text: subject, href: subjectPath({ names }, subject) }),
-    fact('created', { time: reader.time(created) }),
-    ...(erased ? [fact('erased', { time: reader.time(erased) })] : []),
-    ...(finalStates.includes(state) ? [] : [fact('expires', { time: reader.time(expires) })]),
-    ...(author ? [fact('author', { text: author })] : []),
-    ...(context?.origin ? [fact('origin', { text: reader.word('origin', context.origin) })] : []),
-    ...(language ? [fact('language', { text: reader.languageName(language) })] : []),
-    ...(context?.layout ? [fact('form', { code: context.layout })] : []),
-    ...(parent ? [fact('parent', { code: parent, href: `${path}/${parent}` })] : []),
-    ...(leader ? [fact('leader', { code: leader.location, note: leader.id })] : []),
+  return factsView(reader, {
+    'transactions.state': { state: stateMark(reader, 'transactionState', state) },
+    'transactions.kind': kind && { text: reader.t('transactions.withdrawal') },
+    'transactions.subject': { text: subject, href: subjectPath({ names }, subject) },
+    'transactions.created': { time: reader.time(created) },
+    'transactions.erased': erased && { time: reader.time(erased) },
+    'transactions.expires': !finalStates.includes(state) && { time: reader.time(expires) },
+    'transactions.author': author && { text: author },
+    'transactions.origin': context?.origin && { text: reader.word('origin', context.origin) },
+    'transactions.language': language && { text: reader.languageName(language) },
+    'transactions.form': context?.layout && { code: context.layout },
+    'transactions.parent': parent && { code: parent, href: `${path}/${parent}` },
+    'transactions.leader': leader && { code: leader.location, note: leader.id },
+  });
+}
+
+type Change = components['schemas']['TransactionHistory']['values'][number];
+
+function historyTable(reader: ConsoleReader, rows: readonly Change[]) {
+  const { time, state } = columnsFor<Change>(reader);
+  const columns = [
+    time('transactions.at', ({ at }) => at),
+    state('transactions.state', 'transactionState', (change) => change.state),
   ];
+  return tableView(reader, { caption: reader.t('transactions.history'), rows, columns });
 }
 
-function historyTable(reader: ConsoleReader, rows: components['schemas']['TransactionHistory']['values']) {
-  return tableView(reader, {
-    caption: reader.t('transactions.history'),
-    path: '',
-    rows,
-    columns: [
-      { label: reader.t('transactions.at'), cell: ({ at }) => ({ time: reader.time(at) }) },
-      {
-        label: reader.t('transactions.state'),
-        cell: ({ state }) => ({ state: stateMark(reader, 'transactionState', state) }),
-      },
-    ],
-  });
+type Follower = components['schemas']['Follower'];
+
+function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
+  const { text, state, time } = columnsFor<Follower>(reader);
+  const columns = [
+    text('transactions.owner', ({ name }) => name, { note: ({ location }) => location }),
+    state('transactions.state', 'partState', (part) => part.state, { note: ({ reason }) => reason }),
+    time('transactions.changed', ({ changed }) => changed),
+  ];
+  return tableView(reader, { caption: reader.t('transactions.parts'), rows, columns });
 }
 
-function partTable(reader: ConsoleReader, rows: readonly components['schemas']['Follower'][]) {
-  return tableView(reader, {
-    caption: reader.t('transactions.parts'),
-    path: '',
-    rows,
-    columns: [
-      {
-        label: reader.t('transactions.owner'),
-        cell: ({ name, location }) => ({ text: name, note: location }),
-      },
-      {
-        label: reader.t('transactions.state'),
-        cell: ({ state, reason }) => ({
-          state: stateMark(reader, 'partState', state),
-          ...(reason && { note: reason }),
-        }),
-      },
-      { label: reader.t('transactions.changed'), cell: ({ changed }) => ({ time: reader.time(changed) }) },
-    ],
-  });
+type Recipient = components['schemas']['Recipient'];
+
+function recipientTable(reader: ConsoleReader, rows: readonly Recipient[]) {
+  const { text, state, time } = columnsFor<Recipient>(reader);
+  const stateOf = ({ state: told, outcome }: Recipient) => (outcome === 'kept' ? 'KEPT' : told);
+  const columns = [
+    text('transactions.organisation', ({ name }) => name),
+    state('transactions.state', 'noticeState', stateOf, { note: ({ note }) => note }),
+    time('transactions.changed', ({ since }) => since),
+  ];
+  return tableView(reader, { caption: reader.t('transactions.recipients'), rows, columns });
 }
 
-function recipientTable(reader: ConsoleReader, rows: readonly components['schemas']['Recipient'][]) {
-  return tableView(reader, {
-    caption: reader.t('transactions.recipients'),
-    path: '',
-    rows,
-    columns: [
-      { label: reader.t('transactions.organisation'), cell: ({ name }) => ({ text: name }) },
-      {
-        label: reader.t('transactions.state'),
-        cell: ({ state, outcome, note }) => ({
-          state: stateMark(reader, 'noticeState', outcome === 'kept' ? 'KEPT' : state),
-          ...(note && { note }),
-        }),
-      },
-      { label: reader.t('transactions.changed'), cell: ({ since }) => ({ time: reader.time(since) }) },
-    ],
-  });
-}
+type Message = components['schemas']['Message'];
 
-function messageTable(reader: ConsoleReader, rows: readonly components['schemas']['Message'][]) {
-  return tableView(reader, {
-    caption: reader.t('transactions.messages'),
-    path: '',
-    rows,
-    columns: [
-      { label: reader.t('transactions.at'), cell: ({ created }) => ({ time: reader.time(created) }) },
-      {
-        label: reader.t('transactions.kind'),
-        cell: ({ kind }) => ({ text: reader.word('messageKind', kind) }),
-      },
-      { label: reader.t('transactions.to'), cell: ({ to }) => ({ code: to }) },
-      {
-        label: reader.t('transactions.state'),
-        cell: ({ state, error }) => ({
-          state: stateMark(reader, 'messageStatus', state),
-          ...(error && { note: error }),
-        }),
-      },
-    ],
-  });
+function messageTable(reader: ConsoleReader, rows: readonly Message[]) {
+  const { time, word, code, state } = columnsFor<Message>(reader);
+  const columns = [
+    time('transactions.at', ({ created }) => created),
+    word('transactions.kind', 'messageKind', ({ kind }) => kind),
+    code('transactions.to', ({ to }) => to),
+    state('transactions.state', 'messageStatus', (message) => message.state, { note: ({ error }) => error }),
+  ];
+  return tableView(reader, { caption: reader.t('transactions.messages'), rows, columns });
 }

@@ -1,11 +1,20 @@
-import { sendCsv } from '../../pages/csv-export.ts';
-import { choicesOf, timesOfDays } from '../../pages/filters.ts';
-import { tableView } from '../../pages/table.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { columnsFor } from '../../pages/columns.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { rowsOf, sendList } from '../../pages/list-page.ts';
+import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
+import { subjectPath } from '../subjects/subject-path.ts';
 import { actRoutes } from './acts.ts';
-import { columnsOf, states } from './columns.ts';
 import { readTransaction } from './read-transaction.ts';
 import { transactionPath } from './transaction-path.ts';
+
+/** A transaction without its token and links. */
+type Listed = components['schemas']['ListedTransaction'];
+
+const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'] as const;
 
 /** What people were asked: transactions by state, person and time. */
 export const transactions: Room = {
@@ -17,40 +26,34 @@ export const transactions: Room = {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
       const filters = kit.filters(ctx, kit.path, [
-        {
+        choiceFilter(reader, 'transactions.state', {
           name: 'states',
-          kind: 'choice',
-          label: reader.t('transactions.state'),
-          options: choicesOf(reader, 'transactionState', states),
-        },
+          group: 'transactionState',
+          codes: states,
+        }),
         { name: 'after', kind: 'date', label: reader.t('transactions.after') },
         { name: 'before', kind: 'date', label: reader.t('transactions.before') },
         { name: 's', kind: 'hidden' },
       ]);
       const { s: sealed, ...values } = filters.values;
       const subject = kit.names.open(sealed);
-      const read = async (cursor?: string) => {
-        const times = timesOfDays(values, kit.timeZone);
-        const query = { ...values, ...times, subject, cursor } as object;
-        const { body } = await kit.api(ctx).call('listTransactions', { query });
-        return { rows: body.values, next: body.next };
-      };
-      const columns = columnsOf(reader, kit);
-      if (ctx.query.format === 'csv') return sendCsv(ctx, 'transactions', columns, read);
-      const cursor = kit.cursor(ctx);
-      const caption = subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title');
-      const { path } = kit;
-      await kit.page(ctx, 'list', {
-        title: caption,
-        path,
+      const query = { ...values, ...timesOfDays(values, kit.timeZone), subject };
+      await sendList(ctx, kit, {
+        view: 'list',
+        title: subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title'),
         filters,
-        table: tableView(reader, { caption, columns, path, filters, cursor, ...(await read(cursor)) }),
-        search: kit.form(ctx, {
-          action: path,
-          submit: reader.t('transactions.search'),
-          fields: [{ name: 'subject', label: reader.t('transactions.subjectOrId'), isRequired: true }],
-          values: { subject },
-        }),
+        columns: columnsOf(reader, kit),
+        read: (cursor) =>
+          rowsOf(kit.api(ctx).call('listTransactions', { query: { ...query, cursor } as object })),
+        csv: 'transactions',
+        locals: {
+          search: kit.form(ctx, {
+            action: kit.path,
+            submit: reader.t('transactions.search'),
+            fields: [{ name: 'subject', label: reader.t('transactions.subjectOrId'), isRequired: true }],
+            values: { subject },
+          }),
+        },
       });
     });
 
@@ -69,3 +72,15 @@ export const transactions: Room = {
     actRoutes(router, kit);
   },
 };
+
+function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Listed>[] {
+  const { time, code, text, state } = columnsFor<Listed>(reader);
+  return [
+    time('transactions.created', ({ created }) => created),
+    code('transactions.id', ({ id }) => id, { href: ({ id }) => `${kit.path}/${id}` }),
+    text('transactions.subject', ({ subject }) => subject, {
+      href: ({ subject }) => subjectPath(kit, subject),
+    }),
+    state('transactions.state', 'transactionState', (each) => each.state),
+  ];
+}

@@ -1,11 +1,12 @@
 import { ApiFailure } from '../../../../services/console/api/api-failure.ts';
 import type { ConsoleReader } from '../../../../services/console/pages/console-reader.ts';
-import { sendCsv } from '../../../../services/console/pages/csv-export.ts';
 import { choicesOf } from '../../../../services/console/pages/filters.ts';
 import type { FieldSpec, PostedForm } from '../../../../services/console/pages/form.ts';
+import { formPage } from '../../../../services/console/pages/form-page.ts';
 import type { RoomKit } from '../../../../services/console/pages/kit.ts';
+import { sendList } from '../../../../services/console/pages/list-page.ts';
 import { stateMark } from '../../../../services/console/pages/states.ts';
-import { type Column, tableView } from '../../../../services/console/pages/table.ts';
+import type { Column } from '../../../../services/console/pages/table.ts';
 import type { Room } from '../../../../services/console/rooms/room.ts';
 
 interface Sample {
@@ -100,30 +101,27 @@ export const gallery: Room = {
         },
         { name: 'after', kind: 'date', label: 'After' },
       ]);
-      const cursor = kit.cursor(ctx);
       const read = async (from = '0') => {
         const rows = find(filters.values).slice(Number(from), Number(from) + pageSize);
         const next = rows.length === pageSize ? String(Number(from) + pageSize) : undefined;
         return { rows: ctx.query.nothing ? [] : rows, next };
       };
-      if (ctx.query.format === 'csv') return sendCsv(ctx, 'samples', columns(reader), read);
-      const list = { caption: 'Samples', columns: columns(reader), path: kit.path, filters, cursor };
-      const table = tableView(reader, { ...list, ...(await read(cursor)) });
-      await kit.page(ctx, 'list', { title: 'Samples', table, filters, path: kit.path });
+      const list = { view: 'list', title: 'Samples', columns: columns(reader), csv: 'samples' };
+      await sendList(ctx, kit, { ...list, filters, read });
     });
     router.get('/form', (ctx) => kit.page(ctx, 'form', { title: 'Sample', form: formOf(ctx, kit, {}) }));
     router.post('/form', (ctx) => save(ctx, kit));
-    router.get('/delete', async (ctx) => {
-      const form = kit.form(ctx, {
-        action: '/console/gallery/delete',
+    formPage(router, kit, {
+      path: '/delete',
+      ask: () => ({
+        title: 'Delete the sample?',
+        effects: ['4,120 answers stop counting.', 'Nothing can bring them back.'],
         submit: 'Delete',
         tone: 'ending',
-        fields: [],
-      });
-      const effects = ['4,120 answers stop counting.', 'Nothing can bring them back.'];
-      await kit.confirm(ctx, { title: 'Delete the sample?', effects, form });
+      }),
+      send: async () => undefined,
+      done: (ctx) => kit.open(ctx, kit.path, 'deleted'),
     });
-    router.post('/delete', (ctx) => kit.open(ctx, kit.path, 'deleted'));
     router.get('/failure', (ctx) => {
       throw new ApiFailure(Number(ctx.query.status), { detail: 'Not today.' }, { retryAfter: 7 });
     });

@@ -1,30 +1,16 @@
 import type Router from '@koa/router';
-import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../api/api-failure.ts';
-import type { ConsoleReader } from './console-reader.ts';
-import type { RoomKit } from './kit.ts';
-import type { Difference } from './text-diff.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import type { ModelRoom } from './model-room.ts';
+import type { Entry } from './read-model.ts';
 
-type Schemas = components['schemas'];
-type Summary = Schemas['Entry']['versions'][number];
-
-/** What a room of models tells about its versions. */
-export interface VersionedRoom<Entry extends Schemas['Entry']> {
-  find(ctx: Context, kit: RoomKit): Promise<{ entry: Entry; href: string }>;
-  /** What differs between two versions. @param before undefined: everything is new. */
-  compare(
-    reader: ConsoleReader,
-    entry: Entry,
-    versions: { before: Schemas['Version'] | undefined; after: Schemas['Version'] },
-  ): Difference[];
-}
+type Summary = Entry['versions'][number];
 
 /** A page of a version: what differs from the one before, or from another that is chosen. */
-export function changeRoutes<Entry extends Schemas['Entry']>(
+export function changeRoutes<Type extends Entry['type']>(
   router: Router,
   kit: RoomKit,
-  room: VersionedRoom<Entry>,
+  room: ModelRoom<Type>,
 ): void {
   router.get('/:key/versions/:vid/changes', async (ctx) => {
     const reader = kit.reader(ctx);

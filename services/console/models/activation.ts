@@ -1,0 +1,87 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { FieldSpec } from '../pages/form.ts';
+import { formPage } from '../pages/form-page.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import type { ModelRoom } from './model-room.ts';
+import { type Entry, type FoundModel, type FoundVersion, findVersion, requireVersion } from './read-model.ts';
+
+/** A draft that may become active. */
+export interface Activation<Type extends Entry['type']> {
+  found: FoundModel<Type>;
+  draft: FoundVersion;
+  /** Undefined: people have not seen the entry yet. */
+  active: FoundVersion | undefined;
+  check: components['schemas']['VersionCheck'];
+}
+
+/** What a room tells about an activation, and asks. */
+export interface ActivationText {
+  effects: string[];
+  fields?: FieldSpec[];
+  values?: Readonly<Record<string, string>>;
+  locals: Readonly<Record<string, unknown>>;
+}
+
+interface ActivationParts<Type extends Entry['type']> {
+  describe(ctx: Context, activation: Activation<Type>): ActivationText | Promise<ActivationText>;
+  placeFaults?(failure: ApiFailure): ApiFailure;
+  /** The page after the activation. Default: that of the entry. */
+  nextPath?(found: FoundModel<Type>): string;
+}
+
+/** Activating a draft: what it changes, what is missing, and what follows for people. */
+export function activationRoutes<Type extends Entry['type']>(
+  router: Router,
+  kit: RoomKit,
+  room: ModelRoom<Type> & ActivationParts<Type>,
+): void {
+  const { words, one, find, compare, describe, placeFaults, nextPath } = room;
+  formPage(router, kit, {
+    path: '/:key/activate',
+    operation: 'setVersionStatus',
+    view: 'activate',
+    placeFaults,
+    async ask(ctx, reader) {
+      const { t } = reader;
+      const found = await find(ctx, kit);
+      const { entry, href } = found;
+      const [draft, active] = await Promise.all([
+        requireVersion(ctx, kit, entry, 'DRAFT'),
+        findVersion(ctx, kit, entry, 'ACTIVE'),
+      ]);
+      const params = { id: entry.id, vid: draft.version.id };
+      const { body: check } = await kit.api(ctx).call('checkVersion', { params });
+      const isReady = check.faults.length === 0;
+      const { effects, locals, ...asked } = await describe(ctx, { found, draft, active, check });
+      return {
+        title: t(one === 'form' ? 'activate.title' : 'elements.activateTitle', { name: entry.name }),
+        submit: t(`${words}.activate`),
+        cancelUrl: href,
+        ...asked,
+        ...(!isReady && { failure: new ApiFailure(422, { errors: check.faults }) }),
+        hidden: { draft: draft.version.id, etag: draft.etag ?? '' },
+        locals: {
+          isReady,
+          effects,
+          differences: compare(reader, entry, { before: active?.version, after: draft.version }),
+          editUrl: `${href}/edit`,
+          ...locals,
+        },
+      };
+    },
+    async send(ctx, field) {
+      const found = await find(ctx, kit);
+      const params = { id: found.entry.id, vid: field('draft') };
+      const api = kit.api(ctx);
+      const type = field('type');
+      let ifMatch: string | undefined = field('etag') || undefined;
+      if (type) ifMatch = (await api.call('setVersionType', { params, body: { type }, ifMatch })).etag;
+      await api.call('setVersionStatus', { params, body: { status: 'ACTIVE' }, ifMatch });
+      return nextPath?.(found) ?? found.href;
+    },
+    done: (ctx, next) => kit.open(ctx, next, `${one}Activated`),
+  });
+}

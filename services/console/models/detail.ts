@@ -1,0 +1,105 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { columnsFor } from '../pages/columns.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import { fieldsFor } from '../pages/form.ts';
+import { formPage } from '../pages/form-page.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import { tableView } from '../pages/table.ts';
+import type { ModelRoom } from './model-room.ts';
+import { type Entry, type FoundModel, hasVersion } from './read-model.ts';
+
+/** The export of an entry, and the form with its name and description. */
+export function modelRoutes<Type extends Entry['type']>(
+  router: Router,
+  kit: RoomKit,
+  room: ModelRoom<Type>,
+): void {
+  const { words, one, find } = room;
+  const isElement = one === 'element';
+
+  router.get('/:key/export', async (ctx) => {
+    const { entry } = await find(ctx, kit);
+    const { body } = await kit.api(ctx).call('exportModel', { params: { id: entry.id } });
+    ctx.type = 'application/json; charset=utf-8';
+    ctx.set('Content-Disposition', `attachment; filename="${entry.key}.json"`);
+    ctx.body = `${JSON.stringify(body, null, 2)}\n`;
+  });
+
+  formPage(router, kit, {
+    path: '/:key/name',
+    operation: 'updateModel',
+    view: 'form',
+    async ask(ctx, reader) {
+      const { entry, etag = '', href } = await find(ctx, kit);
+      const { name, description, type } = entry;
+      const field = fieldsFor(reader, words);
+      return {
+        title: reader.t(`${words}.nameTitle`, { name }),
+        submit: reader.t(`${words}.save`),
+        cancelUrl: href,
+        fields: [
+          field('name', { isRequired: true, maxLength: 255 }),
+          field('description', { kind: 'textarea', maxLength: 20_000 }),
+          ...(isElement ? [field('shared', { kind: 'check' })] : []),
+          ...(type === 'information' ? [field('default', { kind: 'check' })] : []),
+        ],
+        values: {
+          name,
+          description,
+          shared: entry.shared ? 'yes' : '',
+          default: entry.default ? 'yes' : '',
+        },
+        hidden: { etag },
+      };
+    },
+    async send(ctx, field) {
+      const { entry } = await find(ctx, kit);
+      const body = {
+        name: field('name'),
+        description: field('description'),
+        ...(isElement && { shared: field('shared') === 'yes' }),
+        ...(entry.type === 'information' && { default: field('default') === 'yes' }),
+      };
+      const ifMatch = field('etag') || undefined;
+      await kit.api(ctx).call('updateModel', { params: { id: entry.id }, body, ifMatch });
+    },
+    done: async (ctx) => kit.open(ctx, (await find(ctx, kit)).href, `${one}Named`),
+  });
+}
+
+/** The versions of an entry. @param hrefTo the page of a version. */
+export function versionTable(
+  reader: ConsoleReader,
+  entry: Entry,
+  { words, hrefTo }: Pick<ModelRoom<Entry['type']>, 'words'> & { hrefTo(vid: string): string },
+) {
+  const { text, state, time } = columnsFor<Entry['versions'][number]>(reader);
+  const columns = [
+    {
+      label: reader.t(`${words}.version`),
+      cell: ({ id, serial }: Entry['versions'][number]) => ({
+        ...(serial ? { code: serial } : { text: reader.t('changes.draft') }),
+        href: hrefTo(id),
+      }),
+    },
+    state(`${words}.status`, 'entryStatus', ({ status }) => status),
+    text(`${words}.languages`, (version) => version.availableLanguages.map(reader.languageName).join(', ')),
+    time(`${words}.changed`, ({ modificationDate }) => modificationDate),
+  ];
+  return tableView(reader, { caption: reader.t(`${words}.versions`), columns, rows: entry.versions });
+}
+
+/** What can be done with an entry beside its next steps: export, other names, ends. */
+export function endsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundModel, words: string) {
+  const { t } = kit.reader(ctx);
+  const act = (name: string) => ({ href: `${href}/${name}`, word: t(`${words}.${name}`) });
+  const acts = [
+    kit.may(ctx, 'updateModel') && { href: `${href}/name`, word: t(`${words}.rename`) },
+    act('export'),
+    hasVersion(entry, 'DRAFT') && kit.may(ctx, 'deleteVersion') && act('discard'),
+    hasVersion(entry, 'ACTIVE') && kit.may(ctx, 'setVersionStatus') && act('archive'),
+    kit.may(ctx, 'deleteModel') && act('delete'),
+  ];
+  return acts.filter((each) => each !== false);
+}

@@ -1,0 +1,64 @@
+import type Router from '@koa/router';
+import { columnsFor } from '../pages/columns.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import { choiceFilter, type FilterSpec } from '../pages/filters.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import { rowsOf, sendList } from '../pages/list-page.ts';
+import type { Column } from '../pages/table.ts';
+import type { ModelRoom } from './model-room.ts';
+import { type Entry, hasVersion, hrefOf } from './read-model.ts';
+
+type Listed = Pick<ModelRoom<Entry['type']>, 'words' | 'types'>;
+
+/** The list of the entries of a room. */
+export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void {
+  router.get('/', async (ctx) => {
+    const reader = kit.reader(ctx);
+    const filters = kit.filters(ctx, kit.path, filtersOf(reader, room));
+    const { keyword, type = room.types.join(','), status, language } = filters.values;
+    const query = { types: type, keyword, statuses: status, languages: language, sort: 'name' };
+    await sendList(ctx, kit, {
+      view: 'list',
+      title: reader.t(`${room.words}.title`),
+      filters,
+      columns: columnsOf(reader, kit, room),
+      read: (cursor) => rowsOf(kit.api(ctx).call('listModels', { query: { ...query, cursor } as object })),
+      csv: room.words,
+      locals: {
+        newUrl: kit.may(ctx, 'createModel') && `${kit.path}/new`,
+        importUrl: kit.may(ctx, 'importModel') && `${kit.path}/import`,
+      },
+    });
+  });
+}
+
+function filtersOf(reader: ConsoleReader, { words, types }: Listed): FilterSpec[] {
+  const choice = (name: string, group: string, codes: readonly string[]) =>
+    choiceFilter(reader, `${words}.${name}`, { name, group, codes });
+  return [
+    { name: 'keyword', kind: 'text', label: reader.t(`${words}.word`) },
+    ...(types.length > 1 ? [choice('type', 'elementType', types)] : []),
+    choice('status', 'entryStatus', ['ACTIVE', 'INACTIVE']),
+    { name: 'language', kind: 'text', label: reader.t(`${words}.inLanguage`) },
+  ];
+}
+
+function columnsOf(reader: ConsoleReader, kit: RoomKit, { words, types }: Listed): Column<Entry>[] {
+  const { text, word, code, state, time } = columnsFor<Entry>(reader);
+  return [
+    text(`${words}.name`, ({ name }) => name, { href: ({ key }) => hrefOf(kit, key) }),
+    ...(types.length > 1 ? [word(`${words}.type`, 'elementType', ({ type }) => type)] : []),
+    code(`${words}.key`, ({ key }) => key),
+    state(`${words}.status`, 'entryStatus', ({ status }) => status, {
+      note: (entry) => (hasVersion(entry, 'DRAFT') ? reader.t(`${words}.hasDraft`) : undefined),
+    }),
+    {
+      label: reader.t(`${words}.languages`),
+      cell: ({ availableLanguages: languages }) => ({
+        text: languages.map(reader.languageName).join(', ') || '–',
+      }),
+      csv: ({ availableLanguages }) => availableLanguages.join(' '),
+    },
+    time(`${words}.changed`, ({ modificationDate }) => modificationDate),
+  ];
+}

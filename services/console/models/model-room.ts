@@ -1,0 +1,20 @@
+import type { Context } from 'koa';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import type { Difference } from '../pages/text-diff.ts';
+import type { Entry, FoundModel, Version } from './read-model.ts';
+
+/** What the pages of entries need of the room they are in: elements and forms are entries of other types. */
+export interface ModelRoom<Type extends Entry['type']> {
+  /** Prefix of its words, and what messages about one of its entries begin with. */
+  words: 'elements' | 'forms';
+  one: 'element' | 'form';
+  types: readonly Type[];
+  find(ctx: Context, kit: RoomKit): Promise<FoundModel<Type>>;
+  /** What differs between two versions. @param before undefined: everything is new. */
+  compare(
+    reader: ConsoleReader,
+    entry: FoundModel<Type>['entry'],
+    versions: { before: Version | undefined; after: Version },
+  ): Difference[];
+}

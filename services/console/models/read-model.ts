@@ -1,0 +1,82 @@
+import type { Context } from 'koa';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ApiClient } from '../api/api-client.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { RoomKit } from '../pages/kit.ts';
+
+export type Entry = components['schemas']['Entry'];
+export type Version = components['schemas']['Version'];
+
+/** An entry with the value for `If-Match`, and its path in the console. */
+export interface FoundModel<Type extends Entry['type'] = Entry['type']> {
+  entry: Entry & { type: Type };
+  etag?: string;
+  href: string;
+}
+
+/** A version with the value for `If-Match`. */
+export interface FoundVersion {
+  version: Version;
+  etag?: string;
+}
+
+/** The path of the page of an entry. */
+export function hrefOf(kit: RoomKit, key: string): string {
+  return `${kit.path}/${encodeURIComponent(key)}`;
+}
+
+/** The entry of the page's URL. @throws ApiFailure 404 for a deleted entry, and for one of another type. */
+export async function findModel<Type extends Entry['type']>(
+  ctx: Context,
+  kit: RoomKit,
+  types: readonly Type[],
+): Promise<FoundModel<Type>> {
+  const key = String(ctx.params.key);
+  const { body, etag } = await kit.api(ctx).call('getModelByKey', { params: { key } });
+  const type = types.find((each) => each === body.type);
+  if (!type || body.status === 'DELETED') throw new ApiFailure(404, {});
+  return { entry: { ...body, type }, etag, href: hrefOf(kit, key) };
+}
+
+/** Types of elements that people answer. */
+export const questionTypes = ['processing', 'preference', 'conditions'] as const;
+
+/** Up to 200 entries by name. @param query as GET /models takes it. */
+export async function listEntries(
+  api: ApiClient,
+  query: Readonly<Record<string, string | readonly string[]>>,
+): Promise<Entry[]> {
+  const { body } = await api.call('listModels', { query: { ...query, sort: 'name', size: 200 } as object });
+  return body.values;
+}
+
+/** The version that pages show unless another is chosen: the draft, else the active one, else the newest. */
+export function newestVersion({ versions }: Entry): Entry['versions'][number] | undefined {
+  const withStatus = (wanted: string) => versions.find(({ status }) => status === wanted);
+  return withStatus('DRAFT') ?? withStatus('ACTIVE') ?? versions[0];
+}
+
+/** Whether an entry has a version with a status. */
+export function hasVersion({ versions }: Entry, status: 'DRAFT' | 'ACTIVE'): boolean {
+  return versions.some((each) => each.status === status);
+}
+
+/** The version of an entry with a status; undefined if it has none. */
+export async function findVersion(
+  ctx: Context,
+  kit: RoomKit,
+  { id, versions }: Entry,
+  status: 'DRAFT' | 'ACTIVE',
+): Promise<FoundVersion | undefined> {
+  const vid = versions.find((each) => each.status === status)?.id;
+  if (!vid) return undefined;
+  const { body, etag } = await kit.api(ctx).call('getVersion', { params: { id, vid } });
+  return { version: body, etag };
+}
+
+/** The version of an entry with a status. @throws ApiFailure 404 if it has none. */
+export async function requireVersion(...of: Parameters<typeof findVersion>): Promise<FoundVersion> {
+  const found = await findVersion(...of);
+  if (!found) throw new ApiFailure(404, {});
+  return found;
+}
