@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { openAnswers } from '#lib/federation/sealed-answers.ts';
@@ -131,6 +132,10 @@ describe('answers to own elements and those of two peers', () => {
     expect(first.status).toBe(201);
     const made = await transactionIn(first);
     expect(made.followers.map(({ state }) => state)).toEqual(['SENDING', 'SENDING']);
+    const { sealed, deadline } = await here.partOf(made, here.lab);
+    const { exp } = decodeProtectedHeader(sealed ?? '') as { exp: number };
+    // More than the promised hour: answers are sealed before the deadline is known.
+    expect(exp * 1_000 - deadline.getTime()).toBeGreaterThan(61 * 60_000);
     const again = await send();
     expect([again.status, (await transactionIn(again)).id]).toEqual([200, made.id]);
   });

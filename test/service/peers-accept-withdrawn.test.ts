@@ -30,6 +30,8 @@ const withdraw = ({ peer, sid }: Pick<Part, 'peer' | 'sid'>, replica = lab.one) 
 const answersOf = async ({ submission: { subject } }: Pick<Part, 'submission'>) =>
   ((await recordsOf(lab.admin, subject))['processing.001'] ?? []).map(({ value, state }) => [value, state]);
 const inForce = async (part: Part) => (await answersOf(part)).find(([, state]) => state === 'COMMITTED')?.[0];
+const rolledBack = async () =>
+  Number(/^accord_submissions_total\{verdict="rolledback".*\} (\d+)$/m.exec(await lab.metrics())?.[1] ?? 0);
 
 describe('a withdrawal of a part', () => {
   it('refuses what the part accepted, in a transaction of its own with a receipt and events, and keeps preferences', async () => {
@@ -73,18 +75,25 @@ describe('a withdrawal of a part', () => {
   it('rolls a held part back, and a decision that comes later does not put it in force', async () => {
     const { part, said } = await send({ submission: { mode: 'hold' } });
     expect(said.verdict).toBe('held');
-    const rollbacks = async () =>
-      Number(
-        /accord_submissions_total\{verdict="rolledback"[^}]*\} (\d+)/.exec(await lab.metrics())?.[1] ?? 0,
-      );
-    const before = await rollbacks();
     expect(await withdraw(part)).toEqual({ verdict: 'withdrawn', id: said.id });
-    expect(await rollbacks()).toBe(before + 1);
     const { peer, sid } = part;
     expect(await lab.one.decideSubmission({ peer, sid, decision: 'commit' })).toMatchObject({
       verdict: 'rolledback',
     });
     expect(await inForce(part)).toBeUndefined();
+  });
+
+  it('or an erasure of a held part counts its rollback once', async () => {
+    const counted = await rolledBack();
+    const { part } = await send({ submission: { mode: 'hold' } });
+    const { peer, sid } = part;
+    for (const _ of ['once', 'again'])
+      expect(await lab.one.eraseSubmission({ peer, sid, follows: false })).toMatchObject({
+        verdict: 'noted',
+      });
+    const { part: other } = await send({ submission: { mode: 'hold' } });
+    for (const _ of ['once', 'again']) expect(await withdraw(other)).toMatchObject({ verdict: 'withdrawn' });
+    expect(await rolledBack()).toBe(counted + 2);
   });
 
   it('at the same time as the decision to commit leaves nothing in force, whichever is first', async () => {

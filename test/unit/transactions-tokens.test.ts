@@ -10,7 +10,8 @@ import {
 } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createReceiptSigner } from '../../services/transactions/domain/receipt.ts';
-import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
+import type { ReadTransaction } from '../../services/transactions/domain/transaction.ts';
+import { createTransactionTokens, mintLinks } from '../../services/transactions/domain/transaction-token.ts';
 
 const baseUrl = 'http://localhost:8080';
 const claims = { id: 'a'.repeat(22), use: 'tx', epoch: 0 } as const;
@@ -86,6 +87,25 @@ describe('a transaction token', () => {
     for (const each of refused) expect(await tokens.verify(each)).toBeUndefined();
     expect(await tokens.verify(token)).toEqual(claims);
   });
+});
+
+it('a link to the result of a rollback works for 30 days and then for a day, one to answer for a day', async () => {
+  const dayMs = 24 * 3_600_000;
+  const now = Date.now();
+  const validAfter = async (days: number, { use, ended = 0 }: { use: 'tx' | 'receipt'; ended?: number }) => {
+    const changedAt = new Date(now - ended * dayMs);
+    const transaction = { id: claims.id, state: 'ROLLBACK', tokenEpoch: 0, leader: null, changedAt };
+    const read = { transaction, now: new Date(now) } as unknown as ReadTransaction;
+    const tokens = tokensOf([secret], () => now);
+    const { token = '' } = mintLinks({ tokens, instance: { baseUrl } }, read, undefined, use);
+    const verified = await tokensOf([secret], () => now + days * dayMs).verify(token);
+    return verified !== undefined && !verified.isExpired;
+  };
+  expect(await validAfter(29.9, { use: 'receipt' })).toBe(true);
+  expect(await validAfter(30.1, { use: 'receipt' })).toBe(false);
+  expect(await validAfter(0.9, { use: 'receipt', ended: 40 })).toBe(true);
+  expect(await validAfter(1.1, { use: 'receipt', ended: 40 })).toBe(false);
+  expect(await validAfter(1.1, { use: 'tx' })).toBe(false);
 });
 
 it('signs receipts so that any library can check them', async () => {

@@ -136,8 +136,8 @@ export function createDecisionMetrics(registers: Registry[]): DecisionMetrics {
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
   /**
-   * Counts a verdict: on a part that arrives; on a held part when its leader decides, withdraws or erases it;
-   * `rolledback` on a decision without a part; `decided` on a part that arrives after its decision;
+   * Counts a verdict: on a part that arrives, on a held part that a decision, a withdrawal or an erasure
+   * ends, `rolledback` on a decision without a part, `decided` on a part that arrives after its decision, and
    * `conflict` on another body under the same sid.
    */
   countVerdict(given: { verdict: string; reason?: string | null }): void;
@@ -146,7 +146,7 @@ export interface SubmissionMetrics {
 export function createSubmissionMetrics(registers: Registry[]): SubmissionMetrics {
   const verdicts = new Counter({
     name: 'accord_submissions_total',
-    help: 'Verdicts of this instance on parts of peers; a held part counts again when it is decided.',
+    help: 'Verdicts of this instance on parts of peers; a held part counts again when it ends.',
     labelNames: ['verdict', 'reason'],
     registers,
   });

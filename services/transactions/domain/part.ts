@@ -12,7 +12,7 @@ import { shownTexts } from './receipt.ts';
  */
 export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
 
-/** What becomes of an order to withdraw a part, by the verdict that reports it. */
+/** The state of an order to withdraw a part, by the verdict on the withdrawal. */
 export const withdrawalStates: Partial<Record<ReportedVerdict['verdict'], PartWithdrawalState>> = {
   withdrawn: 'ACKNOWLEDGED',
   unsupported: 'UNSUPPORTED',
@@ -138,8 +138,12 @@ export function movesInCommitMode(
 const hourMs = 3_600_000;
 /** How long delivery of a part is attempted (docs/federation.md, "Answers at the leader"). */
 const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
-/** Allows for a clock difference, and for a last attempt that arrives after the deadline. */
-const graceMs = hourMs;
+/**
+ * An hour allows for a clock difference, and for a last attempt that arrives after the deadline. Five
+ * minutes allow for the time from the check of the answers, which seals them, to their COMMIT, from which the
+ * deadline counts.
+ */
+const graceMs = hourMs + 5 * 60_000;
 
 /** The deadline for delivery of parts; under `together` all owners must hold their parts by then. */
 export function deliveryDeadline({ peerCommit }: Pick<ConsentContext, 'peerCommit'>, released: Date): Date {

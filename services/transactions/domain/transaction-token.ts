@@ -116,14 +116,20 @@ function keyId(secret: Uint8Array): string {
 /**
  * Mints a new token for a representation, Location, redirect or form action. It expires a day after the
  * deadline of an open transaction, so that the page past the deadline can offer a restart; in a final state,
- * a day from now. A `receipt` token expires with the receipt (docs/interface.md, "Credentials").
+ * a day from now. A `receipt` token expires with the receipt, or 30 days after the end of a transaction that
+ * has none, so that the link in a mail about a rollback works (docs/interface.md, "Credentials").
  */
 function mintToken(tokens: TransactionTokens, { transaction, now }: ReadTransaction, use: TokenUse): string {
   // A transaction with a leader has no deadline of its own.
   const isOpen = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
-  const expiresAt = (use === 'receipt' && receiptExpiry(transaction)) || undefined;
   const dayAfter = new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
-  return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch }, expiresAt ?? dayAfter);
+  const expiresAt = use === 'receipt' && !isOpen ? resultExpiry(transaction, dayAfter) : dayAfter;
+  return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch }, expiresAt);
+}
+
+function resultExpiry(transaction: Transaction, dayAfter: Date): Date {
+  const monthAfter = transaction.changedAt.getTime() + 30 * dayMs;
+  return receiptExpiry(transaction) ?? new Date(Math.max(monthAfter, dayAfter.getTime()));
 }
 
 /** URLs of a transaction with a new token. @param use default: that of the caller's token, else `tx`. */

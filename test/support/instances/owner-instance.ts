@@ -18,7 +18,7 @@ import { startTestInstance, type TestInstance } from './instance.ts';
 
 type Operations = Pick<
   TransactionsOperations,
-  'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission'
+  'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission' | 'eraseSubmission'
 >;
 
 /**
