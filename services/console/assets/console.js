@@ -89,9 +89,18 @@ let isChanged = document.querySelector('form[data-guard="changed"]') !== null;
 document.addEventListener('input', (event) => {
   if (event.target.closest?.('form[data-guard]')) isChanged = true;
 });
-document.addEventListener('submit', ({ submitter }) => {
-  // A preview saves nothing.
-  if (!submitter?.formTarget) isChanged = false;
+document.addEventListener('submit', ({ target, submitter }) => {
+  // Previews and dialogs save nothing.
+  if (!submitter?.formTarget && target.method !== 'dialog') isChanged = false;
+});
+/* Ctrl+S saves, as the first button does. */
+document.addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+    return;
+  const save = document.querySelector('form[data-guard] [name="op"][value="save"]');
+  if (!save) return;
+  event.preventDefault();
+  save.form.requestSubmit(save);
 });
 addEventListener('beforeunload', (event) => {
   if (isChanged) event.preventDefault();

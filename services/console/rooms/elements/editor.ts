@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { richTextRules } from '#lib/contracts/rich-text.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -10,10 +11,14 @@ import { type Content, inputName, mergeContent, shownValues } from './content-va
 import { fieldsOf } from './editor-fields.ts';
 import { type Conflict, mergeLanguages, mergeValues } from './merge.ts';
 import { type FoundElement, findElement, findVersion } from './read-element.ts';
+import { type RemovedMarkup, removedMarkup } from './removed-markup.ts';
 
 /** The content of an element: its languages side by side, and below what means the same in all. */
 export function editorRoutes(router: Router, kit: RoomKit): void {
-  router.get('/:key/edit', async (ctx) => {
+  router.get('/:key/edit', (ctx) => showStored(ctx));
+
+  /** Shows what is stored. @param removed what the API took away from the texts when it stored them. */
+  async function showStored(ctx: Context, removed: readonly RemovedMarkup[] = []) {
     const element = await findElement(ctx, kit);
     const { content, draft, etag } = await readContent(ctx, kit, element);
     const { defaultLanguage } = content;
@@ -21,8 +26,8 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     const others = Object.keys(content.data).filter((each) => each !== defaultLanguage);
     const languages = [defaultLanguage, ...others];
     const values = valuesOf(element.entry.type, content);
-    await show(ctx, element, { languages, values, draft, etag, base: { languages, values } });
-  });
+    await show(ctx, element, { languages, values, draft, etag, base: { languages, values }, removed });
+  }
 
   router.post('/:key/edit', async (ctx) => {
     const element = await findElement(ctx, kit);
@@ -54,8 +59,10 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         languages: languages.filter((each) => `remove:${each}` !== op[0]),
       });
     try {
-      await save(ctx, element, typed);
-      if (op[0] === 'activate') kit.open(ctx, `${element.href}/activate`);
+      const stored = await save(ctx, element, typed);
+      const removed = removedMarkup(contentFields[element.entry.type], posted, stored);
+      if (removed.length > 0) await showStored(ctx, removed);
+      else if (op[0] === 'activate') kit.open(ctx, `${element.href}/activate`);
       else kit.open(ctx, element.href, 'elementSaved');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
@@ -85,17 +92,20 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     });
   }
 
-  /** Stores the draft, also if something is missing. @throws ApiFailure 412 if it was changed meanwhile. */
+  /**
+   * Stores the draft, also if something is missing.
+   * @returns the stored content. @throws ApiFailure 412 if it was changed meanwhile.
+   */
   async function save(ctx: Context, { entry }: FoundElement, { languages, values, draft, etag }: Typed) {
     const before = await readContent(ctx, kit, { entry });
     if (draft !== before.draft) throw new ApiFailure(412, { type: '/docs/problems/precondition-failed' });
     const body = mergeContent(before.content, contentFields[entry.type], languages, values) as never;
     const query = { incomplete: 'true' } as never;
-    if (draft === '') await kit.api(ctx).call('createVersion', { params: { id: entry.id }, query, body });
-    else {
-      const params = { id: entry.id, vid: draft };
-      await kit.api(ctx).call('updateVersion', { params, query, body, ifMatch: etag });
-    }
+    const params = { id: entry.id, vid: draft };
+    const stored = draft
+      ? await kit.api(ctx).call('updateVersion', { params, query, body, ifMatch: etag })
+      : await kit.api(ctx).call('createVersion', { params: { id: entry.id }, query, body });
+    return stored.body.data as Content['data'];
   }
 
   async function show(ctx: Context, { entry, href }: Pick<FoundElement, 'entry' | 'href'>, typed: Typed) {
@@ -127,6 +137,12 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         languages,
         mayActivate: kit.may(ctx, 'setVersionStatus'),
         isMerged: typed.isMerged ?? false,
+        hasRich: fields.some(({ kind }) => kind === 'rich'),
+        richRules: JSON.stringify(richTextRules),
+        removed: (typed.removed ?? []).map(
+          ({ name, tags }) =>
+            `${placeName(reader, form.byName[name]?.label ?? name, name)}: ${tags.join(' ')}`,
+        ),
         conflicts: (typed.conflicts ?? []).map(({ name, theirs }) => ({
           name: `theirs:${name}`,
           values: theirs,
@@ -161,6 +177,8 @@ interface Typed {
   base: { languages: readonly string[]; values: PostedForm };
   /** Where another person has saved something else; what was typed is in `values`. */
   conflicts?: readonly Conflict[];
+  /** What the API has just taken away from the texts. */
+  removed?: readonly RemovedMarkup[];
   /** Whether changes of another person were just put in. */
   isMerged?: boolean;
   failure?: ApiFailure;
