@@ -139,11 +139,11 @@ class RichEditor {
     this.field.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
-  /** The link at the selection. */
+  /** The link at the selection, or the first in it. */
   get link() {
-    const { commonAncestorContainer: node } = this.squire.getSelection();
-    const link = (node.nodeType === Node.TEXT_NODE ? node.parentNode : node).closest('a');
-    return this.text.contains(link) ? link : null;
+    const selection = this.squire.getSelection();
+    const links = [...this.text.querySelectorAll('a')];
+    return links.find((link) => selection.intersectsNode(link)) ?? null;
   }
 
   isOn(tool) {
@@ -155,6 +155,7 @@ class RichEditor {
   }
 
   showStates() {
+    if (!this.box.contains(document.activeElement)) return;
     for (const button of this.bar.children)
       if (button.dataset.tool !== 'html') button.ariaPressed = String(this.isOn(button.dataset.tool));
   }

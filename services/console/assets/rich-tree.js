@@ -15,11 +15,21 @@ const dropped = new Set(
 /** Names of elements that mean the same; Squire writes the former. */
 const standardNames = { b: 'strong', i: 'em' };
 
-/** Parses HTML in a document that loads and runs nothing. */
+/**
+ * Parses HTML in a document that loads and runs nothing. Attributes `style` get another name: Chromium reports
+ * them as violations of the page's policy even there.
+ */
 export function parseRich(html) {
   const template = document.createElement('template');
-  template.innerHTML = html;
+  template.innerHTML = html.replaceAll(/(?<=[\s"'/])(?=style\s*=)/gi, renamed);
   return template.content;
+}
+
+const renamed = 'data-renamed-';
+
+/** A text or an attribute as it was before it was parsed. */
+function original(text) {
+  return text.replaceAll(/data-renamed-(?=style\s*=)/gi, '');
 }
 
 /** The URL that a link may have, else null. @param placeholder allowed instead of a URL. */
@@ -33,7 +43,8 @@ export function safeLink(address, placeholder) {
 /** Copies into `to` what rich text may contain of `from`; the rest is replaced with its own content. */
 export function copyRich(from, to, placeholder) {
   for (const node of from.childNodes) {
-    if (node.nodeType === Node.TEXT_NODE) to.append(node.data.replaceAll('\u200b', ''));
+    if (node.nodeType === Node.TEXT_NODE)
+      to.append(textOf(node, to.closest?.('pre')).replaceAll('\u200b', ''));
     else if (node.nodeType === Node.ELEMENT_NODE && !dropped.has(node.localName))
       copyRich(node, copyElement(node, to, placeholder), placeholder);
   }
@@ -42,7 +53,7 @@ export function copyRich(from, to, placeholder) {
 
 /** @returns where the content of the element goes. */
 function copyElement(node, to, placeholder) {
-  const style = node.getAttribute('style') ?? '';
+  const style = node.getAttribute(`${renamed}style`) ?? '';
   let name = standardNames[node.localName] ?? node.localName;
   const attributes = rules.attributes.filter((each) => node.hasAttribute(each));
   // Pages show a div of text as a paragraph, and the content of another.
@@ -59,7 +70,7 @@ function copyElement(node, to, placeholder) {
   const copy = to.appendChild(document.createElement(name));
   for (const each of attributes) copy.setAttribute(each, node.getAttribute(each));
   if (name === 'a' && safeLink(node.getAttribute('href'), placeholder))
-    copy.setAttribute('href', node.getAttribute('href'));
+    copy.setAttribute('href', original(node.getAttribute('href')));
   return copy;
 }
 
@@ -87,7 +98,7 @@ function outlineOf(parent, { isPre = false, isRoot = true } = {}) {
     line = '';
   };
   const visit = (node) => {
-    if (node.nodeType === Node.TEXT_NODE) line += textOf(node, isPre);
+    if (node.nodeType === Node.TEXT_NODE) line += escaped(textOf(node, isPre));
     if (node.nodeType !== Node.ELEMENT_NODE) return;
     const isDiv = node.localName === 'div' && node.attributes.length === 0;
     if (isDiv && holdsBlocks(node)) {
@@ -111,7 +122,11 @@ function outlineOf(parent, { isPre = false, isRoot = true } = {}) {
   return parts.map(({ text, isBlock }) => (isBlock || !isFlow ? text : `<p>${text}</p>`)).join('');
 }
 
-function textOf({ data }, isPre) {
-  const text = isPre ? data : data.replaceAll(/[ \t\n\r\f]+/g, ' ');
+function textOf(node, isPre) {
+  const data = original(node.data);
+  return isPre ? data : data.replaceAll(/[ \t\n\r\f]+/g, ' ');
+}
+
+function escaped(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
