@@ -139,10 +139,10 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         isMerged: typed.isMerged ?? false,
         hasRich: fields.some(({ kind }) => kind === 'rich'),
         richRules: JSON.stringify(richTextRules),
-        removed: (typed.removed ?? []).map(
-          ({ name, tags }) =>
-            `${placeName(reader, form.byName[name]?.label ?? name, name)}: ${tags.join(' ')}`,
-        ),
+        removed: (typed.removed ?? []).map(({ name, tags }) => ({
+          label: placeName(reader, form.byName[name]?.label ?? name, name),
+          tags,
+        })),
         conflicts: (typed.conflicts ?? []).map(({ name, theirs }) => ({
           name: `theirs:${name}`,
           values: theirs,
