@@ -64,6 +64,21 @@ describe('the text editor of a rich text', () => {
       expect(await field(page).inputValue()).toBe('<p>One</p><p>Two</p>');
     }));
 
+  it('obeys the command that a keyboard of another script gives for Ctrl+B, and refuses fonts', () =>
+    inEditor({ ar: '<p>نص</p>' }, async ({ page }) => {
+      await text(page, 'ar').click();
+      await page.keyboard.press('Control+a');
+      const give = (inputType: string) =>
+        page.evaluate(`document.activeElement.dispatchEvent(
+          new InputEvent('beforeinput', { inputType: '${inputType}', data: 'serif', bubbles: true, cancelable: true }),
+        )`);
+      await give('formatBold');
+      expect(await field(page, 'ar').inputValue()).toBe('<p><strong>نص</strong></p>');
+      await give('formatFontName');
+      await give('formatBold');
+      expect(await field(page, 'ar').inputValue()).toBe('<p>نص</p>');
+    }));
+
   it('links to web and mail addresses alone, which a dialog asks for', () =>
     inEditor({ en: '<p>Rules</p>' }, async ({ page }) => {
       const address = page.getByLabel('Address', { exact: true });

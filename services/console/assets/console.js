@@ -95,8 +95,9 @@ document.addEventListener('submit', ({ target, submitter }) => {
 });
 /* Ctrl+S saves, as the first button does. */
 document.addEventListener('keydown', (event) => {
-  if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
-    return;
+  // Keyboards of other scripts have another letter there.
+  const isS = /^[a-z]$/i.test(event.key) ? event.key.toLowerCase() === 's' : event.code === 'KeyS';
+  if (!isS || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
   const save = document.querySelector('form[data-guard] [name="op"][value="save"]');
   if (!save) return;
   event.preventDefault();

@@ -68,13 +68,8 @@ class RichEditor {
   }
 
   createSquire() {
-    // Before Squire's own: fonts, colours and alignment, which rich text cannot have.
-    const refuse = (event) => {
-      if (!/^format(?!Bold|Italic|Underline|Remove)/.test(event.inputType)) return;
-      event.preventDefault();
-      event.stopPropagation();
-    };
-    this.box.addEventListener('beforeinput', refuse, true);
+    // Before Squire's own handler.
+    this.box.addEventListener('beforeinput', (event) => this.format(event), true);
     const squire = new Squire(this.text, {
       blockTag: 'P',
       addLinks: false,
@@ -90,6 +85,18 @@ class RichEditor {
     for (const event of ['pathChange', 'select', 'cursor', 'input'])
       squire.addEventListener(event, () => this.showStates());
     return squire;
+  }
+
+  /**
+   * Formats by the browser's own commands. Keyboards of other scripts give Ctrl+B as such a command, which
+   * Squire does not take away again. Rich text has no fonts, colours and alignment.
+   */
+  format(event) {
+    if (!/^format(?!Underline|Remove)/.test(event.inputType)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const tool = { formatBold: 'bold', formatItalic: 'italic' }[event.inputType];
+    if (tool) this.use(tool);
   }
 
   /** Opens the text, or leaves it as HTML if the editor would change it. */
@@ -131,6 +138,7 @@ class RichEditor {
   }
 
   write() {
+    if (this.text.hidden) return;
     const text = this.read();
     const html = text === this.opened.text ? this.opened.html : text;
     if (html === this.field.value) return;
