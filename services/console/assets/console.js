@@ -89,9 +89,19 @@ let isChanged = document.querySelector('form[data-guard="changed"]') !== null;
 document.addEventListener('input', (event) => {
   if (event.target.closest?.('form[data-guard]')) isChanged = true;
 });
-document.addEventListener('submit', ({ submitter }) => {
-  // A preview saves nothing.
-  if (!submitter?.formTarget) isChanged = false;
+document.addEventListener('submit', ({ target, submitter }) => {
+  // Previews and dialogs save nothing.
+  if (!submitter?.formTarget && target.method !== 'dialog') isChanged = false;
+});
+/* Ctrl+S saves, as the first button does. */
+document.addEventListener('keydown', (event) => {
+  // Keyboards of other scripts have another letter there.
+  const isS = /^[a-z]$/i.test(event.key) ? event.key.toLowerCase() === 's' : event.code === 'KeyS';
+  if (!isS || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  const save = document.querySelector('form[data-guard] [name="op"][value="save"]');
+  if (!save) return;
+  event.preventDefault();
+  save.form.requestSubmit(save);
 });
 addEventListener('beforeunload', (event) => {
   if (isChanged) event.preventDefault();

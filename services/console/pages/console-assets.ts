@@ -12,6 +12,12 @@ export function createConsoleAssets(): Assets {
     'console.js': [own('console.js')],
     'htmx.js': [read(import.meta.resolve('htmx.org/dist/htmx.min.js'))],
     'sortable.js': [read(import.meta.resolve('sortablejs/Sortable.min.js'))],
+    'squire.js': [read(import.meta.resolve('squire-rte/dist/squire.js'))],
+    'rich-text.css': [own('rich-text.css')],
+    'rich-text.js': [own('rich-text.js')],
+    // Imported by name.
+    'rich-link.js': [own('rich-link.js')],
+    'rich-tree.js': [own('rich-tree.js')],
   });
 }
 

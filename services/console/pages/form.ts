@@ -30,6 +30,8 @@ export interface FieldSpec {
   autocomplete?: string;
   /** A key, URL or code, written from left to right in every language. */
   isCode?: boolean;
+  /** Of a textarea with rich text: its direction, and what a link may have beside URLs. */
+  rich?: { dir: 'ltr' | 'rtl'; placeholder?: string };
   /** Of a textarea: the label of a button that fills it with the text of a file. */
   fromFile?: string;
 }

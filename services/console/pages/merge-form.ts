@@ -33,9 +33,7 @@ export function mergedView(
 ): MergedView {
   const conflicts = merged.conflicts.map(({ name, theirs }) => {
     const field = form.byName[name];
-    const language = merged.languageOf(name);
-    const text = field?.label ?? name;
-    const label = language ? `${text} (${reader.languageName(language)})` : text;
+    const label = labelIn(reader, field?.label ?? name, merged.languageOf(name));
     const words = theirs.map((each) => field?.options.find(({ value }) => value === each)?.label ?? each);
     return {
       name: `${prefix}${name}`,
@@ -50,6 +48,15 @@ export function mergedView(
     reader.t('merge.languageKept', { language: reader.languageName(each) }),
   );
   return { isMerged: merged.isMerged ?? false, conflicts, keptLanguages };
+}
+
+/** The label of a field, with its language if it has one. */
+export function labelIn(
+  { languageName }: ConsoleReader,
+  label: string,
+  language: string | undefined,
+): string {
+  return language ? `${label} (${languageName(language)})` : label;
 }
 
 /** The failure of an editor that shows an older state than the saved one. */

@@ -1,16 +1,15 @@
 import sanitizeHtml from 'sanitize-html';
+import { linkPlaceholder, richTextRules } from '#lib/contracts/rich-text.ts';
 
-const blocks =
-  'p br hr h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre div table thead tbody tr th td'.split(' ');
-const inline = 'a strong b em i u s sub sup code span'.split(' ');
+const { blocks, inline, attributes, schemes } = richTextRules;
 
 /** Two passes suffice for ordinary texts; the limit stops texts crafted to need more. */
 const maxPasses = 5;
 
 const optionsWith = (linkTo: (url: string | undefined) => string | null): sanitizeHtml.IOptions => ({
   allowedTags: [...blocks, ...inline],
-  allowedAttributes: { '*': ['lang', 'dir'], a: ['href'] },
-  allowedSchemes: ['http', 'https', 'mailto'],
+  allowedAttributes: { '*': [...attributes], a: ['href'] },
+  allowedSchemes: [...schemes],
   allowProtocolRelative: false,
   disallowedTagsMode: 'discard',
   nestingLimit: 32,
@@ -50,7 +49,7 @@ function sanitise(html: string, options: sanitizeHtml.IOptions): string {
   return clean;
 }
 
-const protocols = new Set(['http:', 'https:', 'mailto:']);
+const protocols = new Set<string>(schemes.map((scheme) => `${scheme}:`));
 
 /** The URL if a page may link to it: http, https or mailto, without credentials; else null. */
 export function safeUrl(url: string | null | undefined): string | null {
@@ -59,9 +58,6 @@ export function safeUrl(url: string | null | undefined): string | null {
     return null;
   return parsed.href;
 }
-
-/** The value of `href` that stands for the link of a message. */
-export const linkPlaceholder = '{link}';
 
 /** {@link safeUrl} for mails, in which the placeholder may stand for a URL. */
 export function mailUrl(url: string | null | undefined): string | null {

@@ -1,6 +1,6 @@
 import type { MessageContent } from '#lib/contracts/messages.ts';
+import { linkPlaceholder } from '#lib/contracts/rich-text.ts';
 import type { Reader } from '#lib/pages/reader.ts';
-import { linkPlaceholder } from '../domain/rich-text.ts';
 import type { RichNode } from './rich-text-tree.ts';
 
 type Name = 'link' | 'code' | 'minutes' | 'organisation';

@@ -2,7 +2,7 @@
 export interface ContentField {
   /** Names of the members that lead to it, such as `retention.fullText`. */
   path: string;
-  kind: 'text' | 'textarea' | 'lines' | 'check' | 'select' | 'checks' | 'number' | 'url' | 'email';
+  kind: 'text' | 'textarea' | 'rich' | 'lines' | 'check' | 'select' | 'checks' | 'number' | 'url' | 'email';
   /** Whether every language has its own value; other members mean the same in all. */
   isText?: boolean;
   isRequired?: boolean;
@@ -30,6 +30,8 @@ const text = (path: string, more: Partial<ContentField> = {}): ContentField => (
 });
 const required = { isRequired: true };
 const long = (path: string, more: Partial<ContentField> = {}) => text(path, { kind: 'textarea', ...more });
+/** Rich text (lib/contracts/rich-text.ts). */
+const rich = (path: string, more: Partial<ContentField> = {}) => text(path, { kind: 'rich', ...more });
 const flag = (path: string): ContentField => ({ path, kind: 'check' });
 
 /** Purposes that a processing may have. */
@@ -71,11 +73,11 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     { path: 'valueType', kind: 'select', options: valueTypes, isRequired: true },
     flag('optional'),
   ],
-  conditions: [text('title', required), long('body', required), text('acceptLabel'), text('rejectLabel')],
+  conditions: [text('title', required), rich('body', required), text('acceptLabel'), text('rejectLabel')],
   information: [
     text('title', required),
-    long('header'),
-    long('footer'),
+    rich('header'),
+    rich('footer'),
     long('scope'),
     text('customPrivacyPolicyText'),
     text('jurisdiction'),
@@ -97,10 +99,10 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
   email: [
     text('subject', required),
     text('title'),
-    long('body', required),
+    rich('body', required),
     text('buttonLabel'),
-    long('footer'),
-    long('signature'),
+    rich('footer'),
+    rich('signature'),
     { path: 'sender', kind: 'email' },
   ],
 };

@@ -1,3 +1,4 @@
+import { linkPlaceholder } from '#lib/contracts/rich-text.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec } from '../../pages/form.ts';
 import { type ContentField, contentFields, type ElementType } from './content-fields.ts';
@@ -13,22 +14,29 @@ export function fieldsOf(
   return [...languages, '*'].flatMap((language) =>
     contentFields[type]
       .filter(({ isText = false }) => isText === (language !== '*'))
-      .map((field) => fieldOf(reader, field, { language, first })),
+      .map((field) => fieldOf(reader, field, { type, language, first })),
   );
 }
 
-/** @param place the language of the input, and the first of all. */
+/** @param place the element's type, the language of the input, and the first of all. */
 function fieldOf(
   reader: ConsoleReader,
   { path, kind, isRequired, options = [] }: ContentField,
-  { language, first }: { language: string; first: string },
+  { type, language, first }: { type: ElementType; language: string; first: string },
 ): FieldSpec {
   const isList = kind === 'select' || kind === 'checks';
   return {
     name: inputName(language, path),
     label: reader.t(`content.${path}`),
-    kind: kind === 'lines' ? 'textarea' : kind,
+    kind: kind === 'lines' || kind === 'rich' ? 'textarea' : kind,
     ...(kind === 'lines' && { hint: reader.t('content.linesHint') }),
+    ...(kind === 'rich' && {
+      hint: reader.t('content.richHint'),
+      rich: {
+        dir: reader.in(language).dir ?? reader.dir,
+        ...(type === 'email' && { placeholder: linkPlaceholder }),
+      },
+    }),
     ...(isList && {
       options: [
         ...(kind === 'select' && !isRequired ? [['', '–'] as const] : []),

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { richTextRules } from '#lib/contracts/rich-text.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { PostedForm } from '../../pages/form.ts';
@@ -9,6 +10,7 @@ import {
   baseOf,
   conflictsIn,
   isOvertaken,
+  labelIn,
   mergedView,
   overtaken,
   takeTheirs,
@@ -17,17 +19,21 @@ import { contentFields, type ElementType } from './content-fields.ts';
 import { type Content, inputName, mergeContent, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
 import { type FoundElement, findElement, findVersion } from './read-element.ts';
+import { type RemovedMarkup, removedMarkup } from './removed-markup.ts';
 
 /** The content of an element: its languages side by side, and below what means the same in all. */
 export function editorRoutes(router: Router, kit: RoomKit): void {
-  router.get('/:key/edit', async (ctx) => {
+  router.get('/:key/edit', (ctx) => showStored(ctx));
+
+  /** Shows what is stored. @param removed what the API took away from the texts when it stored them. */
+  async function showStored(ctx: Context, removed: readonly RemovedMarkup[] = []) {
     const element = await findElement(ctx, kit);
     const kept = kit.kept(ctx);
     if (kept) return show(ctx, element, typedIn(kept));
     const { content, draft, etag } = await readContent(ctx, kit, element);
     const base = editedOf(element.entry.type, content);
-    await show(ctx, element, { ...base, draft, etag, base, conflicts: [] });
-  });
+    await show(ctx, element, { ...base, draft, etag, base, conflicts: [], removed });
+  }
 
   router.post('/:key/edit', async (ctx) => {
     const element = await findElement(ctx, kit);
@@ -52,8 +58,10 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         languages: languages.filter((each) => `remove:${each}` !== op[0]),
       });
     try {
-      await save(ctx, element, typed);
-      if (op[0] === 'activate') kit.open(ctx, `${element.href}/activate`);
+      const stored = await save(ctx, element, typed);
+      const removed = removedMarkup(contentFields[element.entry.type], posted, stored);
+      if (removed.length > 0) await showStored(ctx, removed);
+      else if (op[0] === 'activate') kit.open(ctx, `${element.href}/activate`);
       else kit.open(ctx, element.href, 'elementSaved');
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
@@ -71,7 +79,10 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     await show(ctx, element, { ...typed, ...merged, draft, etag, base: theirs, isMerged: true });
   }
 
-  /** Stores the draft, also if something is missing. @throws ApiFailure 412 if it was changed meanwhile. */
+  /**
+   * Stores the draft, also if something is missing.
+   * @returns the stored content. @throws ApiFailure 412 if it was changed meanwhile.
+   */
   async function save(ctx: Context, { entry }: FoundElement, typed: Typed) {
     const { languages, values, draft, etag } = typed;
     const before = await readContent(ctx, kit, { entry });
@@ -80,11 +91,11 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     if (isStale || draft !== before.draft) throw overtaken();
     const body = mergeContent(before.content, contentFields[entry.type], languages, values) as never;
     const query = { incomplete: 'true' } as never;
-    if (draft === '') await kit.api(ctx).call('createVersion', { params: { id: entry.id }, query, body });
-    else {
-      const params = { id: entry.id, vid: draft };
-      await kit.api(ctx).call('updateVersion', { params, query, body, ifMatch: etag });
-    }
+    const params = { id: entry.id, vid: draft };
+    const stored = draft
+      ? await kit.api(ctx).call('updateVersion', { params, query, body, ifMatch: etag })
+      : await kit.api(ctx).call('createVersion', { params: { id: entry.id }, query, body });
+    return stored.body.data as Content['data'];
   }
 
   async function show(ctx: Context, { entry, href }: Pick<FoundElement, 'entry' | 'href'>, typed: Typed) {
@@ -118,6 +129,12 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         guard: typed.isChanged ? 'changed' : 'new',
         typedLanguage: typed.language ?? '',
         merge: mergedView(reader, form, { ...typed, languageOf }),
+        hasRich: fields.some(({ kind }) => kind === 'rich'),
+        richRules: JSON.stringify(richTextRules),
+        removed: (typed.removed ?? []).map(({ name, tags }) => ({
+          label: labelIn(reader, form.byName[name]?.label ?? name, languageOf(name)),
+          tags,
+        })),
         columns: groups.slice(0, -1).map(({ language, names }) => ({
           language,
           name: reader.languageName(language),
@@ -149,6 +166,8 @@ interface Typed extends Edited {
   /** Where another person has saved something else; what was typed is in `values`. */
   conflicts: readonly Conflict[];
   keptLanguages?: readonly string[];
+  /** What the API has just taken away from the texts. */
+  removed?: readonly RemovedMarkup[];
   /** Whether changes of another person were just put in. */
   isMerged?: boolean;
   failure?: ApiFailure;
