@@ -1,23 +1,18 @@
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Database } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import { type PeerClient, peerUnavailable } from '../client/peer-client.ts';
 import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
+import type { PeerDescription } from '../domain/description.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { readPairedKeys } from '../queries/peer-keys.ts';
-import type { RefreshKeys } from './refresh-keys.ts';
+import type { Dependencies } from './dependencies.ts';
 
-export interface AttemptDependencies {
-  db: Database;
-  client: Pick<PeerClient, 'send'>;
+export interface AttemptDependencies
+  extends Pick<Dependencies, 'db' | 'client' | 'transactions' | 'baseUrl' | 'refreshKeysOnDemand'> {
   hasCapability: HasCapability;
-  transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
-  /** This instance's base URL: the audience of acknowledgements. */
-  baseUrl: string;
-  refreshKeysOnDemand: RefreshKeys;
 }
 
 /** A fault is retried. */
@@ -76,18 +71,11 @@ export type HasCapability = (url: string, signing: PeerRow['signing'], name: str
 
 /** Asks peers for their capabilities, and keeps the answers for a minute. */
 export function createCapabilities(client: Pick<PeerClient, 'describe'>): HasCapability {
-  const kept = new LRUCache<string, ReturnType<typeof client.describe>>({ max: 1_000, ttl: 60_000 });
+  const fetchMethod = (url: string) => client.describe(url);
+  const kept = new LRUCache<string, PeerDescription>({ max: 1_000, ttl: 60_000, fetchMethod });
   return async (url, signing, name) => {
-    const known = kept.get(url);
-    const read = known ?? client.describe(url);
-    if (!known) kept.set(url, read);
-    try {
-      const { signedBy, capabilities } = await read;
-      if (signing.some(({ kid }) => kid === signedBy)) return capabilities.includes(name);
-    } catch (error) {
-      kept.delete(url);
-      throw error;
-    }
+    const { signedBy, capabilities } = await kept.forceFetch(url);
+    if (signing.some(({ kid }) => kid === signedBy)) return capabilities.includes(name);
     kept.delete(url);
     throw peerUnavailable('No pinned key vouches for the self-description of the peer.');
   };

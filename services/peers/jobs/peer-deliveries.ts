@@ -1,9 +1,8 @@
-import type { Database, Queries } from '#lib/db/database.ts';
+import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
-import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
 import {
@@ -12,16 +11,13 @@ import {
   type ReadPart,
   readAhead,
 } from '../commands/attempt-delivery.ts';
+import type { Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { endDeliveries, lockDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
-interface Dependencies extends AttemptDependencies {
-  db: Database;
-  log: Logger;
+interface Dependencies extends AttemptDependencies, Pick<ServiceDependencies, 'log' | 'wakeRelay'> {
   metrics?: DeliveryMetrics | undefined;
   tracing?: Tracing | undefined;
-  /** Wakes the outbox relay. */
-  wakeRelay: () => void;
   /** Closes connections of attempts that are running when the process stops. */
   abortConnections: () => Promise<void>;
 }
@@ -119,17 +115,7 @@ async function settle(
   const ended = settlements.filter(({ ending }) => ending !== 'retry');
   const names = settlements.map(({ row }) => row);
   if (ended.length < names.length) await lockDeliveries(tx, names);
-  if (ended.length > 0)
-    await endDeliveries(
-      tx,
-      ended.map(({ row, facts, traceparent }) => ({
-        delivery: row,
-        acknowledgement: facts.kind === 'answered' ? facts.acknowledgement : undefined,
-        isUnsupported: facts.kind === 'unsupported',
-        traceparent,
-      })),
-      baseUrl,
-    );
+  if (ended.length > 0) await endDeliveries(tx, ended, baseUrl);
   for (const { row, ending, facts, hasThrown, waitMs } of settlements) {
     if (ending !== 'retry') continue;
     const failure = facts.kind === 'failed' ? facts : undefined;
