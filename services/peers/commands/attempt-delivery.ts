@@ -153,7 +153,7 @@ async function requestAcknowledgement(
 ): Promise<Reply> {
   const since = new Date();
   const reply = await client
-    .send({ method, url, path, ...(body ? { body } : {}) })
+    .send({ method, url, path, body })
     // Error messages of lib/outbound never contain the sent or received data.
     .catch((error: unknown) => ({ fault: describeFailure(error) }));
   if ('fault' in reply) return reply;
