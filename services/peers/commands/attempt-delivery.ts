@@ -1,6 +1,8 @@
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
+import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
+import type { AttemptResult } from '#lib/deliveries/delivery-kind.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import { type PeerClient, peerUnavailable } from '../client/peer-client.ts';
 import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
@@ -15,6 +17,7 @@ export interface AttemptDependencies
   hasCapability: HasCapability;
 }
 
+type Attempt = AttemptResult<AttemptFacts>;
 /** A fault is retried. */
 type Reply = Acknowledgement | { fault: string };
 
@@ -60,7 +63,7 @@ export function attemptDelivery(
   dependencies: AttemptDependencies,
   row: PeerRow,
   readPart: ReadPart,
-): Promise<AttemptFacts> {
+): Promise<Attempt> {
   if (row.kind === 'submit') return sendPart(dependencies, row, readPart);
   if (row.kind === 'withdraw' || row.kind === 'erase') return sendOrder(dependencies, row, orders[row.kind]);
   return row.kind === 'decide' ? sendDecision(dependencies, row) : askDecision(dependencies, row);
@@ -97,9 +100,10 @@ async function sendOrder(
   dependencies: AttemptDependencies,
   row: PeerRow,
   { name, verdicts }: Order,
-): Promise<AttemptFacts> {
+): Promise<Attempt> {
   try {
-    if (!(await dependencies.hasCapability(row.url, row.signing, name))) return { kind: 'unsupported' };
+    if (!(await dependencies.hasCapability(row.url, row.signing, name)))
+      return { kind: 'refused', facts: { isUnsupported: true } };
   } catch (error) {
     return failed(describeFailure(error));
   }
@@ -112,17 +116,17 @@ async function sendPart(
   dependencies: AttemptDependencies,
   row: PeerRow,
   readPart: ReadPart,
-): Promise<AttemptFacts> {
+): Promise<Attempt> {
   const { url, sid } = row;
   const part = await readPart(sid);
-  if (!part) return { kind: 'obsolete' };
-  if (part.location !== url) return { kind: 'failed', own: true, error: 'The part belongs to another peer.' };
+  if (!part) return { kind: 'obsolete', facts: {} };
+  if (part.location !== url) return failed('The part belongs to another peer.', true);
   const body = bytesOf(part.submission);
   const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
   return readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
 }
 
-async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
+async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<Attempt> {
   const reply = await requestAcknowledgement(dependencies, row, {
     method: 'POST',
     path: `${pathOf(row.sid)}/decision`,
@@ -131,18 +135,22 @@ async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Pr
   return readVerdict(reply, ['committed', 'rolledback', 'refused']);
 }
 
+/** Back-off of requests for a decision while the leader has not decided. */
+const decisionBackoff = exponentialBackoff({ minMs: 60_000, maxMs: 15 * 60_000 });
+
 /** Asks for a decision. After 25 hours `open` means rollback (docs/federation.md, "Answers on their way"). */
-async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
+async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<Attempt> {
   const { sid, peer, overdue } = row;
   const path = `/federation/decisions/${sid}`;
   const reply = await requestAcknowledgement(dependencies, row, { method: 'GET', path });
   if ('fault' in reply) return failed(reply.fault);
   if (!('decision' in reply.content)) return failed('The acknowledgement contains no decision.');
   const received = reply.content.decision;
-  if (received === 'open' && !overdue) return { kind: 'undecided' };
+  if (received === 'open' && !overdue)
+    return { kind: 'retry', facts: {}, waitMs: decisionBackoff(row.attempts + 1, Math.random()) };
   const decision = received === 'commit' ? 'commit' : 'rollback';
   await dependencies.transactions.decideSubmission({ peer, sid, decision });
-  return { kind: 'answered', acknowledgement: reply };
+  return { kind: 'done', facts: { acknowledgement: reply } };
 }
 
 /** Sends a signed request. Only a valid acknowledgement counts as an answer; everything else is retried. */
@@ -190,14 +198,14 @@ function bytesOf(content: object): Uint8Array {
   return Buffer.from(canonicalize(content) as string);
 }
 
-function readVerdict(reply: Reply, possible: readonly string[]): AttemptFacts {
+function readVerdict(reply: Reply, possible: readonly string[]): Attempt {
   if ('fault' in reply) return failed(reply.fault);
   const { content } = reply;
   if (!('verdict' in content) || !possible.includes(content.verdict))
     return failed('The acknowledgement of the peer contains no verdict that answers this request.');
-  return { kind: 'answered', acknowledgement: reply };
+  return { kind: content.verdict === 'refused' ? 'refused' : 'done', facts: { acknowledgement: reply } };
 }
 
-function failed(error: string): AttemptFacts {
-  return { kind: 'failed', own: false, error };
+function failed(error: string, own = false): Attempt {
+  return { kind: 'retry', own, facts: { failure: { own, error } } };
 }

@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
-import type { AttemptResult, DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
+import type { DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
 import {
@@ -24,8 +24,6 @@ interface Dependencies extends AttemptDependencies, Pick<ServiceDependencies, 'l
 
 /** Back-off of a delivery, and of a failing peer (docs/federation.md, "Answers on their way"). */
 const failureBackoff = exponentialBackoff({ minMs: 500, maxMs: 60_000 });
-/** Back-off of requests for a decision while the leader has not decided. */
-const decisionBackoff = exponentialBackoff({ minMs: 60_000, maxMs: 15 * 60_000 });
 
 const signingKeys = sql`
   peers AS p JOIN peer_keys AS k ON k.peer = p.id AND k.use = 'sig' WHERE p.url = t.peer_url`;
@@ -87,24 +85,11 @@ function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow,
       const readPart = readAhead(transactions, sids);
       for (const row of rows) readers.set(row, readPart);
     },
-    async attempt(row) {
-      const readPart = readers.get(row) as ReadPart;
-      return resultOf(row, await attemptDelivery(dependencies, row, readPart));
-    },
-    describeError: () => ({ kind: 'failed', own: true, error: 'The attempt failed on our side.' }),
+    attempt: (row) => attemptDelivery(dependencies, row, readers.get(row) as ReadPart),
+    describeError: () => ({ failure: { own: true, error: 'The attempt failed on our side.' } }),
     settle: (tx, settlements) => settle(dependencies, tx, settlements),
     afterSettle: wakeRelay,
   };
-}
-
-function resultOf({ attempts }: PeerRow, facts: AttemptFacts): AttemptResult<AttemptFacts> {
-  if (facts.kind === 'failed') return { kind: 'retry', facts, own: facts.own };
-  if (facts.kind === 'undecided')
-    return { kind: 'retry', facts, waitMs: decisionBackoff(attempts + 1, Math.random()) };
-  if (facts.kind === 'obsolete') return { kind: 'obsolete', facts };
-  if (facts.kind === 'unsupported') return { kind: 'refused', facts };
-  const { content } = facts.acknowledgement;
-  return { kind: 'verdict' in content && content.verdict === 'refused' ? 'refused' : 'done', facts };
 }
 
 async function settle(
@@ -118,7 +103,7 @@ async function settle(
   if (ended.length > 0) await endDeliveries(tx, ended, baseUrl);
   for (const { row, ending, facts, hasThrown, waitMs } of settlements) {
     if (ending !== 'retry') continue;
-    const failure = facts.kind === 'failed' ? facts : undefined;
+    const { failure } = facts;
     const peerError = failure?.own === false ? failure.error : undefined;
     await postponeDelivery(tx, row, { waitMs, error: failure?.error ?? null, peerError });
     if (failure && !hasThrown)

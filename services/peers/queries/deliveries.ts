@@ -111,12 +111,12 @@ export async function endDeliveries(
       ...newEvent(verdictEvent(name, verdict, source)),
       ...(traceparent && { traceparent }),
     });
-    if (facts.kind === 'unsupported')
+    if (facts.isUnsupported)
       return {
         ...name,
         event: eventOf({ verdict: kind === 'erase' ? 'erasure-unsupported' : 'unsupported' }),
       };
-    if (facts.kind !== 'answered') return name;
+    if (!facts.acknowledgement) return name;
     const { jws: receipt, content } = facts.acknowledgement;
     if ('decision' in content) return { ...name, receipt, verdict: content.decision };
     return { ...name, receipt, verdict: content.verdict, event: eventOf(reported(kind, content)) };
