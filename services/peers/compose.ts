@@ -75,9 +75,6 @@ export async function composePeers(options: Options) {
   const clientOptions = { baseUrl, signingKey, ownKids, onDate: clocks.note };
   const client = createPeerClient({ outbound, ...clientOptions });
   const calling = { db, client, log };
-  const refreshKeysOnDemand = createKeyRefresher({ ...calling, minSeconds: 60 });
-  const refreshKeysPeriodically = createKeyRefresher({ ...calling, minSeconds: 600 });
-
   const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
   const inbox = createInboxSweeper({ db, log });
   const audit = composeAudit({ area: 'peers', db, bus, log, baseUrl, retention: settings.auditRetention });
@@ -99,22 +96,35 @@ export async function composePeers(options: Options) {
     work: async () => forms.setKnownPeers(await listPeerIds(db)),
     onError: (error) => log.warn('failed to send the list of peers to forms; retried in a minute', { error }),
   });
-  const refreshers = { refreshKeysOnDemand, refreshKeysPeriodically };
-  const catalogues = createCatalogueRefresher({ ...calling, ...refreshers, forms });
+  const dependencies: Dependencies = {
+    ...calling,
+    auth,
+    forms,
+    transactions,
+    refreshKeysOnDemand: createKeyRefresher({ ...calling, minSeconds: 60 }),
+    baseUrl,
+    plainLoopback: settings.plainLoopback,
+    ownKids,
+    ownDescription: () => signDescription(description, vouchingKey),
+    recordRejection: (reason) => metrics?.peers.rejected(reason),
+    wakeRelay: relay.wake,
+    wake() {
+      relay.wake();
+      catalogues.wake();
+    },
+    updateForms: knownPeers.runOnce,
+  };
+  const refreshKeysPeriodically = createKeyRefresher({ ...calling, minSeconds: 600 });
+  const catalogues = createCatalogueRefresher({ ...dependencies, refreshKeysPeriodically });
   const keyAnnouncer = createKeyAnnouncer(calling, signingKey.kid);
-  const changeAnnouncer = createChangeAnnouncer({ ...calling, forms });
+  const changeAnnouncer = createChangeAnnouncer(dependencies);
   // A client of its own, so that deliveries do not wait for reads of catalogues.
   const deliveryOutbound = createOutboundClient({ allowedNetworks, limits: deliveryLimits });
   const deliveryClient = createPeerClient({ outbound: deliveryOutbound, ...clientOptions });
   const deliveryDependencies = {
-    db,
-    log,
-    baseUrl,
+    ...dependencies,
     client: deliveryClient,
     hasCapability: createCapabilities(deliveryClient),
-    transactions,
-    refreshKeysOnDemand,
-    wakeRelay: relay.wake,
     metrics: metrics?.deliveries,
     tracing,
     abortConnections: () => deliveryOutbound.stop(),
@@ -123,49 +133,28 @@ export async function composePeers(options: Options) {
   const overdue = createOverdueSweeper(deliveryDependencies);
   subscribePeers({ bus, db, wake: deliveries.wake, announce: changeAnnouncer.announce });
 
-  const dependencies: Dependencies = {
-    db,
-    auth,
-    client,
-    baseUrl,
-    plainLoopback: settings.plainLoopback,
-    ownKids,
-    ownDescription: () => signDescription(description, vouchingKey),
-    wake() {
-      relay.wake();
-      catalogues.wake();
-    },
-    updateForms: knownPeers.runOnce,
-    log,
-  };
   const jobs = [relay, tokens, inbox, catalogues, keyAnnouncer, knownPeers, audit, checkpoints.signer];
-  const recordRejection = (reason: string) => metrics?.peers.rejected(reason);
   const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });
-  const sign = createAcknowledgementSigner(baseUrl, signingKey);
   const app = await createServiceApp(options, {
     service: 'peers',
     auth,
     handlers: {
       ...peerHandlers(dependencies),
       ...pairingHandlers(dependencies, { description, limiter }),
-      ...catalogueHandlers({ db, forms, baseUrl, signingKey, wake: catalogues.wake }),
-      ...partHandlers({ db, transactions, sign, log, recordRejection }),
+      ...catalogueHandlers(dependencies, { signingKey, wake: catalogues.wake }),
+      ...partHandlers(dependencies, createAcknowledgementSigner(baseUrl, signingKey)),
       listPeersAudit: audit.list,
       listCheckpoints: checkpoints.list,
     },
     authenticate: (authenticator) =>
       createPeerAuthentication({
+        ...dependencies,
         authenticator,
-        db,
-        baseUrl,
-        log,
         countRefusal: limiter.countRefusal,
-        refreshKeysOnDemand,
         clocks,
         peerLimiter,
-        recordRejection,
       }),
     middleware: [peerLimiter.middleware],
   });

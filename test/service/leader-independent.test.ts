@@ -199,7 +199,9 @@ describe('the state of a part', () => {
       state: 'DROPPED',
       reason: 'expired',
     });
-    expect(await pageOf(here, made)).toContain('Northern Lab could not be reached in time');
+    expect(await pageOf(here, made)).toContain(
+      'Northern Lab did not confirm them in time, so it is not known whether they were stored there.',
+    );
   });
 
   it('is shown on the final page, also if it changes after the commit', async () => {

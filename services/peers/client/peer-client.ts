@@ -41,13 +41,10 @@ interface Options {
 }
 
 export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDate }: Options): PeerClient {
-  async function request(options: Parameters<OutboundClient['request']>[0]) {
-    try {
-      return await outbound.request(options);
-    } catch (error) {
+  const request: OutboundClient['request'] = (options) =>
+    outbound.request(options).catch((error: unknown) => {
       throw failureOf(error);
-    }
-  }
+    });
 
   return {
     async describe(url) {
@@ -76,8 +73,8 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
           ...(body ? { 'Content-Type': 'application/json' } : {}),
         },
         continuesTrace: true,
-        ...(body ? { body } : {}),
-        ...(maxBytes === undefined ? {} : { maxBytes }),
+        body,
+        maxBytes,
       });
       onDate(url, reply.headers.date === undefined ? undefined : new Date(reply.headers.date));
       return { status: reply.status, content: parse(reply.body), bytes: reply.body.byteLength };

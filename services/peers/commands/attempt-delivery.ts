@@ -1,25 +1,23 @@
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Database } from '#lib/db/database.ts';
+import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
+import type { AttemptResult } from '#lib/deliveries/delivery-kind.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import { type PeerClient, peerUnavailable } from '../client/peer-client.ts';
 import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
+import type { PeerDescription } from '../domain/description.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { readPairedKeys } from '../queries/peer-keys.ts';
-import type { RefreshKeys } from './refresh-keys.ts';
+import type { Dependencies } from './dependencies.ts';
 
-export interface AttemptDependencies {
-  db: Database;
-  client: Pick<PeerClient, 'send'>;
+export interface AttemptDependencies
+  extends Pick<Dependencies, 'db' | 'client' | 'transactions' | 'baseUrl' | 'refreshKeysOnDemand'> {
   hasCapability: HasCapability;
-  transactions: Pick<TransactionsOperations, 'readSubmissions' | 'decideSubmission'>;
-  /** This instance's base URL: the audience of acknowledgements. */
-  baseUrl: string;
-  refreshKeysOnDemand: RefreshKeys;
 }
 
+type Attempt = AttemptResult<AttemptFacts>;
 /** A fault is retried. */
 type Reply = Acknowledgement | { fault: string };
 
@@ -65,7 +63,7 @@ export function attemptDelivery(
   dependencies: AttemptDependencies,
   row: PeerRow,
   readPart: ReadPart,
-): Promise<AttemptFacts> {
+): Promise<Attempt> {
   if (row.kind === 'submit') return sendPart(dependencies, row, readPart);
   if (row.kind === 'withdraw' || row.kind === 'erase') return sendOrder(dependencies, row, orders[row.kind]);
   return row.kind === 'decide' ? sendDecision(dependencies, row) : askDecision(dependencies, row);
@@ -76,18 +74,11 @@ export type HasCapability = (url: string, signing: PeerRow['signing'], name: str
 
 /** Asks peers for their capabilities, and keeps the answers for a minute. */
 export function createCapabilities(client: Pick<PeerClient, 'describe'>): HasCapability {
-  const kept = new LRUCache<string, ReturnType<typeof client.describe>>({ max: 1_000, ttl: 60_000 });
+  const fetchMethod = (url: string) => client.describe(url);
+  const kept = new LRUCache<string, PeerDescription>({ max: 1_000, ttl: 60_000, fetchMethod });
   return async (url, signing, name) => {
-    const known = kept.get(url);
-    const read = known ?? client.describe(url);
-    if (!known) kept.set(url, read);
-    try {
-      const { signedBy, capabilities } = await read;
-      if (signing.some(({ kid }) => kid === signedBy)) return capabilities.includes(name);
-    } catch (error) {
-      kept.delete(url);
-      throw error;
-    }
+    const { signedBy, capabilities } = await kept.forceFetch(url);
+    if (signing.some(({ kid }) => kid === signedBy)) return capabilities.includes(name);
     kept.delete(url);
     throw peerUnavailable('No pinned key vouches for the self-description of the peer.');
   };
@@ -109,9 +100,10 @@ async function sendOrder(
   dependencies: AttemptDependencies,
   row: PeerRow,
   { name, verdicts }: Order,
-): Promise<AttemptFacts> {
+): Promise<Attempt> {
   try {
-    if (!(await dependencies.hasCapability(row.url, row.signing, name))) return { kind: 'unsupported' };
+    if (!(await dependencies.hasCapability(row.url, row.signing, name)))
+      return { kind: 'refused', facts: { isUnsupported: true } };
   } catch (error) {
     return failed(describeFailure(error));
   }
@@ -124,17 +116,17 @@ async function sendPart(
   dependencies: AttemptDependencies,
   row: PeerRow,
   readPart: ReadPart,
-): Promise<AttemptFacts> {
+): Promise<Attempt> {
   const { url, sid } = row;
   const part = await readPart(sid);
-  if (!part) return { kind: 'obsolete' };
-  if (part.location !== url) return { kind: 'failed', own: true, error: 'The part belongs to another peer.' };
+  if (!part) return { kind: 'obsolete', facts: {} };
+  if (part.location !== url) return failed('The part belongs to another peer.', true);
   const body = bytesOf(part.submission);
   const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
   return readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
 }
 
-async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
+async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<Attempt> {
   const reply = await requestAcknowledgement(dependencies, row, {
     method: 'POST',
     path: `${pathOf(row.sid)}/decision`,
@@ -143,18 +135,22 @@ async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Pr
   return readVerdict(reply, ['committed', 'rolledback', 'refused']);
 }
 
+/** Back-off of requests for a decision while the leader has not decided. */
+const decisionBackoff = exponentialBackoff({ minMs: 60_000, maxMs: 15 * 60_000 });
+
 /** Asks for a decision. After 25 hours `open` means rollback (docs/federation.md, "Answers on their way"). */
-async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<AttemptFacts> {
+async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<Attempt> {
   const { sid, peer, overdue } = row;
   const path = `/federation/decisions/${sid}`;
   const reply = await requestAcknowledgement(dependencies, row, { method: 'GET', path });
   if ('fault' in reply) return failed(reply.fault);
   if (!('decision' in reply.content)) return failed('The acknowledgement contains no decision.');
   const received = reply.content.decision;
-  if (received === 'open' && !overdue) return { kind: 'undecided' };
+  if (received === 'open' && !overdue)
+    return { kind: 'retry', facts: {}, waitMs: decisionBackoff(row.attempts + 1, Math.random()) };
   const decision = received === 'commit' ? 'commit' : 'rollback';
   await dependencies.transactions.decideSubmission({ peer, sid, decision });
-  return { kind: 'answered', acknowledgement: reply };
+  return { kind: 'done', facts: { acknowledgement: reply } };
 }
 
 /** Sends a signed request. Only a valid acknowledgement counts as an answer; everything else is retried. */
@@ -165,7 +161,7 @@ async function requestAcknowledgement(
 ): Promise<Reply> {
   const since = new Date();
   const reply = await client
-    .send({ method, url, path, ...(body ? { body } : {}) })
+    .send({ method, url, path, body })
     // Error messages of lib/outbound never contain the sent or received data.
     .catch((error: unknown) => ({ fault: describeFailure(error) }));
   if ('fault' in reply) return reply;
@@ -202,14 +198,14 @@ function bytesOf(content: object): Uint8Array {
   return Buffer.from(canonicalize(content) as string);
 }
 
-function readVerdict(reply: Reply, possible: readonly string[]): AttemptFacts {
+function readVerdict(reply: Reply, possible: readonly string[]): Attempt {
   if ('fault' in reply) return failed(reply.fault);
   const { content } = reply;
   if (!('verdict' in content) || !possible.includes(content.verdict))
     return failed('The acknowledgement of the peer contains no verdict that answers this request.');
-  return { kind: 'answered', acknowledgement: reply };
+  return { kind: content.verdict === 'refused' ? 'refused' : 'done', facts: { acknowledgement: reply } };
 }
 
-function failed(error: string): AttemptFacts {
-  return { kind: 'failed', own: false, error };
+function failed(error: string, own = false): Attempt {
+  return { kind: 'retry', own, facts: { failure: { own, error } } };
 }

@@ -1,13 +1,21 @@
 import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 
-/** What commands and handlers of this service use. Built in compose.ts. */
+/** Fetches a peer's keys, unless they were fetched lately. @returns whether they were fetched. */
+export type RefreshKeys = (url: string) => Promise<boolean>;
+
+/** What commands, jobs and handlers of this service use. Built in compose.ts. */
 export interface Dependencies {
   db: Database;
   auth: Pick<AuthOperations, 'reservePairingKey' | 'usePairingKey' | 'spendPairingKeys'>;
+  forms: FormsOperations;
+  transactions: Omit<TransactionsOperations, 'createTransaction'>;
   client: PeerClient;
+  refreshKeysOnDemand: RefreshKeys;
   /** This instance's base URL. */
   baseUrl: string;
   /** Whether peers on this machine may use http (standalone). */
@@ -16,6 +24,9 @@ export interface Dependencies {
   ownKids: ReadonlySet<string>;
   /** Signs this instance's self-description. */
   ownDescription: () => string;
+  /** Counts rejected messages by reason, for metrics. */
+  recordRejection: (reason: string) => void;
+  wakeRelay: () => void;
   /** Wakes the outbox relay and the catalogue refresher. */
   wake: () => void;
   /** Sends the list of peers to the service forms. Never rejects: the list is sent again every minute. */

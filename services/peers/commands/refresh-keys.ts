@@ -1,21 +1,13 @@
-import type { Database, Queries } from '#lib/db/database.ts';
-import type { Logger } from '#lib/observability/logger.ts';
-import type { PeerClient } from '../client/peer-client.ts';
+import type { Queries } from '#lib/db/database.ts';
 import { type PeerKey, signingKids } from '../domain/description.ts';
 import type { Peer } from '../domain/peer.ts';
 import { scheduleFullRead } from '../queries/catalogues.ts';
 import { bindDeliveries } from '../queries/deliveries.ts';
 import { claimDescription, describePeer, pinKeys, quarantinePeer } from '../queries/peer-keys.ts';
 import { findPeerByUrl, lockPeer, touchPeer } from '../queries/peers.ts';
+import type { Dependencies, RefreshKeys } from './dependencies.ts';
 
-interface KeyDependencies {
-  db: Database;
-  client: Pick<PeerClient, 'describe'>;
-  log: Logger;
-}
-
-/** Fetches a peer's keys, unless they were fetched lately. @returns whether they were fetched. */
-export type RefreshKeys = (url: string) => Promise<boolean>;
+type KeyDependencies = Pick<Dependencies, 'db' | 'client' | 'log'>;
 
 /**
  * Fetches a known peer's keys because a message is signed with an unknown key, or to notice removed keys. The

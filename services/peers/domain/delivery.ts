@@ -30,14 +30,11 @@ export interface PeerRow extends DeliveryName, DueRow {
   traceparent: string | null;
 }
 
-/** The facts of an attempt, by which the engine ends or repeats the delivery. */
-export type AttemptFacts =
-  | { kind: 'answered'; acknowledgement: Acknowledgement }
-  /** Nothing is left to send. */
-  | { kind: 'obsolete' }
-  /** The peer lacks the capability. */
-  | { kind: 'unsupported' }
-  /** The leader has not decided yet. */
-  | { kind: 'undecided' }
+/** What is recorded of an attempt. */
+export interface AttemptFacts {
+  acknowledgement?: Acknowledgement;
+  /** Whether the peer lacks the capability. */
+  isUnsupported?: boolean;
   /** @param own the failure is ours. */
-  | { kind: 'failed'; own: boolean; error: string };
+  failure?: { own: boolean; error: string };
+}

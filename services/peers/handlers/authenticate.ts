@@ -4,33 +4,26 @@ import { LRUCache } from 'lru-cache';
 import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/authenticate.ts';
 import type { PeerSummary } from '#lib/contracts/parts.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
-import type { Database } from '#lib/db/database.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import { withoutSlot } from '#lib/http/admission.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { readRawBody } from '#lib/http/read-input.ts';
-import type { Logger } from '#lib/observability/logger.ts';
 import type { RequestTrace } from '#lib/observability/tracing.ts';
 import type { ClockWatch } from '../client/clock-watch.ts';
-import type { RefreshKeys } from '../commands/refresh-keys.ts';
+import type { Dependencies } from '../commands/dependencies.ts';
 import { type IncomingPeerRequest, type PeerTokenCheck, verifyPeerToken } from '../domain/peer-token.ts';
 import { maxSkewSeconds } from '../domain/signatures.ts';
 import { findPinnedKey } from '../queries/peer-keys.ts';
 import { admitToken } from '../queries/peers.ts';
 import type { PeerLimiter } from './peer-limiter.ts';
 
-interface Options {
+interface Options
+  extends Pick<Dependencies, 'db' | 'baseUrl' | 'log' | 'refreshKeysOnDemand' | 'recordRejection'> {
   authenticator: Authenticator;
-  db: Database;
-  baseUrl: string;
-  log: Logger;
   /** Counts rejected requests by network address. @throws Failure `too-many-requests`. */
   countRefusal: (ctx: Context) => Promise<void>;
-  refreshKeysOnDemand: RefreshKeys;
   clocks: ClockWatch;
   peerLimiter: PeerLimiter;
-  /** Counts rejected messages by reason, for metrics. */
-  recordRejection: (reason: string) => void;
 }
 
 const maxCachedKeys = 1_000;

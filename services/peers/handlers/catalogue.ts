@@ -1,8 +1,7 @@
-import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { SharedEntry } from '#lib/contracts/peer-entries.ts';
-import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
+import type { Dependencies } from '../commands/dependencies.ts';
 import { type OwnKey, signSharedEntry } from '../domain/signatures.ts';
 import { markSent, scheduleFirstRead, scheduleSoon } from '../queries/catalogues.ts';
 import { peerOf } from './authenticate.ts';
@@ -11,21 +10,11 @@ const pageSize = 20;
 /** A page with several entries is no longer than this (docs/federation.md, "Catalogue"). */
 const pageCharacters = 2 ** 20;
 
-/** /federation/models and /federation/ping. */
-export function catalogueHandlers({
-  db,
-  forms,
-  baseUrl,
-  signingKey,
-  wake,
-}: {
-  db: Database;
-  forms: Pick<FormsOperations, 'sharedEntries'>;
-  baseUrl: string;
-  signingKey: OwnKey;
-  /** Call when a catalogue has become due. */
-  wake: () => void;
-}) {
+/** /federation/models and /federation/ping. @param wake called when a catalogue has become due. */
+export function catalogueHandlers(
+  { db, forms, baseUrl }: Pick<Dependencies, 'db' | 'forms' | 'baseUrl'>,
+  { signingKey, wake }: { signingKey: OwnKey; wake: () => void },
+) {
   /** Signs as many entries as fit on a page, at least one. */
   function signPage(entries: readonly SharedEntry[], now: Date): string[] {
     const page: string[] = [];

@@ -1,11 +1,9 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { PartRequest } from '#lib/contracts/parts.ts';
-import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Database } from '#lib/db/database.ts';
+import type { OwnerVerdict, PartRequest, PeerSummary } from '#lib/contracts/parts.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
-import type { Logger } from '#lib/observability/logger.ts';
+import type { Dependencies } from '../commands/dependencies.ts';
 import type { AcknowledgementContent, SignAcknowledgement } from '../domain/acknowledgement.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { stopAsking } from '../queries/deliveries.ts';
@@ -13,25 +11,30 @@ import { followsErasures } from '../queries/peers.ts';
 import { peerOf } from './authenticate.ts';
 
 /** /federation/submissions and /federation/decisions. Every 200 is a signed acknowledgement. */
-export function partHandlers({
-  db,
-  transactions,
-  sign,
-  log,
-  recordRejection,
-}: {
-  db: Database;
-  transactions: Pick<
-    TransactionsOperations,
-    'acceptSubmission' | 'decideSubmission' | 'withdrawSubmission' | 'eraseSubmission' | 'readDecision'
-  >;
-  sign: SignAcknowledgement;
-  log: Logger;
-  recordRejection: (reason: string) => void;
-}) {
+export function partHandlers(
+  {
+    db,
+    transactions,
+    log,
+    recordRejection,
+  }: Pick<Dependencies, 'db' | 'transactions' | 'log' | 'recordRejection'>,
+  sign: SignAcknowledgement,
+) {
   function acknowledge(ctx: Context, sid: string, content: AcknowledgementContent): void {
     const digest = bodyDigest(ctx.state.rawBody ?? new Uint8Array());
     ctx.body = { receipt: sign(content, { sid, digest, audience: peerOf(ctx).url }) };
+  }
+
+  /** Acknowledges the verdict after an order of the leader, which ends the request for its decision. */
+  async function settle(
+    ctx: Context,
+    sid: string | undefined,
+    judge: (part: { peer: PeerSummary; sid: string }) => Promise<OwnerVerdict>,
+  ): Promise<void> {
+    const part = { peer: peerOf(ctx), sid: sid as string };
+    const verdict = await judge(part);
+    await stopAsking(db, { url: part.peer.url, sid: part.sid });
+    acknowledge(ctx, part.sid, verdict);
   }
 
   return {
@@ -58,30 +61,18 @@ export function partHandlers({
       ctx: Context,
       { params, body: { decision } }: OperationInput<components['schemas']['SubmissionDecision']>,
     ) {
-      const peer = peerOf(ctx);
-      const sid = params.sid as string;
-      const verdict = await transactions.decideSubmission({ peer, sid, decision });
-      await stopAsking(db, { url: peer.url, sid });
-      acknowledge(ctx, sid, verdict);
+      await settle(ctx, params.sid, (part) => transactions.decideSubmission({ ...part, decision }));
     },
 
     /** The owner learns that a part was withdrawn at the leader. */
     async withdrawSubmission(ctx, { params }) {
-      const peer = peerOf(ctx);
-      const sid = params.sid as string;
-      const verdict = await transactions.withdrawSubmission({ peer, sid });
-      await stopAsking(db, { url: peer.url, sid });
-      acknowledge(ctx, sid, verdict);
+      await settle(ctx, params.sid, (part) => transactions.withdrawSubmission(part));
     },
 
     /** The owner learns that the person of a part was erased at the leader. */
     async eraseSubmission(ctx, { params }) {
-      const peer = peerOf(ctx);
-      const sid = params.sid as string;
-      const follows = await followsErasures(db, peer.id);
-      const verdict = await transactions.eraseSubmission({ peer, sid, follows });
-      await stopAsking(db, { url: peer.url, sid });
-      acknowledge(ctx, sid, verdict);
+      const follows = await followsErasures(db, peerOf(ctx).id);
+      await settle(ctx, params.sid, (part) => transactions.eraseSubmission({ ...part, follows }));
     },
 
     /** The leader answers an owner's request for the decision about a held part. */

@@ -1,17 +1,12 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { type Throttle, throttle } from '#lib/async/timing.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { Database } from '#lib/db/database.ts';
-import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
+import type { Dependencies } from '../commands/dependencies.ts';
 import { listPaired } from '../queries/catalogues.ts';
 import { listUnawareOfKey, markKeyKnown } from '../queries/peer-keys.ts';
 
-interface Dependencies {
-  db: Database;
-  client: Pick<PeerClient, 'send'>;
-  log: Logger;
-}
+type Pinging = Pick<Dependencies, 'db' | 'log'> & { client: Pick<PeerClient, 'send'> };
 
 const everyMs = 1_000;
 const ping = { method: 'POST', path: '/federation/ping' };
@@ -20,10 +15,12 @@ const ping = { method: 'POST', path: '/federation/ping' };
  * Pings each peer whose catalogue has changed since the peer received it, at most once a second. Pings of
  * different peers are independent. Lost pings are not repeated: peers read the catalogue every minute anyway.
  */
-export function createChangeAnnouncer(
-  dependencies: Dependencies & { forms: Pick<FormsOperations, 'sharedEntries'> },
-) {
-  const { db, client, forms, log } = dependencies;
+export function createChangeAnnouncer({
+  db,
+  client,
+  forms,
+  log,
+}: Pinging & { forms: Pick<FormsOperations, 'sharedEntries'> }) {
   const pings = new Map<string, Throttle>();
 
   async function pingIfChanged(id: string): Promise<void> {
@@ -61,7 +58,7 @@ export function createChangeAnnouncer(
  * Announces our current signing key until each peer has accepted a request signed with it: the unknown key
  * makes the peer fetch our self-description with all current keys. @param kid thumbprint of the key.
  */
-export function createKeyAnnouncer({ db, client, log }: Dependencies, kid: string): RepeatedWork {
+export function createKeyAnnouncer({ db, client, log }: Pinging, kid: string): RepeatedWork {
   async function announce({ id, url }: { id: string; url: string }): Promise<void> {
     try {
       const { status } = await client.send({ ...ping, url });

@@ -1,9 +1,7 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
-import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
-import type { Database } from '#lib/db/database.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
-import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
 import type { PeerDeliveryKind } from '../domain/delivery.ts';
 import {
   deferRollback,
@@ -14,13 +12,9 @@ import {
   verdictEvent,
 } from '../queries/deliveries.ts';
 
-interface Dependencies {
-  db: Database;
-  transactions: Pick<TransactionsOperations, 'decideSubmission'>;
-  baseUrl: string;
-  log: Logger;
+interface Dependencies
+  extends Pick<ServiceDependencies, 'db' | 'transactions' | 'baseUrl' | 'log' | 'wakeRelay'> {
   metrics?: DeliveryMetrics | undefined;
-  wakeRelay: () => void;
 }
 
 /** The verdict that is reported when a delivery expires, by kind; for other kinds `expired`. */

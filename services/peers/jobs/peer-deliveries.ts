@@ -1,9 +1,8 @@
-import type { Database, Queries } from '#lib/db/database.ts';
+import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
-import type { AttemptResult, DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
-import type { Logger } from '#lib/observability/logger.ts';
+import type { DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
 import {
@@ -12,24 +11,19 @@ import {
   type ReadPart,
   readAhead,
 } from '../commands/attempt-delivery.ts';
+import type { Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { endDeliveries, lockDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
-interface Dependencies extends AttemptDependencies {
-  db: Database;
-  log: Logger;
+interface Dependencies extends AttemptDependencies, Pick<ServiceDependencies, 'log' | 'wakeRelay'> {
   metrics?: DeliveryMetrics | undefined;
   tracing?: Tracing | undefined;
-  /** Wakes the outbox relay. */
-  wakeRelay: () => void;
   /** Closes connections of attempts that are running when the process stops. */
   abortConnections: () => Promise<void>;
 }
 
 /** Back-off of a delivery, and of a failing peer (docs/federation.md, "Answers on their way"). */
 const failureBackoff = exponentialBackoff({ minMs: 500, maxMs: 60_000 });
-/** Back-off of requests for a decision while the leader has not decided. */
-const decisionBackoff = exponentialBackoff({ minMs: 60_000, maxMs: 15 * 60_000 });
 
 const signingKeys = sql`
   peers AS p JOIN peer_keys AS k ON k.peer = p.id AND k.use = 'sig' WHERE p.url = t.peer_url`;
@@ -92,24 +86,11 @@ function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow,
       const readPart = readAhead(transactions, sids);
       for (const row of rows) readers.set(row, readPart);
     },
-    async attempt(row) {
-      const readPart = readers.get(row) as ReadPart;
-      return resultOf(row, await attemptDelivery(dependencies, row, readPart));
-    },
-    describeError: () => ({ kind: 'failed', own: true, error: 'The attempt failed on our side.' }),
+    attempt: (row) => attemptDelivery(dependencies, row, readers.get(row) as ReadPart),
+    describeError: () => ({ failure: { own: true, error: 'The attempt failed on our side.' } }),
     settle: (tx, settlements) => settle(dependencies, tx, settlements),
     afterSettle: wakeRelay,
   };
-}
-
-function resultOf({ attempts }: PeerRow, facts: AttemptFacts): AttemptResult<AttemptFacts> {
-  if (facts.kind === 'failed') return { kind: 'retry', facts, own: facts.own };
-  if (facts.kind === 'undecided')
-    return { kind: 'retry', facts, waitMs: decisionBackoff(attempts + 1, Math.random()) };
-  if (facts.kind === 'obsolete') return { kind: 'obsolete', facts };
-  if (facts.kind === 'unsupported') return { kind: 'refused', facts };
-  const { content } = facts.acknowledgement;
-  return { kind: 'verdict' in content && content.verdict === 'refused' ? 'refused' : 'done', facts };
 }
 
 async function settle(
@@ -120,20 +101,10 @@ async function settle(
   const ended = settlements.filter(({ ending }) => ending !== 'retry');
   const names = settlements.map(({ row }) => row);
   if (ended.length < names.length) await lockDeliveries(tx, names);
-  if (ended.length > 0)
-    await endDeliveries(
-      tx,
-      ended.map(({ row, facts, traceparent }) => ({
-        delivery: row,
-        acknowledgement: facts.kind === 'answered' ? facts.acknowledgement : undefined,
-        isUnsupported: facts.kind === 'unsupported',
-        traceparent,
-      })),
-      baseUrl,
-    );
+  if (ended.length > 0) await endDeliveries(tx, ended, baseUrl);
   for (const { row, ending, facts, hasThrown, waitMs } of settlements) {
     if (ending !== 'retry') continue;
-    const failure = facts.kind === 'failed' ? facts : undefined;
+    const { failure } = facts;
     const peerError = failure?.own === false ? failure.error : undefined;
     await postponeDelivery(tx, row, { waitMs, error: failure?.error ?? null, peerError });
     if (failure && !hasThrown)

@@ -1,13 +1,10 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
-import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PeerEntry } from '#lib/contracts/peer-entries.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Logger } from '#lib/observability/logger.ts';
-import type { PeerClient } from '../client/peer-client.ts';
 import { readCatalogue } from '../client/read-catalogue.ts';
-import type { RefreshKeys } from '../commands/refresh-keys.ts';
+import type { RefreshKeys, Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
 import { readSharedDocument } from '../domain/signatures.ts';
 import {
   type ClaimedCatalogue,
@@ -19,13 +16,9 @@ import {
 import { type PairedKeys, readPairedKeys } from '../queries/peer-keys.ts';
 import { touchPeer } from '../queries/peers.ts';
 
-interface Dependencies {
-  db: Database;
-  client: Pick<PeerClient, 'send'>;
-  forms: Pick<FormsOperations, 'storePeerEntries' | 'finishPeerCatalogue' | 'forgetPeer'>;
-  refreshKeysOnDemand: RefreshKeys;
+interface Dependencies
+  extends Pick<ServiceDependencies, 'db' | 'client' | 'forms' | 'refreshKeysOnDemand' | 'log'> {
   refreshKeysPeriodically: RefreshKeys;
-  log: Logger;
 }
 
 const pollMs = 1_000;

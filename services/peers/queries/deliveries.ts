@@ -2,11 +2,11 @@ import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Decision, OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { type NewEvent, newEvent, outboxRows } from '#lib/events/outbox.ts';
 import { currentTraceparent } from '#lib/observability/tracing.ts';
-import type { Acknowledgement } from '../domain/acknowledgement.ts';
-import type { DeliveryName, PeerDeliveryKind } from '../domain/delivery.ts';
+import type { AttemptFacts, DeliveryName, PeerDeliveryKind, PeerRow } from '../domain/delivery.ts';
 
 export interface NewDelivery extends DeliveryName {
   decision: Decision | null;
@@ -74,17 +74,6 @@ export async function lockDeliveries(tx: Queries, names: readonly DeliveryName[]
               AND (d.kind, d.peer_url, d.sid) <= (g.kind, g.url, g.sid) FOR UPDATE) AS l`);
 }
 
-/** A delivery that has ended. */
-export interface EndedDelivery {
-  delivery: DeliveryName;
-  /** Undefined if nothing was left to send, or nothing could be sent. */
-  acknowledgement: Acknowledgement | undefined;
-  /** Whether the peer lacks the capability. */
-  isUnsupported: boolean;
-  /** Of the attempt; undefined without tracing. */
-  traceparent: string | undefined;
-}
-
 /** A verdict as it is reported to transactions. */
 export type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
 
@@ -116,22 +105,22 @@ export function verdictEvent(
  */
 export async function endDeliveries(
   tx: Queries,
-  ended: readonly EndedDelivery[],
+  ended: readonly Settlement<PeerRow, AttemptFacts>[],
   source: string,
 ): Promise<void> {
-  const given = ended.map(({ delivery: { kind, url, sid }, acknowledgement, isUnsupported, traceparent }) => {
+  const given = ended.map(({ row: { kind, url, sid }, facts, traceparent }) => {
     const name = { kind, url, sid };
     const eventOf = (verdict: Verdict) => ({
       ...newEvent(verdictEvent(name, verdict, source)),
       ...(traceparent && { traceparent }),
     });
-    if (isUnsupported)
+    if (facts.isUnsupported)
       return {
         ...name,
         event: eventOf({ verdict: kind === 'erase' ? 'erasure-unsupported' : 'unsupported' }),
       };
-    if (!acknowledgement) return name;
-    const { jws: receipt, content } = acknowledgement;
+    if (!facts.acknowledgement) return name;
+    const { jws: receipt, content } = facts.acknowledgement;
     if ('decision' in content) return { ...name, receipt, verdict: content.decision };
     return { ...name, receipt, verdict: content.verdict, event: eventOf(reported(kind, content)) };
   });
