@@ -92,7 +92,7 @@ export interface PeerSummary {
   subjectPrefix: string;
   /**
    * Key or id of the `email` model of the notification; null: none. Absent if peers runs an earlier
-   * release, and in decisions that peers has asked for or makes itself.
+   * release, and in decisions that the service peers has requested or makes itself.
    */
   notification?: string | null;
 }

@@ -54,7 +54,7 @@ describe('answers to own elements and those of two peers', () => {
     ]);
   });
 
-  it('are released to each peer in the same commit, by ids alone', async () => {
+  it('are released to each peer in the same commit, by events that contain only ids', async () => {
     const made = await submitted();
     for (const partner of [here.lab, here.clinic]) {
       const { sid, mode, deadline } = await here.partOf(made, partner);
@@ -71,7 +71,7 @@ describe('answers to own elements and those of two peers', () => {
     }
   });
 
-  it('are read by their owner, and bound to this instance and what was asked', async () => {
+  it('can be opened by their owner, and bound to this instance and what was asked', async () => {
     const made = await submitted();
     const { sid, sealed } = await here.partOf(made, here.lab);
     const opened = openAnswers(sealed ?? '', { keys: [here.lab.sealing], now: new Date() });

@@ -162,6 +162,30 @@ describe('an erasure at the leader', () => {
     await doneAtLab(held?.id);
   });
 
+  it('is requested for a part that was dropped here while its owner held it', async () => {
+    await setPeer('FOLLOW');
+    here.way.behave('reply lost');
+    const made = await here.consent({ subject: nameAnew(), peerCommit: 'together' });
+    await until(async () => expect(await tablesWith(here.lab, made.subject)).not.toEqual([]));
+    expect((await here.clinicAdmin.send('POST', `/consents/${made.id}/cancel`)).status).toBe(200);
+    expect(await here.partOf(made)).toMatchObject({ state: 'DROPPED' });
+    here.way.behave('well');
+    await here.letWaitsPass();
+    const id = await erase(made);
+    await until(async () => expect(await tablesWith(here.lab, made.subject)).toEqual([]));
+    await letPass(25);
+    await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
+  });
+
+  it('asks nobody about a part that was never sent', async () => {
+    const made = await here.consent({ subject: nameAnew(), confirmation: 'FORM_CODE' });
+    expect((await here.clinicAdmin.send('POST', `/consents/${made.id}/cancel`)).status).toBe(200);
+    const id = await erase(made);
+    await until(async () =>
+      expect(await erasureAt(here.clinicAdmin, id)).toMatchObject({ state: 'DONE', peers: [] }),
+    );
+  });
+
   it('is the same at the owner when several parts are asked about at once', async () => {
     await setPeer('FOLLOW');
     const subject = nameAnew();

@@ -96,7 +96,7 @@ describe('the notification of an owner', () => {
     expect(await messagesOf(made)).toHaveLength(1);
   });
 
-  it('of a held part follows the decision to commit it, and no other decision', async () => {
+  it('of a held part is sent after the decision `commit` only', async () => {
     await notify({ notification: 'email.001' });
     const hold = async () => {
       const emailAddress = someone();
@@ -136,7 +136,7 @@ describe('the notification of an owner', () => {
     }
   });
 
-  it('follows a later change at the owner, too', async () => {
+  it('is also sent after a later change at the owner', async () => {
     const emailAddress = someone();
     await notify({ notification: 'email.001', subjectPrefix: 'hospital:' });
     const part = await makePart(lab, {

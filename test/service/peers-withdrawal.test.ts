@@ -176,6 +176,46 @@ describe('a withdrawal at the leader', () => {
   });
 });
 
+describe('a withdrawal of a person whose answers wait', () => {
+  const withdrawAll = async ({ subject }: Asked) => {
+    const response = await clinicAdmin.send('POST', '/choices/withdraw', { subject });
+    expect(response.status).toBe(201);
+    return ((await response.json()) as { transactions: Transaction[] }).transactions;
+  };
+
+  it('for a code has their part refused, also if the code is entered later', async () => {
+    const made = await consent({ confirmation: 'FORM_CODE' });
+    expect(await partOf(made)).toMatchObject({ state: 'WAITING' });
+    const [withdrawal] = await withdrawAll(made);
+    expect(await atClinic(withdrawal?.id as string)).toMatchObject({
+      recipients: [{ name: 'Northern Lab', kind: 'PEER' }],
+    });
+    await told(made, 'ACKNOWLEDGED');
+    const asked = await clinic.fetch(`/consents/${made.id}/confirm?t=${encodeURIComponent(made.token)}`, {
+      headers: { Accept: 'application/json' },
+    });
+    const { code } = (await asked.json()) as { code: string };
+    const confirmed = await clinicAdmin.send('POST', `/consents/${made.id}/confirm`, { code });
+    expect(confirmed.status).toBe(200);
+    await until(async () =>
+      expect(await partOf(made)).toMatchObject({ state: 'REFUSED', reason: 'decided' }),
+    );
+    expect(await atLab(made)).toEqual([]);
+  });
+
+  it('for the owners leaves nothing in force, whatever the leader decides', async () => {
+    way.behave('down');
+    const made = await consent({ peerCommit: 'together' });
+    expect(await partOf(made)).toMatchObject({ state: 'SENDING' });
+    await withdrawAll(made);
+    way.behave('well');
+    await here.letWaitsPass();
+    await told(made, 'ACKNOWLEDGED');
+    const [newest] = await atLab(made);
+    expect(newest === undefined || newest.value === 'refused' || newest.state !== 'COMMITTED').toBe(true);
+  });
+});
+
 describe('an owner that is away', () => {
   it('for 72 hours is OVERDUE, then gets the part, and after it the withdrawal', async () => {
     way.behave('down');

@@ -21,8 +21,8 @@ interface Sealing {
 }
 
 /**
- * Composes and seals the part of each peer whose elements were asked. It has the information of the peer that
- * the page showed, else the ACTIVE one. Unsealed parts are never stored.
+ * Composes and seals the part of each peer whose elements were asked. Each part names the information that
+ * the page showed above the peer's elements, else the ACTIVE one. Unsealed parts are never stored.
  */
 export function sealParts(
   { language, asked, answers, peerInfos }: Valid,

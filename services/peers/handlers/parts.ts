@@ -25,8 +25,11 @@ export function partHandlers(
     ctx.body = { receipt: sign(content, { sid, digest, audience: peerOf(ctx).url }) };
   }
 
-  /** Acknowledges the verdict after an order of the leader, which ends the request for its decision. */
-  async function settle(
+  /**
+   * Acknowledges a decision, a withdrawal or an erasure. All three end a held part, so the leader is no
+   * longer asked for its decision.
+   */
+  async function acknowledgeOrder(
     ctx: Context,
     sid: string | undefined,
     judge: (part: { peer: PeerSummary; sid: string }) => Promise<OwnerVerdict>,
@@ -61,18 +64,18 @@ export function partHandlers(
       ctx: Context,
       { params, body: { decision } }: OperationInput<components['schemas']['SubmissionDecision']>,
     ) {
-      await settle(ctx, params.sid, (part) => transactions.decideSubmission({ ...part, decision }));
+      await acknowledgeOrder(ctx, params.sid, (part) => transactions.decideSubmission({ ...part, decision }));
     },
 
     /** The owner learns that a part was withdrawn at the leader. */
     async withdrawSubmission(ctx, { params }) {
-      await settle(ctx, params.sid, (part) => transactions.withdrawSubmission(part));
+      await acknowledgeOrder(ctx, params.sid, (part) => transactions.withdrawSubmission(part));
     },
 
     /** The owner learns that the person of a part was erased at the leader. */
     async eraseSubmission(ctx, { params }) {
       const follows = await followsErasures(db, peerOf(ctx).id);
-      await settle(ctx, params.sid, (part) => transactions.eraseSubmission({ ...part, follows }));
+      await acknowledgeOrder(ctx, params.sid, (part) => transactions.eraseSubmission({ ...part, follows }));
     },
 
     /** The leader answers an owner's request for the decision about a held part. */

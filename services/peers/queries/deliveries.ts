@@ -172,7 +172,7 @@ export async function postponeDelivery(
 
 /**
  * Whether no attempt can be running; not for `ask`. Either the queue is not leased, or the deadline passed at
- * least 30 seconds ago: no attempt begins after it.
+ * least 30 seconds ago: an attempt begins at most a second after it.
  */
 const isIdle = sql`
   (d.deadline <= accord_now() - interval '30 seconds'

@@ -117,7 +117,7 @@ async function confirmWith(
   const { db, instance, messaging } = dependencies;
   const { transaction, now, draft, withdrawn } = read;
   const { id, context } = transaction;
-  // The answers of a child may have no parts, although its layout has elements of peers.
+  // Answers may have no parts although the layout has elements of peers: in a child, and with `ask: CHANGED`.
   if (context.peerCommit === 'together' && (await hasWaitingParts(db, id))) {
     const deadline = deliveryDeadline(context, now);
     const isReleased = await awaitPeers(db, { id, deadline, code }, instance.baseUrl);

@@ -25,7 +25,7 @@ import {
   insertWithdrawal,
   lockSubject,
   readAllStanding,
-  readReceipts,
+  readReceiptBodies,
   readStanding,
 } from '../queries/withdrawals.ts';
 import { type Messaging, queueWithdrawalNews } from './queue-messages.ts';
@@ -147,11 +147,11 @@ export async function withdraw(
 ): Promise<Withdrawal | undefined> {
   const parts = chooseParts(sent, request.peers);
   const accepted = acceptedOf(standing, request);
-  const bodies = await readReceipts(
+  const bodies = await readReceiptBodies(
     tx,
     [...accepted, ...parts].map(({ transaction }) => transaction),
   );
-  const receipts = new Map([...bodies].map(([id, { body }]) => [id, JSON.parse(body) as ReceiptBody]));
+  const receipts = new Map([...bodies].map(([id, body]) => [id, JSON.parse(body) as ReceiptBody]));
   const withdrawn = chooseConsents({ own, standing, receipts }, request);
   const newest = newestOf(withdrawn)?.answer ?? parts[0];
   if (!newest) {

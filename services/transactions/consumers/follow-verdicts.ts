@@ -136,7 +136,7 @@ async function decideTransaction(
     await queueBadNews(tx, dependencies.messaging, ended);
 }
 
-/** Queues the mail that an owner has not stored its part of committed answers. */
+/** Queues the mail about committed answers of which an owner has not stored its part. */
 async function queueBadNewsOf({ messaging }: VerdictDependencies, tx: Queries, id: string): Promise<void> {
   const read = await readTransaction(tx, id);
   if (read) await queueBadNews(tx, messaging, read.transaction);

@@ -2,11 +2,11 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Part } from './part.ts';
 import { keyOf } from './values.ts';
 
-/** What has become of telling the owner of a part that the part was withdrawn. */
+/** State of the order that tells an owner to withdraw its part. */
 export type PartWithdrawalState = 'QUEUED' | 'ACKNOWLEDGED' | 'OVERDUE' | 'FAILED' | 'UNSUPPORTED';
 
-/** A part of a committed transaction, as a request to withdraw finds it. */
-export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | 'state' | 'shown'> {
+/** A part as a request to withdraw finds it. */
+export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | 'state' | 'reason' | 'shown'> {
   transaction: string;
   /** Of the transaction's context; empty for none. */
   object: string;
@@ -16,9 +16,13 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
   withdrawnAt: Date | null;
 }
 
-/** Whether an owner can be told to withdraw a part: it was sent, and is neither refused nor dropped. */
-function canBeTold({ state }: Pick<Part, 'state'>): boolean {
-  return state === 'SENDING' || state === 'HELD' || state === 'ACCEPTED';
+/**
+ * Whether an owner is told to withdraw a part: unless it refused the part, or the part was dropped here. A
+ * part that was not confirmed in time may be in force. An owner that is told before it gets the part refuses
+ * it.
+ */
+function canBeTold({ state, reason }: Pick<Part, 'state' | 'reason'>): boolean {
+  return state !== 'REFUSED' && (state !== 'DROPPED' || reason === 'expired');
 }
 
 /** The owners that have not been told to withdraw their part, and can be. */

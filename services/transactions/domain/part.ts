@@ -6,9 +6,9 @@ import { shownTexts } from './receipt.ts';
 
 /**
  * A verdict as the service peers reports it: the owner's; `expired` if the part or the decision about it was
- * not delivered in time. `unsupported`, `unreachable`, `erasure-unsupported` and `erasure-unreachable` mean
- * that a withdrawal or an erasure was not delivered. `erasure-noted` and `erasure-refused` are the owner's
- * verdicts `noted` and `refused` on an erasure.
+ * not acknowledged in time. `unsupported`, `unreachable`, `erasure-unsupported` and `erasure-unreachable`
+ * mean that a withdrawal or an erasure was not delivered. `erasure-noted` and `erasure-refused` are the
+ * owner's verdicts `noted` and `refused` on an erasure.
  */
 export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
 
@@ -59,7 +59,7 @@ export interface Part {
   mode: 'commit' | 'hold';
   shown: ShownPart;
   changedAt: Date;
-  /** What the owner knows of its withdrawal; null unless it is told. */
+  /** State of the order to withdraw the part; null if there is no order. */
   withdrawal: { state: PartWithdrawalState; since: string } | null;
 }
 
@@ -140,8 +140,8 @@ const hourMs = 3_600_000;
 const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
 /**
  * An hour allows for a clock difference, and for a last attempt that arrives after the deadline. Five
- * minutes allow for the time from the check of the answers, which seals them, to their COMMIT, from which the
- * deadline counts.
+ * minutes allow for a single step, whose deadline counts from the start of its database transaction, after
+ * the answers were sealed.
  */
 const graceMs = hourMs + 5 * 60_000;
 

@@ -108,9 +108,9 @@ function isRefusal({ type, value }: Pick<NewRecord, 'type' | 'value'>): boolean 
 }
 
 /**
- * SQL: the newest committed answer to the same question as each answer `g`, unless it is later. Columns:
- * `by`, the new answer; `id`, `transaction` and `value` of the earlier one; `at`, when the new answer takes
- * effect.
+ * SQL: the newest committed answer to the same question as each answer `g`, unless it took effect
+ * after `at`. Columns: `by`, the new answer; `id`, `transaction` and `value` of the earlier one; `at`, when
+ * the new answer takes effect.
  */
 function earlierAnswers(
   given: Statement,

@@ -4,7 +4,7 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { type ErasureCounts, type ErasurePeer, erasedContext } from '../domain/erasure.ts';
 import { erasedEvents } from './events.ts';
-import { orderPartErasures } from './part-erasures.ts';
+import { mayBeStored, orderPartErasures } from './part-erasures.ts';
 
 /** What a call of {@link eraseTransactions} has erased. */
 export interface Erased {
@@ -42,8 +42,8 @@ export async function eraseTransactions(
 /** Peers that keep answers of transactions, or have shown their form. */
 export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasurePeer[]> {
   return tx.query<ErasurePeer>(sql`
-    SELECT DISTINCT f.name, f.location FROM followers AS f
-     WHERE f.transaction = ANY(${ids}::text[]) AND f.state <> 'REFUSED'
+    SELECT DISTINCT f.name, f.location FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
+     WHERE f.transaction = ANY(${ids}::text[]) AND ${mayBeStored}
      UNION
     SELECT t.leader->>'location', t.leader->>'location' FROM transactions AS t
      WHERE t.id = ANY(${ids}::text[]) AND t.leader IS NOT NULL

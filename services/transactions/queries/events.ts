@@ -74,8 +74,8 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 
 /**
  * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery, which
- * also needs the column `deadline`, `decided` by the leader, `withdrawn` at the leader, or
- * `erased` there with its person.
+ * also needs the column `deadline`, `decided` by the leader, `withdrawn`: the leader has
+ * withdrawn the part, or `erased`: it has erased the person of the part.
  */
 export function partEvents(
   name: 'released' | 'decided' | 'withdrawn' | 'erased',

@@ -4,8 +4,17 @@ import type { PartErasure } from '../domain/part-erasure.ts';
 import { partEvents } from './events.ts';
 
 /**
- * Orders that the owners of the parts of transactions are asked to erase them: of all parts that may have
- * arrived there. Call it before the parts are dropped. After a restore the owners are asked again.
+ * SQL: whether a part `f` of a transaction `t` may be stored at its owner: unless it was never sent, because
+ * the code was not entered, or its owner has refused it without storing it.
+ */
+export const mayBeStored = sql`(
+  f.state IN ('SENDING', 'HELD', 'ACCEPTED')
+  OR f.state = 'DROPPED' AND NOT t.awaits_code
+  OR f.state = 'REFUSED' AND f.remote_id IS NOT NULL)`;
+
+/**
+ * Orders that the owners of the parts of transactions are asked to erase them: of all parts that may be
+ * stored there. After a restore the owners are asked again.
  */
 export async function orderPartErasures(
   tx: Queries,
@@ -16,9 +25,8 @@ export async function orderPartErasures(
     WITH o AS (
       INSERT INTO part_erasures AS p (sid, erasure, location, state, since, ordered_at, created_at)
       SELECT f.sid, ${erasure}, f.location, 'QUEUED', accord_now(), accord_now(), accord_now()
-        FROM followers AS f
-       WHERE f.transaction = ANY(${transactions}::text[])
-         AND (f.state IN ('SENDING', 'HELD', 'ACCEPTED') OR f.state = 'DROPPED' AND f.reason = 'expired')
+        FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
+       WHERE f.transaction = ANY(${transactions}::text[]) AND ${mayBeStored}
       ON CONFLICT (sid) DO UPDATE
          SET erasure = excluded.erasure, state = excluded.state, outcome = NULL, since = excluded.since,
              ordered_at = excluded.ordered_at, created_at = excluded.created_at

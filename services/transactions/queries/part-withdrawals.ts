@@ -3,18 +3,24 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { PartWithdrawalState, StandingPart } from '../domain/part-withdrawal.ts';
 import { partEvents } from './events.ts';
 
-/** Parts of a transaction, or of all committed transactions of a subject, in the order of the forms. */
+/**
+ * Parts of a committed transaction, or of all transactions of a subject whose answers are in force or may
+ * come into force, in the order of the forms.
+ */
 export function readStandingParts(
   db: Queries,
   of: { transaction: string } | { subject: string },
 ): Promise<StandingPart[]> {
-  const which = 'subject' in of ? sql`t.subject = ${of.subject}` : sql`t.id = ${of.transaction}`;
+  const which =
+    'subject' in of
+      ? sql`t.subject = ${of.subject} AND t.state IN ('COMMITTED', 'SUBMITTED')`
+      : sql`t.id = ${of.transaction} AND t.state = 'COMMITTED'`;
   return db.query(sql`
-    SELECT f.sid, f.location, f.name, f.state, f.shown, f.transaction, f.withdrawal,
+    SELECT f.sid, f.location, f.name, f.state, f.reason, f.shown, f.transaction, f.withdrawal,
            coalesce(t.context->>'object', '') AS object, w.changed_at AS "withdrawnAt"
       FROM transactions AS t JOIN followers AS f ON f.transaction = t.id
       LEFT JOIN transactions AS w ON w.id = f.withdrawal
-     WHERE ${which} AND t.state = 'COMMITTED'
+     WHERE ${which}
      ORDER BY t.created_at DESC, t.id, f.place`);
 }
 

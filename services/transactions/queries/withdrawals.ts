@@ -1,7 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
-import type { SignedReceipt } from '../domain/receipt.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import type { ShownStanding, StandingAnswer } from '../domain/withdrawal.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
@@ -104,14 +103,16 @@ function fromStored<T extends { committedAt: string }>(
   return { ...answer, committedAt: new Date(answer.committedAt) };
 }
 
-/** Receipts by transaction. */
-export async function readReceipts(
+/** Bodies of receipts, or of their drafts before the commit, by transaction. */
+export async function readReceiptBodies(
   db: Queries,
   transactions: readonly string[],
-): Promise<Map<string, SignedReceipt>> {
-  const rows = await db.query<SignedReceipt & { transaction: string }>(sql`
-    SELECT r.transaction, r.body, r.jws FROM receipts AS r WHERE r.transaction = ANY(${transactions}::text[])`);
-  return new Map(rows.map(({ transaction, ...receipt }) => [transaction, receipt]));
+): Promise<Map<string, string>> {
+  const rows = await db.query<{ transaction: string; body: string }>(sql`
+    SELECT r.transaction, r.body FROM receipts AS r WHERE r.transaction = ANY(${transactions}::text[])
+    UNION ALL
+    SELECT d.transaction, d.body FROM receipt_drafts AS d WHERE d.transaction = ANY(${transactions}::text[])`);
+  return new Map(rows.map(({ transaction, body }) => [transaction, body]));
 }
 
 /** Stores a withdrawal: a transaction that is created and committed at once. */
