@@ -71,6 +71,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         version: read?.transaction.version ?? 0,
         answersDigest: randomBytes(32),
         submittedAt: read?.now ?? new Date(),
+        givenAt: read?.now ?? new Date(),
         object: '',
         origin: defaults.origin,
         author: 'bench',

@@ -19,6 +19,8 @@ export interface SealHeader {
   digest: string;
   /** When the seal expires, in seconds since 1970. */
   exp: number;
+  /** When the answers were given, in seconds since 1970. Absent if the leader runs an earlier release. */
+  iat?: number | undefined;
 }
 
 /**
@@ -64,8 +66,8 @@ export function sealAnswers(
   content: SealedContent,
   { key, header }: { key: JWK & { kid: string }; header: SealHeader },
 ): string {
-  const { sid, leader, digest, exp } = header;
-  const members = { typ: type, kid: key.kid, sid, leader, digest, exp };
+  const { sid, leader, digest, exp, iat } = header;
+  const members = { typ: type, kid: key.kid, sid, leader, digest, exp, iat };
   return encryptCompact(pad(JSON.stringify(content)), { key: publicKeyOf(key), more: members });
 }
 
@@ -87,8 +89,8 @@ export function openAnswers(
   if (header.exp * 1000 < now.getTime()) return { opened: false, fault: 'expired' };
   const content = readContent(plaintext);
   if (!content) return { opened: false, fault: 'content' };
-  const { sid, leader, digest, exp } = header;
-  return { opened: true, header: { sid, leader, digest, exp }, content };
+  const { sid, leader, digest, exp, iat } = header;
+  return { opened: true, header: { sid, leader, digest, exp, iat }, content };
 }
 
 /** Appends spaces, which JSON parsers ignore. */
@@ -100,7 +102,9 @@ function pad(json: string): Uint8Array {
 function readHeader({ header }: CompactJwe): (SealHeader & { kid: string }) | undefined {
   const texts = [header.kid, header.sid, header.leader, header.digest];
   const isComplete = texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp);
-  return header.typ === type && isComplete ? (header as unknown as SealHeader & { kid: string }) : undefined;
+  if (header.typ !== type || !isComplete) return undefined;
+  const iat = Number.isFinite(header.iat) ? (header.iat as number) : undefined;
+  return { ...(header as unknown as SealHeader & { kid: string }), iat };
 }
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {

@@ -163,3 +163,53 @@ describe('a withdrawal of a part', () => {
     expect(await inForce(part)).toBe('refused');
   });
 });
+
+describe('a part that arrives after its answers were withdrawn at the owner', () => {
+  const secondsAgo = (seconds: number) => ({ iat: Date.now() / 1000 - seconds });
+  /** A person who has consented by a part, and withdrawn at the owner. */
+  async function withdrawn() {
+    const { part } = await send();
+    const { subject } = part.submission;
+    const gone = await lab.admin.send('POST', '/choices/withdraw', { subject });
+    expect(gone.status).toBe(201);
+    return { peer: part.peer, submission: { subject } };
+  }
+
+  it.each(['commit', 'hold'] as const)('counts as older than the withdrawal (%s)', async (mode) => {
+    const { peer, submission } = await withdrawn();
+    const { part, said } = await send({
+      peer,
+      submission: { ...submission, mode },
+      header: secondsAgo(60),
+    });
+    const { sid } = part;
+    if (mode === 'hold') await lab.one.decideSubmission({ peer, sid, decision: 'commit' });
+    else expect(said.verdict).toBe('committed');
+    expect(await inForce(part)).toBe('refused');
+    expect(await (await lab.admin.get(`/receipts/${said.id}`)).json()).toMatchObject({
+      consents: [{ identifier: letter, withdrawn: expect.any(String) }],
+    });
+    expect(await withdraw(part)).toMatchObject({ verdict: 'withdrawn' });
+  });
+
+  it('is in force if its answers were given after the withdrawal', async () => {
+    const { peer, submission } = await withdrawn();
+    const { part } = await send({ peer, submission, header: { iat: Date.now() / 1000 + 0.01 } });
+    expect(await inForce(part)).toBe('accepted');
+  });
+
+  it('counts from its arrival if its leader does not say when the answers were given', async () => {
+    const { peer, submission } = await withdrawn();
+    const { part } = await send({ peer, submission });
+    expect(await inForce(part)).toBe('accepted');
+  });
+
+  it('is stored once if it arrives twice at the same time', async () => {
+    const { peer, submission } = await withdrawn();
+    const part = await makePart(lab, { peer, submission, header: secondsAgo(60) });
+    const both = await Promise.all([lab.one.acceptSubmission(part), lab.other.acceptSubmission(part)]);
+    expect(both[0]).toMatchObject({ verdict: 'committed' });
+    expect(both[1]).toEqual(both[0]);
+    expect(await answersOf(part)).toHaveLength(3);
+  });
+});

@@ -80,7 +80,13 @@ export function sealPart(
     },
     {
       key: { ...key, kid: keyThumbprint(key) },
-      header: { sid, leader, digest: askedDigest(questions), exp: Math.ceil(until.getTime() / 1000) },
+      header: {
+        sid,
+        leader,
+        digest: askedDigest(questions),
+        exp: Math.ceil(until.getTime() / 1000),
+        iat: Date.now() / 1000,
+      },
     },
   );
   const elements = asked.map(({ identifier, content }) => ({ identifier, content }));

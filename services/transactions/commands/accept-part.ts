@@ -1,15 +1,8 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type {
-  Decision,
-  OwnerVerdict,
-  PeerSummary,
-  ReceivedPart,
-  RefusalReason,
-} from '#lib/contracts/parts.ts';
+import type { OwnerVerdict, ReceivedPart, RefusalReason } from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -18,20 +11,19 @@ import { type CommitmentFacts, composeCommitment, type ValidCheck } from '../dom
 import { deliveryDeadline } from '../domain/part.ts';
 import { decryptReceivedPart, peerTransaction } from '../domain/peer-part.ts';
 import { createdTransaction, type NewTransaction } from '../domain/transaction.ts';
-import { rollBack } from '../queries/change-state.ts';
 import {
-  changeVerdict,
   commitPeerPart,
   hasMaxRows,
   insertVerdict,
-  lockVerdict,
   type PeerPartKey,
+  presentVerdict,
   readVerdict,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
 import { insertTransaction } from '../queries/transactions.ts';
+import { endHeldPart } from './decide-part.ts';
 import { isNotified, queueNotification } from './queue-messages.ts';
-import { commitSubmittedById, type SubmitDependencies, storeAnswers } from './submit-answers.ts';
+import { type SubmitDependencies, storeAnswers } from './submit-answers.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
   db: Database;
@@ -64,6 +56,8 @@ export function createRecentDatabaseTime() {
 interface ValidPart {
   transaction: NewTransaction;
   check: ValidCheck;
+  /** When the subject gave the answers to the leader. */
+  givenAt: Date;
 }
 
 /**
@@ -131,17 +125,14 @@ function repeatVerdict(
   return conflict;
 }
 
-function presentVerdict({ verdict, reason, transaction }: StoredVerdict): OwnerVerdict {
-  return { verdict, ...(reason && { reason }), ...(transaction && { id: transaction }) };
-}
-
 async function checkPart(
   { forms, sealingKeys }: AcceptDependencies,
   received: ReceivedPart,
   now: Date,
 ): Promise<ValidPart | { refused: RefusalReason }> {
-  const content = decryptReceivedPart(received, { keys: sealingKeys, now });
-  if (!content) return { refused: 'seal' };
+  const opened = decryptReceivedPart(received, { keys: sealingKeys, now });
+  if (!opened) return { refused: 'seal' };
+  const { content, givenAt } = opened;
   const { language, info, elements, answers, subjectInfos } = content;
   const check = await forms.checkSubmission({ peer: received.peer.id, language, info, elements, answers });
   if (check.outcome === 'refused') return { refused: check.reason };
@@ -149,7 +140,7 @@ async function checkPart(
   const keys = elements.map((identifier) => identifier.split('/')[2] as string);
   const asked = { info: check.info.entry.key, elements: keys };
   const transaction = peerTransaction(received, asked, subjectInfos);
-  return transaction ? { transaction, check: { ...check, parts: [] } } : { refused: 'invalid' };
+  return transaction ? { transaction, check: { ...check, parts: [] }, givenAt } : { refused: 'invalid' };
 }
 
 interface StoringTime {
@@ -177,18 +168,20 @@ async function store(
     const refusal = { digest, verdict: 'refused', reason: checked.refused, transaction: null } as const;
     return (await insertVerdict(db, key, refusal)) ? presentVerdict(refusal) : undefined;
   }
-  const { transaction, check } = checked;
+  const { transaction, check, givenAt } = checked;
   const given = mode === 'hold' ? 'held' : 'committed';
   const verdict = { digest, verdict: given, reason: null, transaction: transaction.id } as const;
   // The peer is the author. `answersDigest` is the digest of the peer's request; it never equals a digest of
   // answers that a subject submits here.
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
-  const facts = { check, answersDigest: digest, principal, comment: null };
+  const facts = { check, answersDigest: digest, principal, comment: null, givenAt };
   const accepted = { key, verdict, transaction, facts };
   const isStored =
     mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
-      : await commitPart(dependencies, accepted, time);
+      : (await commitPart(dependencies, accepted, time)) ||
+        // Nothing was stored for one of several reasons; the fast path leaves them to the other one.
+        (time.maxSkewSeconds === undefined && (await commitOldPart(dependencies, accepted)));
   return isStored ? presentVerdict(verdict) : undefined;
 }
 
@@ -222,17 +215,41 @@ async function commitPart(
   return stored !== undefined;
 }
 
-async function holdPart(
+/** Stores the transaction of a part with answers that are not in force yet. */
+async function submitPart(
   dependencies: AcceptDependencies,
   tx: Queries,
-  { key, verdict, transaction, facts }: AcceptedPart,
-): Promise<boolean> {
-  const source = dependencies.instance.baseUrl;
-  if (!(await insertVerdict(tx, key, verdict))) return false;
-  const read = await insertTransaction(tx, transaction, source);
+  { transaction, facts }: AcceptedPart,
+): Promise<void> {
+  const read = await insertTransaction(tx, transaction, dependencies.instance.baseUrl);
   const holdUntil = deliveryDeadline({ peerCommit: 'together' }, read.now);
   if (!(await storeAnswers({ ...dependencies, db: tx }, { ...facts, read }, holdUntil)))
     throw new Error('a transaction that was just created cannot be answered');
+}
+
+/**
+ * Commits a part of which a question was withdrawn after its answer was given, but before the part arrived:
+ * that answer counts as older than the withdrawal (docs/withdrawal.md, "The rule").
+ */
+function commitOldPart(dependencies: AcceptDependencies, accepted: AcceptedPart): Promise<boolean> {
+  const { key, verdict, transaction } = accepted;
+  return dependencies.db.withTransaction(async (tx) => {
+    if (!(await insertVerdict(tx, key, { ...verdict, verdict: 'held' }))) return false;
+    await submitPart(dependencies, tx, accepted);
+    await endHeldPart(dependencies, tx, { key, transaction: transaction.id, decision: 'commit' });
+    return true;
+  });
+}
+
+async function holdPart(
+  dependencies: AcceptDependencies,
+  tx: Queries,
+  accepted: AcceptedPart,
+): Promise<boolean> {
+  const { key, verdict } = accepted;
+  const source = dependencies.instance.baseUrl;
+  if (!(await insertVerdict(tx, key, verdict))) return false;
+  await submitPart(dependencies, tx, accepted);
   await addToOutbox(tx, 'accord.peer-submissions', {
     type: 'io.accord.submission.held.v1',
     source,
@@ -240,61 +257,4 @@ async function holdPart(
     data: { submission: key.sid, peer: key.peer },
   });
   return true;
-}
-
-/**
- * The verdict that is stored if a decision, a withdrawal or an erasure arrives before its part. The part is
- * refused when it arrives.
- */
-export const notReceived: StoredVerdict = {
-  digest: null,
-  verdict: 'rolledback',
-  reason: null,
-  transaction: null,
-};
-
-/**
- * Applies the leader's decision to a held part. The first decision stands (docs/federation.md, "Answers at
- * their owner").
- * @throws Failure `unavailable`: the decision is not applied.
- */
-export async function applyDecision(
-  dependencies: AcceptDependencies,
-  { peer, sid, decision }: { peer: PeerSummary; sid: string; decision: Decision },
-): Promise<OwnerVerdict> {
-  const { db, metrics, wake } = dependencies;
-  const key = { peer: peer.url, sid };
-  const decided = await db.withTransaction(async (tx) => {
-    const before = await lockVerdict(tx, key);
-    // At the limit the verdict is not stored. If the part arrives later, it is judged as new; if it is held,
-    // its leader is asked.
-    if (!before && (await hasMaxRows(tx, key.peer, 'notReceived'))) return { ...notReceived, changed: false };
-    // Waits for a database transaction that stores or decides the same part.
-    if (!before && (await insertVerdict(tx, key, notReceived))) return { ...notReceived, changed: true };
-    const known = before ?? ((await lockVerdict(tx, key)) as StoredVerdict);
-    if (known.verdict !== 'held' || known.transaction === null) return { ...known, changed: false };
-    const verdict = await endHeldPart(dependencies, tx, { key, transaction: known.transaction, decision });
-    return { ...known, verdict, changed: true };
-  });
-  if (decided.changed) {
-    metrics?.countVerdict(decided);
-    wake();
-  }
-  return presentVerdict(decided);
-}
-
-/** Commits or rolls back the transaction of a held part, and writes the verdict. */
-export async function endHeldPart(
-  dependencies: AcceptDependencies,
-  tx: Queries,
-  { key, transaction, decision }: { key: PeerPartKey; transaction: string; decision: Decision },
-): Promise<'committed' | 'rolledback'> {
-  const isCommit = decision === 'commit';
-  const isDone = isCommit
-    ? await commitSubmittedById(tx, dependencies, transaction)
-    : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)).length > 0;
-  if (!isDone) throw new Error('the transaction of a held part is not SUBMITTED');
-  const verdict = isCommit ? 'committed' : 'rolledback';
-  await changeVerdict(tx, key, verdict);
-  return verdict;
 }

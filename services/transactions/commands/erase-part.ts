@@ -6,7 +6,8 @@ import { lockVerdict } from '../queries/peer-parts.ts';
 import { ensureSubject } from '../queries/subjects.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { lockSubject } from '../queries/withdrawals.ts';
-import { type AcceptDependencies, endHeldPart } from './accept-part.ts';
+import type { AcceptDependencies } from './accept-part.ts';
+import { endHeldPart } from './decide-part.ts';
 import { type ErasureDependencies, openErasure } from './erase-subject.ts';
 import { rememberUnknown } from './withdraw-part.ts';
 

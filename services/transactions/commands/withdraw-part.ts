@@ -12,7 +12,8 @@ import {
 } from '../queries/peer-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { lockSubject, readStanding } from '../queries/withdrawals.ts';
-import { type AcceptDependencies, endHeldPart, notReceived } from './accept-part.ts';
+import type { AcceptDependencies } from './accept-part.ts';
+import { endHeldPart, notReceived } from './decide-part.ts';
 import { withdraw } from './withdraw-consents.ts';
 
 /**

@@ -31,6 +31,8 @@ export interface Commitment {
   /** Null for a withdrawal, which nobody submits again. */
   answersDigest: Buffer | null;
   submittedAt: Date;
+  /** When the answers were given: before `submittedAt` for a part that took time to arrive. */
+  givenAt: Date;
   object: string;
   origin: string;
   author: string;
@@ -51,6 +53,8 @@ export interface CommitmentFacts {
   comment: string | null;
   /** Whether the answers were sent with Global Privacy Control. */
   gpc?: boolean;
+  /** When the answers were given; default: now. */
+  givenAt?: Date;
 }
 
 export interface CommitmentSettings {
@@ -62,7 +66,15 @@ export interface CommitmentSettings {
 
 /** Composes what one COMMIT stores, and the body of its receipt, which is not signed yet. */
 export function composeCommitment(
-  { read: { transaction, now }, check, answersDigest, principal, comment, gpc = false }: CommitmentFacts,
+  {
+    read: { transaction, now },
+    check,
+    answersDigest,
+    principal,
+    comment,
+    gpc = false,
+    givenAt = now,
+  }: CommitmentFacts,
   { instance, tokens, expiryNoticeMs }: CommitmentSettings,
 ): { commitment: Omit<Commitment, 'receipt'>; body: string } {
   const { context } = transaction;
@@ -91,6 +103,7 @@ export function composeCommitment(
     version: transaction.version,
     answersDigest,
     submittedAt: now,
+    givenAt,
     object: context.object ?? '',
     origin: context.origin,
     author,

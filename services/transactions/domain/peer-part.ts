@@ -12,19 +12,28 @@ import { isFault, longestValidity, parseLanguage, parseText, readDuration } from
 /**
  * Opens a part and compares it with its request: id, leader and language. The digest in its header must be
  * that of its information and elements (docs/federation.md, "Answers at their owner").
- * @returns undefined if it cannot be opened or does not match.
+ * @returns its content, and when it was answered; undefined if it cannot be opened or does not match.
  */
 export function decryptReceivedPart(
   { peer, sid, submission }: ReceivedPart,
   { keys, now }: { keys: readonly PrivateKey[]; now: Date },
-): SealedContent | undefined {
+): { content: SealedContent; givenAt: Date } | undefined {
   const opened = openAnswers(submission.sealed, { keys, now });
   if (!opened.opened) return undefined;
   const { header, content } = opened;
   const isFromPeer = header.leader === peer.url && submission.leader.location === peer.url;
   const matches = header.sid === sid && isFromPeer && content.language === submission.language;
-  return matches && hasDigest(content, header.digest) ? content : undefined;
+  if (!matches || !hasDigest(content, header.digest)) return undefined;
+  return { content, givenAt: timeOfAnswers(header.iat, now) };
 }
+
+/** No answer is younger than its arrival, or older than the time for which a leader attempts delivery. */
+function timeOfAnswers(iat: number | undefined, now: Date): Date {
+  const oldest = now.getTime() - longestDeliveryMs;
+  return new Date(Math.min(now.getTime(), Math.max(oldest, (iat ?? Number.POSITIVE_INFINITY) * 1000)));
+}
+
+const longestDeliveryMs = 31 * 24 * 60 * 60 * 1000;
 
 /** Whether the content has the digest. Ill-formed text has none, because it has no canonical JSON. */
 function hasDigest({ info, elements }: SealedContent, digest: string): boolean {

@@ -190,6 +190,7 @@ export function composeWithdrawal(
     version: created.version,
     answersDigest: null,
     submittedAt: at,
+    givenAt: at,
     object: source.context.object ?? '',
     origin,
     author,

@@ -1,11 +1,7 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
-import {
-  type AcceptDependencies,
-  acceptPart,
-  applyDecision,
-  createRecentDatabaseTime,
-} from '../commands/accept-part.ts';
+import { type AcceptDependencies, acceptPart, createRecentDatabaseTime } from '../commands/accept-part.ts';
+import { applyDecision } from '../commands/decide-part.ts';
 import { erasePart } from '../commands/erase-part.ts';
 import { createTransaction, readContext } from '../commands/transactions.ts';
 import { withdrawPart } from '../commands/withdraw-part.ts';

@@ -153,7 +153,7 @@ function storeRecords(
                            withdraws)
       SELECT g.id, t.id, t.subject, ${commitment.object}, g.key, g.type, g.serial, g."infoKey",
              g."infoSerial", g.value, g.positions, ${state}, ${commitment.origin},
-             ${commitment.author}, ${commitment.comment}::text, ${commitment.submittedAt}, ${committedAt},
+             ${commitment.author}, ${commitment.comment}::text, ${commitment.givenAt}, ${committedAt},
              g."expiresAt", ${withdraws}
         FROM given AS g CROSS JOIN t
        CROSS JOIN ${subjectLockShared} AS shared

@@ -1,6 +1,6 @@
 import type { OwnerVerdict, RefusalReason } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { insertCommitted } from './withdrawals.ts';
@@ -41,6 +41,11 @@ export function lockVerdict(tx: Queries, { peer, sid }: PeerPartKey): Promise<St
     SELECT ${columns} FROM submissions AS s WHERE s.peer = ${peer} AND s.sid = ${sid} FOR UPDATE`);
 }
 
+/** The verdict as its leader gets it. */
+export function presentVerdict({ verdict, reason, transaction }: StoredVerdict): OwnerVerdict {
+  return { verdict, ...(reason && { reason }), ...(transaction && { id: transaction }) };
+}
+
 /**
  * Stores the first verdict on a part. Concurrent calls for the same part wait for the COMMIT.
  * @returns false if there is a verdict already.
@@ -52,14 +57,34 @@ export async function insertVerdict(db: Queries, key: PeerPartKey, verdict: Stor
 function insertedVerdict(
   { peer, sid }: PeerPartKey,
   { digest, verdict, reason, transaction }: StoredVerdict,
-  { at, maxSkewSeconds }: { at?: Date; maxSkewSeconds?: number | undefined } = {},
+  { at, maxSkewSeconds, guard = empty }: Guards = {},
 ): Statement {
   return sql`
     INSERT INTO submissions (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
     SELECT ${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now()
      WHERE coalesce(abs(extract(epoch FROM accord_now() - ${at}::timestamptz))
-                    <= ${maxSkewSeconds}::float8, true)
+                    <= ${maxSkewSeconds}::float8, true) ${guard}
     ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
+}
+
+interface Guards {
+  at?: Date;
+  maxSkewSeconds?: number | undefined;
+  /** SQL: `AND` and another condition. */
+  guard?: Statement;
+}
+
+/** SQL: no question of a part was withdrawn since its answers were given. */
+function notWithdrawnSince(
+  { subject }: Transaction,
+  { object, records, givenAt, submittedAt }: Commitment,
+): Statement {
+  if (givenAt.getTime() >= submittedAt.getTime()) return empty;
+  return sql`AND NOT EXISTS (
+      SELECT FROM records AS r
+       WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
+         AND r.key = ANY(${records.map(({ key }) => key)}::text[])
+         AND r.committed_at > ${givenAt} AND r.withdraws IS NOT NULL)`;
 }
 
 interface CommittedPart {
@@ -75,15 +100,16 @@ interface CommittedPart {
 /**
  * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if
  * it had been created and then committed, with records, receipt, history and outbox rows.
- * @returns the database's time; undefined if nothing was stored: the part has a verdict already, or the
- * times differ too much.
+ * @returns the database's time; undefined if nothing was stored: the part has a verdict already, the times
+ * differ too much, or a question was withdrawn after its answer was given.
  */
 export async function commitPeerPart(
   db: Queries,
   { key, verdict, created, commitment, maxSkewSeconds }: CommittedPart,
   source: string,
 ): Promise<Date | undefined> {
-  const at = { at: created.createdAt, maxSkewSeconds };
+  const guard = notWithdrawnSince(created, commitment);
+  const at = { at: created.createdAt, maxSkewSeconds, guard };
   const row = await db.maybeOne<{ now: Date }>(sql`
     WITH verdict AS (${insertedVerdict(key, verdict, at)}
     ), ${insertCommitted(created, commitment, source, sql`FROM verdict`)}
