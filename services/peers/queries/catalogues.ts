@@ -24,7 +24,7 @@ export async function scheduleFullRead(tx: Queries, url: string, inSeconds = 0):
     INSERT INTO catalogues AS c (url, due_at)
     VALUES (${url}, accord_now() + ${inSeconds} * interval '1 second')
     ON CONFLICT (url) DO UPDATE 
-       SET state = NULL, due_at = excluded.due_at, asked_again = true, failures = 0`);
+       SET state = NULL, due_at = excluded.due_at, asked_again = true, full_again = true, failures = 0`);
 }
 
 /** Schedules a read because the peer announced a change: at most one read a second. */
@@ -51,7 +51,7 @@ export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCata
   return db.query<ClaimedCatalogue>(sql`
     UPDATE catalogues AS c
        SET lease = ${newUuid()}, lease_until = accord_now() + ${leaseSeconds} * interval '1 second',
-           began_at = accord_now(), asked_again = false
+           began_at = accord_now(), asked_again = false, full_again = false
       FROM (SELECT d.url, coalesce(p.state = 'PAIRED', false) AS paired
               FROM catalogues AS d LEFT JOIN peers AS p ON p.url = d.url
              WHERE d.due_at <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < accord_now())
@@ -72,7 +72,7 @@ export async function releaseRead(
 ): Promise<void> {
   await db.query(sql`
     UPDATE catalogues AS c
-       SET state = CASE WHEN c.asked_again AND c.state IS NULL THEN NULL ELSE ${state} END,
+       SET state = CASE WHEN c.full_again THEN NULL ELSE ${state} END,
            size = coalesce(${size}::int, c.size), read_at = accord_now(), failures = 0,
            lease = NULL, lease_until = NULL,
            due_at = CASE WHEN c.asked_again THEN greatest(accord_now(), c.began_at + interval '1 second')
