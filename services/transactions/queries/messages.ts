@@ -169,16 +169,21 @@ export async function recordAttempts(
     )${messageEvents(source)}`);
 }
 
-/** For metrics: pending messages by channel (counted up to 100,000), and the age of the oldest due one. */
+/**
+ * For metrics: pending messages by channel (counted up to 100,000), how long the oldest due one has been due,
+ * and the time since the oldest was created.
+ */
 export function waitingMessages(
   db: Queries,
-): Promise<{ kind: string; rows: number; oldestSeconds: number }[]> {
+): Promise<{ kind: string; rows: number; oldestSeconds: number; unfinishedSeconds: number }[]> {
   return db.query(sql`
     SELECT k.kind, count(m.channel)::int AS rows,
            coalesce(extract(epoch FROM accord_now() - min(m.not_before) FILTER (WHERE m.not_before <= accord_now())),
-                    0)::float8 AS "oldestSeconds"
+                    0)::float8 AS "oldestSeconds",
+           coalesce(extract(epoch FROM accord_now() - min(m.created_at)), 0)::float8 AS "unfinishedSeconds"
       FROM (VALUES ('mail'), ('sms')) AS k (kind)
-      LEFT JOIN (SELECT m.channel, m.not_before FROM messages AS m WHERE m.state = 'PENDING' LIMIT 100000) AS m
+      LEFT JOIN (SELECT m.channel, m.not_before, m.created_at FROM messages AS m WHERE m.state = 'PENDING'
+                  LIMIT 100000) AS m
         ON m.channel = k.kind
      GROUP BY k.kind`);
 }
