@@ -38,7 +38,7 @@ interface Options<Row extends DueRow, Facts> {
 const lingerMs = 20;
 /**
  * An idle target keeps its lease this long, so that its next delivery needs no new lease. If this process has
- * all the leases that it may have, idle targets make room for others at once.
+ * all the leases that it may have, an idle target makes room for others at the next claim.
  */
 const idleMs = 2_000;
 /** Minimum interval between claims of targets. A wake-up for a target without a lease does not wait. */
@@ -176,7 +176,7 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
     try {
       await renewLeases();
       const isFull = queues.leases().length >= limits.total;
-      await leases.release(queues.removeIdle(isFull ? 0 : idleMs));
+      await leases.release(queues.removeIdle(isFull ? claimEveryMs : idleMs));
       const claimed = await claimTargets();
       const wanted = queues.wanted();
       if (wanted.length === 0) return claimed > 0;

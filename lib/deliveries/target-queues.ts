@@ -160,12 +160,11 @@ export function createTargetQueues<Row extends DueRow>(limits: QueueLimits) {
 
     leases: (): Lease[] => [...queues.values()].map(({ lease }) => lease),
 
-    /** Removes targets that have been idle for `idleMs` and have no more rows to read. @returns their leases. */
+    /** Removes targets that have been idle for `idleMs`. @returns their leases. */
     removeIdle(idleMs: number): Lease[] {
       const since = performance.now() - idleMs;
       const idle = [...queues.values()].filter(
-        ({ waiting, busy, hasMore, lastUsed }) =>
-          waiting.length + busy.size === 0 && !hasMore && lastUsed <= since,
+        ({ waiting, busy, lastUsed }) => waiting.length + busy.size === 0 && lastUsed <= since,
       );
       for (const { lease } of idle) queues.delete(lease.key);
       return idle.map(({ lease }) => lease);

@@ -156,10 +156,10 @@ describe('the delivery engine', () => {
   });
 
   it('lets idle targets make room for others at its limit of leases', async () => {
-    const houses = Array.from({ length: 40 }, (_, index) => `house ${index}`);
+    const houses = Array.from({ length: 36 }, (_, index) => `house ${index}`);
     const { db, send, states } = await createStreet(houses);
     for (const house of houses) await send(house);
-    // Twenty rounds: with an idle time of two seconds for each they would take longer than the test waits.
+    // Eighteen rounds: with an idle time of two seconds for each they would take longer than the test waits.
     const engine = createDeliveryEngine({
       db,
       kind: kindOf(() => done),

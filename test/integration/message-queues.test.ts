@@ -140,6 +140,32 @@ describe('queues of mail domains', () => {
     expect([await countQueues(), await countStranded()]).toEqual([1, 0]);
   });
 
+  it('are kept if a message was stored while empty queues were looked for', async () => {
+    const { id } = await send(db, 'ann@a.example');
+    await finish(id);
+    // The search waits between its snapshot and the locks of the queues that it finds.
+    await db.query(sql`
+      CREATE FUNCTION pause() RETURNS boolean LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(42) IS NOT NULL $$`);
+    await db.query(sql`ALTER TABLE messages RENAME TO stored_messages`);
+    await db.query(sql`CREATE VIEW messages AS SELECT * FROM stored_messages WHERE (SELECT pause())`);
+    let sweeping: Promise<unknown> = Promise.resolve();
+    await db.withTransaction(async (tx) => {
+      await tx.query(sql`SELECT pg_advisory_xact_lock(42)`);
+      sweeping = sweep();
+      await expect
+        .poll(() =>
+          db.query(sql`
+            SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`),
+        )
+        .toHaveLength(1);
+      await send(db, 'bob@a.example');
+    });
+    await sweeping;
+    await db.query(sql`DROP VIEW messages`);
+    await db.query(sql`ALTER TABLE stored_messages RENAME TO messages`);
+    expect([await countQueues(), await countStranded()]).toEqual([1, 0]);
+  });
+
   it('strand no message, whatever is deleted and stored at the same time', async () => {
     // Queues that are not empty make the search longer, and with it the time in which a message may come.
     await db.query(sql`
