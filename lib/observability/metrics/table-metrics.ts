@@ -8,8 +8,8 @@ export interface TableReaders {
   /** Dead letters, by topic. */
   deadLetters?: () => Promise<readonly { topic: string; count: number }[]>;
   /**
-   * Pending deliveries, and how many seconds the oldest due one has been due. `unfinishedSeconds`: for messages,
-   * the time since the oldest was created, also while it waits for its next attempt.
+   * Pending deliveries, and the age of the oldest due one in seconds. `unfinishedSeconds`: the time since the
+   * oldest message was created, also while it waits for its next attempt.
    */
   deliveries?: () => Promise<
     readonly { kind: string; rows: number; oldestSeconds: number; unfinishedSeconds?: number }[]

@@ -61,7 +61,7 @@ export function createMessageJob({ metrics, tracing, ...dependencies }: Dependen
 
 const emptyBatch = 500;
 
-/** Deletes queues of mail domains that have no pending messages, so that their number does not grow forever. */
+/** Deletes queues of mail domains without pending messages, so that their number does not grow forever. */
 export function createQueueSweeper({
   db,
   log,
