@@ -36,7 +36,10 @@ interface Options<Row extends DueRow, Facts> {
 
 /** Results within this time share a COMMIT. */
 const lingerMs = 20;
-/** An idle target keeps its lease this long, so that its next delivery needs no new lease. */
+/**
+ * An idle target keeps its lease this long, so that its next delivery needs no new lease. If this process has
+ * all the leases that it may have, an idle target makes room for others at the next claim.
+ */
 const idleMs = 2_000;
 /** Minimum interval between claims of targets. A wake-up for a target without a lease does not wait. */
 const claimEveryMs = 250;
@@ -172,7 +175,8 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
   async function look(): Promise<boolean> {
     try {
       await renewLeases();
-      await leases.release(queues.removeIdle(idleMs));
+      const isFull = queues.leases().length >= limits.total;
+      await leases.release(queues.removeIdle(isFull ? claimEveryMs : idleMs));
       const claimed = await claimTargets();
       const wanted = queues.wanted();
       if (wanted.length === 0) return claimed > 0;

@@ -21,7 +21,7 @@ import { followVerdicts } from './consumers/follow-verdicts.ts';
 import { createAnswersDigests } from './domain/answers.ts';
 import { createCodes } from './domain/code.ts';
 import { createSubjectDigest } from './domain/erasure.ts';
-import { createAddressDigest } from './domain/message.ts';
+import { createDestinationDigests } from './domain/message.ts';
 import { createReceiptSigner } from './domain/receipt.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
@@ -35,7 +35,7 @@ import {
 } from './jobs/background-jobs.ts';
 import { createDecisionCounts } from './jobs/decision-counts.ts';
 import { createEraser } from './jobs/erasures.ts';
-import { createMessageJob, type Transports } from './jobs/message-deliveries.ts';
+import { createMessageJob, createQueueSweeper, type Transports } from './jobs/message-deliveries.ts';
 import { createRetention } from './jobs/retention.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
@@ -117,7 +117,7 @@ export async function composeTransactions(
       },
       limits: settings.limits,
       box,
-      addressDigest: createAddressDigest(tokenSecrets),
+      digests: createDestinationDigests(tokenSecrets),
     },
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
@@ -155,6 +155,7 @@ export async function composeTransactions(
     createPartSweeper(job),
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
+    createQueueSweeper(job),
     decisionCounts,
   ];
   const { mail, sms } = dependencies.messaging.channels;

@@ -155,6 +155,22 @@ describe('the delivery engine', () => {
     );
   });
 
+  it('lets idle targets make room for others at its limit of leases', async () => {
+    const houses = Array.from({ length: 36 }, (_, index) => `house ${index}`);
+    const { db, send, states } = await createStreet(houses);
+    for (const house of houses) await send(house);
+    // Eighteen rounds: with an idle time of two seconds for each they would take longer than the test waits.
+    const engine = createDeliveryEngine({
+      db,
+      kind: kindOf(() => done),
+      limits: { ...limits, total: 2 },
+      log,
+    });
+    engine.start();
+    onTestFinished(() => engine.stop());
+    await until(async () => expect(await states()).toEqual(['done']));
+  });
+
   it('leaves a failing target alone for its back-off', async () => {
     const { db, send } = await createStreet(['a']);
     await send('a', 5);

@@ -7,8 +7,13 @@ export interface TableReaders {
   outbox?: () => Promise<{ rows: number; oldestSeconds: number }>;
   /** Dead letters, by topic. */
   deadLetters?: () => Promise<readonly { topic: string; count: number }[]>;
-  /** Pending deliveries, and the age of the oldest due one in seconds. */
-  deliveries?: () => Promise<readonly { kind: string; rows: number; oldestSeconds: number }[]>;
+  /**
+   * Pending deliveries, and the age of the oldest due one in seconds. `unfinishedSeconds`: the time since the
+   * oldest message was created, also while it waits for its next attempt.
+   */
+  deliveries?: () => Promise<
+    readonly { kind: string; rows: number; oldestSeconds: number; unfinishedSeconds?: number }[]
+  >;
   /** Backlog per peer, by its id; only the peers with the largest backlogs. */
   backlogs?: () => Promise<
     readonly { peer: string; rows: number; oldestSeconds: number; failures: number }[]
@@ -39,6 +44,11 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'kind',
   );
   const dueAge = gauge('accord_deliveries_age_seconds', 'Age of the oldest due delivery.', 'kind');
+  const unfinishedAge = gauge(
+    'accord_messages_age_seconds',
+    'Time since the creation of the oldest message that is neither sent nor failed.',
+    'kind',
+  );
   const backlog = gauge(
     'accord_peer_backlog',
     'Parts, decisions, withdrawals and erasures that wait for a peer.',
@@ -85,9 +95,10 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
       age.set({ service }, waiting.oldestSeconds);
     }
     for (const { topic, count } of parked ?? []) dead.set({ service, topic }, count);
-    for (const { kind, rows, oldestSeconds } of made ?? []) {
+    for (const { kind, rows, oldestSeconds, unfinishedSeconds } of made ?? []) {
       due.set({ service, kind }, rows);
       dueAge.set({ service, kind }, oldestSeconds);
+      if (unfinishedSeconds !== undefined) unfinishedAge.set({ service, kind }, unfinishedSeconds);
     }
     for (const { peer, rows, oldestSeconds, failures } of peers ?? []) {
       backlog.set({ service, peer }, rows);
@@ -109,6 +120,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
         dead,
         due,
         dueAge,
+        unfinishedAge,
         backlog,
         backlogAge,
         failing,

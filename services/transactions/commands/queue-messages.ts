@@ -7,6 +7,7 @@ import type { Channels } from '../domain/context.ts';
 import {
   codeDestination,
   type Destination,
+  type DestinationDigests,
   type Message,
   type MessageSecrets,
   mailDestination,
@@ -29,7 +30,7 @@ export interface Messaging {
   channels: Channels;
   limits: MessageLimits;
   box: SecretBox;
-  addressDigest: (destination: Destination) => Buffer;
+  digests: DestinationDigests;
 }
 
 interface MessageRequest {
@@ -48,12 +49,12 @@ interface MessageRequest {
  */
 async function queueMessage(
   tx: Queries,
-  { box, limits, addressDigest }: Messaging,
+  { box, limits, digests }: Messaging,
   { transaction, kind, destination, from, code }: MessageRequest,
   whenLimited: 'refuse' | 'record' = 'record',
 ): Promise<Message> {
   const id = newUuid();
-  const address = addressDigest(destination);
+  const address = digests.addressOf(destination);
   const recent = await countRecentMessages(tx, { address, prefix: destination.prefix });
   const limit = reachedLimit(recent, kind, limits);
   if (limit && whenLimited === 'refuse')
@@ -71,6 +72,7 @@ async function queueMessage(
     transaction,
     kind,
     destination,
+    queue: digests.queueOf(destination),
     address,
     code: code?.number ?? null,
     sealed: limit ? null : box.seal(id, JSON.stringify(secrets)),

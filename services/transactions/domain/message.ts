@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import type { MessageChannel, MessageKind } from '#lib/contracts/messages.ts';
 import { listedBackoff } from '#lib/deliveries/backoff.ts';
 import {
@@ -45,8 +45,6 @@ export interface Destination {
   channel: MessageChannel;
   to: string;
   masked: string;
-  /** Queue of the delivery engine ({@link mailQueue}). */
-  queue: string;
   /** Country calling code; null for mail. */
   prefix: string | null;
 }
@@ -55,21 +53,14 @@ export interface Destination {
 export function mailDestination(text: string): Destination | undefined {
   const to = parseEmailAddress({ value: text, pointer: '' });
   if (isFault(to)) return undefined;
-  return { channel: 'mail', to, masked: maskEmailAddress(to), queue: mailQueue(to), prefix: null };
-}
-
-const mailQueues = 1024;
-
-/** Mail domains share a fixed number of queues, so that a slow domain delays at most a few others. */
-function mailQueue(address: string): string {
-  return `mail ${hash('sha256', mailDomain(address), 'buffer').readUInt32BE() % mailQueues}`;
+  return { channel: 'mail', to, masked: maskEmailAddress(to), prefix: null };
 }
 
 /** @returns undefined if the text is no telephone number. */
 function smsDestination(text: string): Destination | undefined {
   const to = parsePhoneNumber({ value: text, pointer: '' });
   if (isFault(to)) return undefined;
-  return { channel: 'sms', to, masked: maskPhoneNumber(to), queue: 'sms', prefix: phonePrefix(to) };
+  return { channel: 'sms', to, masked: maskPhoneNumber(to), prefix: phonePrefix(to) };
 }
 
 /** Where the code of a context is sent; undefined for FORM_CODE and without a confirmation. */
@@ -89,15 +80,28 @@ export function notificationAddress({
   return mailDestination(subjectInfos?.emailAddress ?? notificationRecipient ?? '');
 }
 
-/**
- * A keyed digest of an address, by which its messages are counted.
- * @param secrets of transaction tokens; the first derives the key.
- */
-export function createAddressDigest(secrets: readonly Uint8Array[]): (destination: Destination) => Buffer {
+/** Keyed digests of destinations: a domain alone can identify a person, so no column holds it as text. */
+export interface DestinationDigests {
+  /** Digest of the address, by which its messages are counted. */
+  addressOf: (destination: Destination) => Buffer;
+  /**
+   * Queue of the delivery engine. Every mail domain has its own, so that a slow domain delays no other, and
+   * nobody can compute a domain that shares the queue of another. The SMS gateway has one.
+   */
+  queueOf: (destination: Destination) => string;
+}
+
+/** @param secrets of transaction tokens; the first derives the key. */
+export function createDestinationDigests(secrets: readonly Uint8Array[]): DestinationDigests {
   const [secret] = secrets;
-  if (!secret) throw new Error('digests of addresses need a secret');
+  if (!secret) throw new Error('digests of destinations need a secret');
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'accord message addresses', 32)));
-  return ({ channel, to }) => createHmac('sha256', key).update(`${channel} ${to.toLowerCase()}`).digest();
+  const digest = (text: string) => createHmac('sha256', key).update(text).digest();
+  return {
+    addressOf: ({ channel, to }) => digest(`${channel} ${to.toLowerCase()}`),
+    queueOf: ({ channel, to }) =>
+      channel === 'sms' ? 'sms' : `domain ${digest(`domain ${mailDomain(to)}`).toString('base64url')}`,
+  };
 }
 
 const minute = 60_000;

@@ -1,3 +1,4 @@
+import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
@@ -10,7 +11,7 @@ import type { Tracing } from '#lib/observability/tracing.ts';
 import { composeMessage } from '../commands/compose-message.ts';
 import { type Message, type MessageSecrets, messageBackoff } from '../domain/message.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
-import { type MessageFacts, messageTables, recordAttempts } from '../queries/messages.ts';
+import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../queries/messages.ts';
 import type { MailTransport, SendResult, SmsTransport } from '../transports/transport.ts';
 
 /** A due message. */
@@ -55,6 +56,25 @@ export function createMessageJob({ metrics, tracing, ...dependencies }: Dependen
     log: dependencies.log,
     metrics,
     tracing,
+  });
+}
+
+const emptyBatch = 500;
+
+/** Deletes queues of mail domains without pending messages, so that their number does not grow forever. */
+export function createQueueSweeper({
+  db,
+  log,
+  everyMs,
+}: Pick<Dependencies, 'db' | 'log'> & { everyMs: number }): RepeatedWork {
+  const deleteBatch = () => db.withTransaction((tx) => deleteEmptyQueues(tx, emptyBatch));
+  return createRepeatedWork({
+    everyMs,
+    async work(isStopped) {
+      while ((await deleteBatch()) === emptyBatch && !isStopped());
+    },
+    onError: (error) =>
+      log.warn('failed to delete empty queues of messages; retried at the next interval', { error }),
   });
 }
 

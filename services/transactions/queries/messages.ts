@@ -21,6 +21,8 @@ export interface NewMessage {
   transaction: string;
   kind: MessageKind;
   destination: Destination;
+  /** Queue of the delivery engine. */
+  queue: string;
   /** Keyed digest of the address. */
   address: Buffer;
   /** Number of the code that it carries; null without one. */
@@ -31,19 +33,47 @@ export interface NewMessage {
   error: string | null;
 }
 
-/** Stores a message, which the delivery engine sends after the COMMIT. */
-export function insertMessage(tx: Queries, message: NewMessage): Promise<Message> {
-  const { destination: to, sealed } = message;
-  return tx.one<Message>(sql`
-    WITH queue AS (
-      INSERT INTO message_queues (name) VALUES (${to.queue}) ON CONFLICT DO NOTHING
-    )
+/**
+ * Stores a message, which the delivery engine sends after the COMMIT. Locks its queue until then, as a
+ * foreign key would, so that {@link deleteEmptyQueues} does not delete it.
+ */
+export async function insertMessage(tx: Queries, message: NewMessage): Promise<Message> {
+  const { destination: to, queue, sealed } = message;
+  const insert = sql`
     INSERT INTO messages AS m (id, transaction, kind, channel, queue, destination, address, prefix, code, sealed,
                                state, not_before, error, created_at)
-    VALUES (${message.id}, ${message.transaction}, ${message.kind}, ${to.channel}, ${to.queue}, ${to.masked},
-            ${message.address}, ${to.prefix}, ${message.code}, ${sealed}::bytea,
-            ${sealed === null ? 'FAILED' : 'PENDING'}, accord_now(), ${message.error}, accord_now())
-    RETURNING ${columns}`);
+    SELECT ${message.id}::uuid, ${message.transaction}, ${message.kind}, ${to.channel}, q.name, ${to.masked},
+           ${message.address}::bytea, ${to.prefix}, ${message.code}::integer, ${sealed}::bytea,
+           ${sealed === null ? 'FAILED' : 'PENDING'}, accord_now(), ${message.error}, accord_now()
+      FROM message_queues AS q WHERE q.name = ${queue} FOR KEY SHARE OF q
+    RETURNING ${columns}`;
+  const [stored] = await tx.query<Message>(insert);
+  if (stored) return stored;
+  // Transaction ids only grow, so a queue that is created again never repeats a fence. The queue may exist by
+  // now, or be deleted again before it is locked; hence the repetition.
+  await tx.query(sql`
+    INSERT INTO message_queues (name, fence) VALUES (${queue}, pg_current_xact_id()::text::bigint)
+    ON CONFLICT DO NOTHING`);
+  return insertMessage(tx, message);
+}
+
+const isEmpty = sql`
+  NOT EXISTS (SELECT FROM messages AS m WHERE m.queue = q.name AND m.state = 'PENDING')`;
+
+/**
+ * Deletes queues of mail domains without pending messages and without a lease. Queues of earlier releases,
+ * which insert messages without locking the queue, are kept; their number is bounded.
+ * @returns how many were found; deleted are those that are still empty once they are locked.
+ */
+export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<number> {
+  const found = await tx.query<{ name: string }>(sql`
+    SELECT q.name FROM message_queues AS q
+     WHERE q.name LIKE 'domain %' AND (q.lease_until IS NULL OR q.lease_until < now()) AND ${isEmpty}
+     LIMIT ${limit} FOR UPDATE SKIP LOCKED`);
+  // A request may have stored a message after the snapshot of the first statement. The second sees it.
+  await tx.query(sql`
+    DELETE FROM message_queues AS q WHERE q.name = ANY(${found.map(({ name }) => name)}::text[]) AND ${isEmpty}`);
+  return found.length;
 }
 
 /** The messages to an address in the last day, and text messages to a country in the last hour. */
@@ -139,16 +169,21 @@ export async function recordAttempts(
     )${messageEvents(source)}`);
 }
 
-/** For metrics: pending messages by channel (counted up to 100,000), and the age of the oldest due one. */
+/**
+ * For metrics: pending messages by channel (counted up to 100,000), how long the oldest due one has been due,
+ * and the time since the oldest was created.
+ */
 export function waitingMessages(
   db: Queries,
-): Promise<{ kind: string; rows: number; oldestSeconds: number }[]> {
+): Promise<{ kind: string; rows: number; oldestSeconds: number; unfinishedSeconds: number }[]> {
   return db.query(sql`
     SELECT k.kind, count(m.channel)::int AS rows,
            coalesce(extract(epoch FROM accord_now() - min(m.not_before) FILTER (WHERE m.not_before <= accord_now())),
-                    0)::float8 AS "oldestSeconds"
+                    0)::float8 AS "oldestSeconds",
+           coalesce(extract(epoch FROM accord_now() - min(m.created_at)), 0)::float8 AS "unfinishedSeconds"
       FROM (VALUES ('mail'), ('sms')) AS k (kind)
-      LEFT JOIN (SELECT m.channel, m.not_before FROM messages AS m WHERE m.state = 'PENDING' LIMIT 100000) AS m
+      LEFT JOIN (SELECT m.channel, m.not_before, m.created_at FROM messages AS m WHERE m.state = 'PENDING'
+                  LIMIT 100000) AS m
         ON m.channel = k.kind
      GROUP BY k.kind`);
 }

@@ -6,5 +6,5 @@ export const noMessaging: Messaging = {
   channels: { mail: null, sms: null },
   limits: { codes: 0, messages: 0, prefix: 0 },
   box: createSecretBox([Buffer.alloc(32)], 'test'),
-  addressDigest: () => Buffer.alloc(32),
+  digests: { addressOf: () => Buffer.alloc(32), queueOf: () => 'sms' },
 };
