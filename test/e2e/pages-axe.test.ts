@@ -53,6 +53,17 @@ describe.each(sampleLanguages)('in %s', (language) => {
     expect(complaints).toEqual([]);
   });
 
+  it.each(names.filter((name) => name.startsWith('confirm')))(
+    '%s has no fault that axe finds without JavaScript',
+    async (name) => {
+      const context = await browser.newContext({ javaScriptEnabled: false });
+      const plain = await context.newPage();
+      await openSample(plain, server.origin, name, language);
+      expect(await auditPage(plain)).toEqual([]);
+      await context.close();
+    },
+  );
+
   it('an export has no fault that axe finds, and is read without a connection', async () => {
     const context = await browser.newContext({ offline: true });
     const saved = await context.newPage();
