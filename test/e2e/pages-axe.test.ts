@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSample } from '../support/contract/open-sample.ts';
-import { auditPage } from '../support/pages/audit-page.ts';
+import { auditPage, auditPlainPage } from '../support/pages/audit-page.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
@@ -52,6 +52,17 @@ describe.each(sampleLanguages)('in %s', (language) => {
     expect(await auditPage(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
+
+  it.each(names.filter((name) => name.startsWith('confirm')))(
+    '%s has no fault that axe finds without JavaScript',
+    async (name) => {
+      const context = await browser.newContext({ javaScriptEnabled: false });
+      const plain = await context.newPage();
+      await openSample(plain, server.origin, name, language);
+      expect(await auditPlainPage(plain)).toEqual([]);
+      await context.close();
+    },
+  );
 
   it('an export has no fault that axe finds, and is read without a connection', async () => {
     const context = await browser.newContext({ offline: true });

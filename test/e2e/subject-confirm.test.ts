@@ -1,9 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createTransaction } from '../support/instances/live-transactions.ts';
-import { auditPage } from '../support/pages/audit-page.ts';
+import { codeIn, startMailServer } from '../support/network/mail-server.ts';
+import { startSmsGateway } from '../support/network/sms-gateway.ts';
+import { auditPage, auditPlainPage } from '../support/pages/audit-page.ts';
 import { subjectSession } from '../support/pages/subject-session.ts';
 
-const session = subjectSession({ CODE_RESEND_AFTER: 'PT10M' });
+const [mails, gateway] = await Promise.all([startMailServer(), startSmsGateway()]);
+afterAll(() => Promise.all([mails.close(), gateway.close()]));
+const session = subjectSession({
+  CODE_RESEND_AFTER: 'PT10M',
+  MAIL_URL: mails.url,
+  SMS_URL: `${gateway.origin}/send`,
+});
 const { question, press, heading, statusAfter } = session;
 const letter = 'The programme letter';
 
@@ -25,9 +33,33 @@ async function submitForm(javaScriptEnabled: boolean, context: object = {}): Pro
 
 const field = () => session.page.getByLabel('Code', { exact: true });
 const shownCode = async () => (await session.page.locator('.code-shown').textContent())?.trim() ?? '';
-/** Six digits that are not the code, in its groups. */
-const wrongCode = async () => (await shownCode()).replaceAll(/\d/g, (digit) => String(9 - Number(digit)));
+/** Other digits, in the same groups. */
+const otherThan = (code: string) => code.replaceAll(/\d/g, (digit) => String(9 - Number(digit)));
+const wrongCode = async () => otherThan(await shownCode());
 const alert = () => session.page.getByRole('alert');
+
+/** How a code is sent, read, and named on pages. */
+const ways = [
+  {
+    confirmation: 'EMAIL_CODE',
+    by: 'email',
+    destination: 'a…@example.org',
+    receive: async ({ emailAddress }: Contact) => codeIn(await mails.waitFor(emailAddress)),
+  },
+  {
+    confirmation: 'SMS_CODE',
+    by: 'SMS',
+    destination: '…1234',
+    receive: async ({ phoneNumber }: Contact) =>
+      /#(\d{6})$/.exec((await gateway.waitFor(phoneNumber)).fields.text ?? '')?.[1] ?? 'no code',
+  },
+];
+interface Contact {
+  emailAddress: string;
+  phoneNumber: string;
+}
+const ann: Contact = { emailAddress: 'ann@example.org', phoneNumber: '+33639981234' };
+const amy: Contact = { emailAddress: 'amy@example.org', phoneNumber: '+33639991234' };
 
 describe.each([true, false])('a code (JavaScript: %s)', (javaScriptEnabled) => {
   it('that is shown and entered confirms the answers, and the receipt says so', async () => {
@@ -55,6 +87,33 @@ describe.each([true, false])('a code (JavaScript: %s)', (javaScriptEnabled) => {
     await heading('Your answers are saved');
   });
 
+  it.each(ways)('of $confirmation is sent, told to be wrong, and confirms the answers', async (way) => {
+    const subjectInfos = javaScriptEnabled ? ann : amy;
+    await submitForm(javaScriptEnabled, { confirmation: way.confirmation, subjectInfos });
+    await session.page
+      .getByText(`A six-digit code has been sent by ${way.by} to ${way.destination}.`)
+      .waitFor();
+    const code = await way.receive(subjectInfos);
+    expect(await session.page.content()).not.toContain(code);
+    await field().fill(otherThan(code));
+    expect(await statusAfter('Confirm')).toBe(422);
+    expect(await alert().textContent()).toContain('This code is not correct');
+    await field().fill(`${code.slice(0, 3)} ${code.slice(3)}`);
+    await press('Confirm');
+    await heading('Your answers are saved');
+    await session.page.getByRole('link', { name: 'See the receipt' }).click();
+    await session.page.getByText(`A code sent by ${way.by} to ${way.destination}, entered on`).waitFor();
+  });
+
+  it('is asked for by a page without a fault that axe finds, before and after a wrong code', async () => {
+    const audit = javaScriptEnabled ? auditPage : auditPlainPage;
+    await submitForm(javaScriptEnabled);
+    expect(await audit(session.page)).toEqual([]);
+    await field().fill(await wrongCode());
+    expect(await statusAfter('Confirm')).toBe(422);
+    expect(await audit(session.page)).toEqual([]);
+  });
+
   it('that is requested again too early stays, and the page says when to ask again', async () => {
     await submitForm(javaScriptEnabled);
     const code = await shownCode();
@@ -70,14 +129,6 @@ it('the form leads back to the page of the code until the answers are confirmed 
   await heading('Confirm your answers');
   await press('Cancel');
   await heading('Cancelled');
-});
-
-it('a page that confirms has no fault that axe finds, before and after a wrong code', async () => {
-  await submitForm(true);
-  expect(await auditPage(session.page)).toEqual([]);
-  await field().fill(await wrongCode());
-  expect(await statusAfter('Confirm')).toBe(422);
-  expect(await auditPage(session.page)).toEqual([]);
 });
 
 it('a page that confirms is not stored by browsers and proxies', async () => {

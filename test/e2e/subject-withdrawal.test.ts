@@ -85,7 +85,7 @@ describe('the final page', () => {
       .locator('main')
       .locator('a, button')
       .evaluateAll((all) => all.map((each) => (each as { textContent: string | null }).textContent));
-    expect(doors.slice(0, 3)).toEqual(['See the receipt', 'Receipt as PDF', 'Print']);
+    expect(doors.slice(0, 3)).toEqual(['Receipt as PDF', 'See the receipt', 'Print']);
     await session.page.evaluate('window.print = () => { document.body.dataset.printed = "yes" }');
     await press('Print');
     expect(await session.page.evaluate('document.body.dataset.printed')).toBe('yes');

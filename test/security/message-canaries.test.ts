@@ -1,10 +1,12 @@
 import { createHash, randomInt } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createKey } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { startMailServer } from '../support/network/mail-server.ts';
 import { startSmsGateway } from '../support/network/sms-gateway.ts';
+import { startTraceCollector } from '../support/network/trace-collector.ts';
+import { patience } from '../support/run/patience.ts';
 import { openDatabase } from './canaries/broken-database.ts';
 import { createCanaries } from './canaries/canaries.ts';
 import {
@@ -17,7 +19,11 @@ import {
 } from './canaries/message-flows.ts';
 import { createRecorder } from './canaries/recorder.ts';
 
-const [mails, gateway] = await Promise.all([startMailServer(), startSmsGateway()]);
+const [mails, gateway, collector] = await Promise.all([
+  startMailServer(),
+  startSmsGateway(),
+  startTraceCollector(),
+]);
 const canaries = createCanaries();
 const address = (name: string) => `${canaries.plant(name)}@mail.example`;
 /** French numbers for films. */
@@ -61,6 +67,7 @@ beforeAll(async () => {
     MAIL_URL: mails.url,
     SMS_URL: `${gateway.origin}/send`,
     SMS_FROM: 'Riverside',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
   });
   const database = await openDatabase(instance.databaseUrl);
   await database.copyEvents();
@@ -84,7 +91,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await instance?.stop();
-  await Promise.all([mails.close(), gateway.close()]);
+  await Promise.all([mails.close(), gateway.close(), collector.close()]);
 });
 
 const without = (text: string, fractions: RegExp) => text.replaceAll(fractions, '');
@@ -150,6 +157,18 @@ describe('codes, their digests, addresses and telephone numbers', () => {
 
   it('are in no metric', () => {
     expectNothingIn(without(metrics, / \S+$/gm));
+  });
+
+  it('are in no trace', async () => {
+    const spans = (name: string) => collector.spans().filter((span) => span.name === name);
+    // The export lags behind. Spans arrive in the order in which they ended.
+    const creations = seen().filter(({ request }) => request === 'POST /consents');
+    await vi.waitFor(() => expect(spans('POST /consents')).toHaveLength(creations.length), patience);
+    for (const name of ['POST /consents/{txid}/confirm', 'POST /consents/{txid}/invitation'])
+      expect(spans(name), name).not.toEqual([]);
+    expect(spans('POST /consents/{txid}/submit').filter(({ failed }) => failed)).toHaveLength(2);
+    for (const name of ['deliver mail', 'deliver sms']) expect(spans(name).length, name).toBeGreaterThan(1);
+    expectNothingIn(collector.bytes());
   });
 
   it('are in no URL', () => {

@@ -86,6 +86,8 @@ it('kill -9 between the reply of the mail server and the COMMIT sends a mail twi
   reply();
   await vi.waitFor(
     async () => {
+      // A transaction keeps what it has read of pg_stat_activity.
+      await client.query('SELECT pg_stat_clear_snapshot()');
       const { rows } = await client.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );

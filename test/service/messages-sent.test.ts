@@ -220,6 +220,19 @@ describe('an invitation', () => {
     expect(server.to(emailAddress)).toHaveLength(1);
   });
 
+  it('causes an event without its address after it was sent', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop, { sendInvitation: true, subjectInfos: { emailAddress } });
+    await waitForState(made, 'SENT');
+    const events = await eventsOf(instance, made);
+    expect(events.map(({ event }) => event.type)).toEqual([
+      'io.accord.consent.created.v1',
+      'io.accord.message.sent.v1',
+    ]);
+    const data = { transaction: made.id, kind: 'invitation', channel: 'mail' };
+    expect(events[1]?.event.data).toEqual({ message: expect.any(String), ...data });
+  });
+
   it('is sent on request, and expires with its transaction', async () => {
     const emailAddress = someone();
     server.behave(emailAddress, { recipient: 450 });
@@ -301,7 +314,7 @@ describe('news of a withdrawal', () => {
   });
 });
 
-describe('a message that the server refuses', () => {
+describe('a message that the server refuses or delays', () => {
   it('has failed for good after a 5xx, with its class and its event', async () => {
     const emailAddress = someone();
     server.behave(emailAddress, { recipient: 550 });
@@ -329,6 +342,19 @@ describe('a message that the server refuses', () => {
     await waitForState(made, 'SENT');
     expect(server.to(emailAddress)).toHaveLength(1);
     await letTimePass(instance, '0 seconds');
+  });
+
+  it('is SENT once, however late the server accepts it', async () => {
+    const emailAddress = someone();
+    const { promise: after, resolve: accept } = Promise.withResolvers<void>();
+    server.behave(emailAddress, { after });
+    const made = await createTransaction(shop, { sendInvitation: true, subjectInfos: { emailAddress } });
+    await server.waitFor(emailAddress);
+    expect(await messagesOf(made)).toMatchObject([{ state: 'PENDING', attempts: 0 }]);
+    accept();
+    await waitForState(made, 'SENT');
+    expect(await messagesOf(made)).toMatchObject([{ attempts: 0 }]);
+    expect(server.to(emailAddress)).toHaveLength(1);
   });
 
   it('delays no other: a silent domain holds up its own mails alone', async () => {

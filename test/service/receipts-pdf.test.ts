@@ -60,17 +60,22 @@ describe('a receipt as PDF', () => {
     expect(attachments).toEqual({ 'receipt.jws': signed });
   });
 
-  it('is offered on the final page and first on the receipt', async () => {
+  it('is offered before the other formats, on the receipt and on the final page', async () => {
     const html = { headers: { Accept: 'text/html' } };
     const receipt = parsePage(await (await get('en', '?format=html')).text());
     const links = receipt.tagged('a').map(({ attribs }) => attribs.href ?? '');
+    expect(links.find((href) => href.includes('format='))).toContain(encodeURIComponent('application/pdf'));
     const final = links.find((href) => href.includes(`/consents/${made.en?.id}?t=`)) ?? '';
     const page = parsePage(await (await instance.fetch(final, html)).text());
-    const offered = page.tagged('a').find((link) => page.text(link) === 'Receipt as PDF');
-    expect((await instance.fetch(offered?.attribs.href ?? '')).headers.get('content-type')).toBe(
-      'application/pdf',
+    const offers = page.tagged('a').filter(({ attribs }) => attribs.href?.includes('/receipts/'));
+    expect(offers.map((offer) => [page.text(offer), offer.attribs.class])).toEqual([
+      ['Receipt as PDF', 'button primary'],
+      ['See the receipt', 'button'],
+    ]);
+    const types = offers.map(async ({ attribs }) =>
+      (await instance.fetch(attribs.href ?? '', html)).headers.get('content-type'),
     );
-    expect(links.find((href) => href.includes('format='))).toContain(encodeURIComponent('application/pdf'));
+    expect(await Promise.all(types)).toEqual(['application/pdf', expect.stringMatching(/^text\/html/)]);
   });
 
   it('has the same bytes each time', async () => {

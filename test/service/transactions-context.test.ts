@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createKey, signIn } from '../support/instances/callers.ts';
-import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { callerWith, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
+import { problemOf } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
 const instance = useInstance();
@@ -191,4 +192,37 @@ describe('an object', () => {
       );
     },
   );
+});
+
+describe('a context that needs mail or SMS', () => {
+  it('is a 422 that names the setting, if the channel is not configured', async () => {
+    const environment = { DEMO: 'false', DATABASE_URL: instance.databaseUrl };
+    const key = await createKey(instance, 'without mail and SMS');
+    const other = await startTestInstance(environment, instance.secrets);
+    try {
+      const shop = callerWith(other, key.headers);
+      const subjectInfos = { emailAddress: 'ann@example.org', phoneNumber: '+33639981234' };
+      const needs: [Body, string, string][] = [
+        [{ confirmation: 'EMAIL_CODE' }, '/confirmation', 'MAIL_URL'],
+        [{ confirmation: 'SMS_CODE' }, '/confirmation', 'SMS_URL'],
+        [{ sendInvitation: true }, '/sendInvitation', 'MAIL_URL'],
+        [{ notification: 'email.001' }, '/notification', 'MAIL_URL'],
+      ];
+      for (const [need, pointer, setting] of needs) {
+        const body = { subject: 'gil', layout: 'layout.001', subjectInfos, ...need };
+        const detail = expect.stringContaining(`(${setting})`);
+        expect(await problemOf(await shop.send('POST', '/consents', body))).toMatchObject({
+          said: '422 not-available',
+          errors: [{ pointer, code: 'not-available', detail }],
+        });
+      }
+      const { id } = await createTransaction(shop, { subjectInfos });
+      expect(await problemOf(await shop.send('POST', `/consents/${id}/invitation`))).toMatchObject({
+        said: '422 not-available',
+        detail: expect.stringContaining('(MAIL_URL)'),
+      });
+    } finally {
+      await other.stop();
+    }
+  });
 });

@@ -88,12 +88,17 @@ export interface RecentMessages {
   oldestToPrefix: number;
 }
 
-/** Counts recent messages. Locks the address until the end of the database transaction. */
+/**
+ * Counts recent messages. Locks the address, and then the country of a text message, until the end of the
+ * database transaction: parallel requests cannot exceed a limit together.
+ */
 export async function countRecentMessages(
   tx: Queries,
   { address, prefix }: { address: Buffer; prefix: string | null },
 ): Promise<RecentMessages> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(${address.readInt32BE(0)}, ${address.readInt32BE(4)})`);
+  if (prefix !== null)
+    await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('sms'), hashtext(${prefix}))`);
   return tx.one<RecentMessages>(sql`
     SELECT r.*, coalesce(p.rows, 0) AS "toPrefix", coalesce(p.oldest, 0) AS "oldestToPrefix"
       FROM (SELECT count(*)::int AS messages, count(*) FILTER (WHERE m.kind = 'code')::int AS codes,

@@ -28,6 +28,21 @@ const looks = [
 ] as const;
 
 /**
+ * Looks at a page that was loaded without JavaScript. axe needs timers, so scripts are allowed meanwhile;
+ * those of the page were skipped when it loaded.
+ */
+export async function auditPlainPage(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  const disableScripts = (value: boolean) => session.send('Emulation.setScriptExecutionDisabled', { value });
+  // Chromium ignores a value that this session has already.
+  await disableScripts(true);
+  await disableScripts(false);
+  const found = await auditPage(page);
+  await disableScripts(true);
+  return found;
+}
+
+/**
  * Looks at the page as it stands, light and narrow, dark and wide: axe's faults, sideways scrolling, targets
  * that are too small.
  * @returns what is wrong, as sentences.
