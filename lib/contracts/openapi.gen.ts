@@ -3271,8 +3271,8 @@ export interface components {
             name: string;
             /**
              * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until all owners hold theirs (`together`); ACCEPTED:
-             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance, or the part
-             *     or the decision about it was not delivered in time (`reason: expired`).
+             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance, or erased with
+             *     its person; or the part or the decision about it was not acknowledged in time (`reason: expired`).
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
