@@ -15,7 +15,7 @@ export interface Container {
   name: string;
   image: string;
   args?: string[];
-  env?: { name: string; value?: string; valueFrom?: unknown }[];
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
   resources: { requests?: Record<string, string>; limits?: Record<string, string> };
   securityContext: Record<string, unknown>;
 }
