@@ -77,6 +77,29 @@ function kindOf(volume: NonNullable<PodSpec['volumes']>[number]): string | undef
   return Object.keys(volume).find((key) => key !== 'name');
 }
 
+describe.each(sources.filter(([file]) => file.startsWith('trial/')))('the store of %s', (_, manifests) => {
+  it('accepts connections at its port only, and only from pods of a release in its namespace', () => {
+    const specOf = (wanted: string[]) => manifests.find(({ kind }) => wanted.includes(kind))?.spec;
+    const service = specOf(['Service']) as { selector: object; ports: { port: number }[] };
+    const labels = podLabelsOf(specOf(['Deployment', 'StatefulSet']));
+    expect(labels).toEqual(service.selector);
+    expect(specOf(['NetworkPolicy'])).toEqual({
+      podSelector: { matchLabels: labels },
+      policyTypes: ['Ingress'],
+      ingress: [
+        {
+          from: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'accord' } } }],
+          ports: service.ports,
+        },
+      ],
+    });
+  });
+});
+
+function podLabelsOf(workload: Manifest['spec'] | undefined): unknown {
+  return (workload?.template as { metadata?: { labels?: object } } | undefined)?.metadata?.labels;
+}
+
 describe.skipIf(!chart).each(examples)('the NetworkPolicies of %s', (example) => {
   const manifests = new Map(sources).get(example) ?? [];
   const { ingress, egress } = connectionsOf(manifests);
