@@ -3,8 +3,9 @@ import { expectThat, type Scenario, waitUntil } from '../scenario.ts';
 import { withoutLoss } from './under-load.ts';
 
 /**
- * A program for Node.js that makes the first process of its container allocate 2 GiB, through the inspector, which SIGUSR1 opens on the loopback interface. Another process with the memory would be killed
- * in place of the service where the kernel kills single processes (cgroup v1).
+ * A program for Node.js that makes the first process of its container allocate 2 GiB, through the inspector,
+ * which SIGUSR1 opens on the loopback interface. The first process itself has to exceed the limit: of several
+ * processes, cgroup v1 kills only the largest one.
  */
 const program = `
 const allocate = 'globalThis.all = []; setInterval(() => all.length < 64 && all.push(Buffer.alloc(32 << 20, 1)), 20)';
