@@ -49,21 +49,19 @@ export async function openChart() {
   if (!helm) return null;
   const run = async (words: readonly string[]) => (await execute(helm, words, { maxBuffer: 1 << 26 })).stdout;
   const valuesOf = (example: string) => ['--values', path.join(chart, 'examples', example)];
+  const render = (source: string, example: string, more: readonly string[] = []) =>
+    run(['template', 'accord', source, '--namespace', 'consent', ...valuesOf(example), ...more]);
   return {
     /** Rejects with the faults. */
     lint: (example: string) => run(['lint', '--strict', chart, ...valuesOf(example)]),
     /** The text of all manifests. @param more arguments of `helm template`. */
-    render: (example: string, ...more: string[]) =>
-      run(['template', 'accord', chart, '--namespace', 'consent', ...valuesOf(example), ...more]),
+    render: (example: string, ...more: string[]) => render(chart, example, more),
+    /** The text of all manifests of an archive. */
+    renderArchive: (archive: string, example: string) => render(archive, example),
     /** What Helm prints after an installation. */
     notes: async (example: string) => {
       const words = ['install', 'accord', chart, '--dry-run=client', ...valuesOf(example)];
       return (await run(words)).split(/^NOTES:\n/m)[1] ?? '';
-    },
-    /** Makes the archive of the chart in a folder. @returns its path. */
-    pack: async (folder: string) => {
-      await run(['package', chart, '--destination', folder]);
-      return path.join(folder, readdirSync(folder)[0] ?? '');
     },
   };
 }
