@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { findHelm } from '../../../deploy/local/helm.ts';
@@ -38,6 +38,15 @@ export interface Manifest {
 
 /** The files with values that the chart comes with. */
 export const examples = readdirSync(path.join(chart, 'examples')).filter((file) => file.endsWith('.yaml'));
+
+/** The stores of the trial, by file. */
+export function readTrial(): [string, Manifest[]][] {
+  const folder = path.join(chart, 'trial');
+  return readdirSync(folder).map((file) => [
+    `trial/${file}`,
+    readManifests(readFileSync(path.join(folder, file), 'utf8')),
+  ]);
+}
 
 /** Helm with this chart; null where it cannot be had, so that tests are skipped. */
 export async function openChart() {
