@@ -4,8 +4,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { packChart } from './chart-archive.ts';
 
-// `npm run helm:package [-- --destination folder]`: makes the archive of the chart, and reports its path and its
-// SHA-256. The archive of a commit is the same on every machine with the same version of Helm.
+// `npm run helm:package [-- --destination folder]`: makes the archive of the chart, and reports its path and
+// its SHA-256. The archive of a commit is the same on every machine with the same version of Helm.
 
 const { values } = parseArgs({
   options: { destination: { type: 'string', short: 'd', default: '.' } },
