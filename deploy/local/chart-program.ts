@@ -16,4 +16,5 @@ const archive = await packChart(root, path.resolve(values.destination));
 const digest = createHash('sha256')
   .update(await readFile(archive))
   .digest('hex');
+
 process.stdout.write(`${archive} has the SHA-256 ${digest}\n`);
