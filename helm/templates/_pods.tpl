@@ -96,15 +96,26 @@ callers. As JSON list. Takes name and service.
 
 {{/*
 A checksum of the content of Secrets, so that `helm upgrade` restarts the pods that read a changed one. `helm template`
-reads no cluster: there a changed podAnnotation restarts pods. Takes root and sources (YAML, as in a projected volume).
+reads no cluster: there a changed podAnnotation restarts pods. Takes root, sources (YAML, as in a projected volume) and
+env (YAML, as in a container).
 */}}
 {{- define "accord.secretsChecksum" -}}
-{{- $content := list }}
+{{- $reads := list }}
 {{- range fromYamlArray .sources }}
-{{- $secret := lookup "v1" "Secret" $.root.Release.Namespace .secret.name | default dict }}
+{{- $name := .secret.name }}
 {{- range .secret.items }}
-{{- $content = append $content (printf "%s=%s" .path (dig "data" .key "" $secret)) }}
+{{- $reads = append $reads (dict "as" .path "name" $name "key" .key) }}
 {{- end }}
+{{- end }}
+{{- range $variable := fromYamlArray .env }}
+{{- with dig "valueFrom" "secretKeyRef" dict $variable }}
+{{- $reads = append $reads (dict "as" $variable.name "name" .name "key" .key) }}
+{{- end }}
+{{- end }}
+{{- $content := list }}
+{{- range $reads }}
+{{- $secret := lookup "v1" "Secret" $.root.Release.Namespace .name | default dict }}
+{{- $content = append $content (printf "%s=%s" .as (dig "data" .key "" $secret)) }}
 {{- end }}
 {{- toJson $content | sha256sum }}
 {{- end }}

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readServiceSettings } from '#lib/config/settings.ts';
@@ -7,7 +6,6 @@ import { definitions, secretShares } from '../../services/definitions.ts';
 import { examples, type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
 import { connectionsOf } from '../support/helm/network-policies.ts';
 import { environmentOf, podsIn, secretFilesOf } from '../support/helm/settings-of.ts';
-import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
@@ -22,11 +20,6 @@ describe.skipIf(!chart)('the chart', () => {
   it.each(examples)('renders the same bytes from %s twice', async (example) => {
     const [first, second] = await Promise.all([chart?.render(example), chart?.render(example)]);
     expect(first).toBe(second);
-  });
-
-  it('is packed to the same bytes twice', async () => {
-    const pack = async () => readFile((await chart?.pack(await temporaryFolder())) as string);
-    expect((await pack()).equals(await pack())).toBe(true);
   });
 
   it.each(definitions.map((definition) => [definition.name, definition] as const))(

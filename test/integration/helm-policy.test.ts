@@ -1,16 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { definitions } from '../../services/definitions.ts';
-import { examples, type Manifest, openChart, type PodSpec, readManifests } from '../support/helm/chart.ts';
+import {
+  examples,
+  type Manifest,
+  openChart,
+  type PodSpec,
+  readManifests,
+  readTrial,
+} from '../support/helm/chart.ts';
 import { connectionsOf } from '../support/helm/network-policies.ts';
 import { podsIn } from '../support/helm/settings-of.ts';
 
-const trial = path.join(import.meta.dirname, '..', '..', 'helm', 'trial');
 const chart = await openChart();
-const sources: [string, Manifest[]][] = [];
-for (const file of readdirSync(trial))
-  sources.push([`trial/${file}`, readManifests(readFileSync(path.join(trial, file), 'utf8'))]);
+const sources = readTrial();
 for (const example of chart ? examples : [])
   sources.push([example, readManifests((await chart?.render(example)) ?? '')]);
 
@@ -75,6 +77,29 @@ const allowedVolumes = ['configMap', 'emptyDir', 'projected', 'secret', 'persist
 
 function kindOf(volume: NonNullable<PodSpec['volumes']>[number]): string | undefined {
   return Object.keys(volume).find((key) => key !== 'name');
+}
+
+describe.each(readTrial())('the store of %s', (_, manifests) => {
+  it('accepts connections at its port only, and only from pods of a release in its namespace', () => {
+    const specOf = (wanted: string[]) => manifests.find(({ kind }) => wanted.includes(kind))?.spec;
+    const service = specOf(['Service']) as { selector: object; ports: { port: number }[] };
+    const labels = podLabelsOf(specOf(['Deployment', 'StatefulSet']));
+    expect(labels).toEqual(service.selector);
+    expect(specOf(['NetworkPolicy'])).toEqual({
+      podSelector: { matchLabels: labels },
+      policyTypes: ['Ingress'],
+      ingress: [
+        {
+          from: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'accord' } } }],
+          ports: service.ports,
+        },
+      ],
+    });
+  });
+});
+
+function podLabelsOf(workload: Manifest['spec'] | undefined): unknown {
+  return (workload?.template as { metadata?: { labels?: object } } | undefined)?.metadata?.labels;
 }
 
 describe.skipIf(!chart).each(examples)('the NetworkPolicies of %s', (example) => {

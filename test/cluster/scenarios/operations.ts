@@ -5,6 +5,7 @@ import { rotateInstanceKeys } from '#lib/config/rotate-instance-keys.ts';
 import { generatePrivateKey, generateSharedSecret } from '#lib/config/secret-values.ts';
 import { release, services } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
+import { memoryScenario } from './memory-limit.ts';
 import { withoutFailure, withoutLoss } from './under-load.ts';
 
 /** What operators do. */
@@ -58,20 +59,7 @@ export const operationScenarios: Scenario[] = [
         await waitForRollouts(stage);
       }),
   },
-  {
-    name: 'memory limit',
-    promise:
-      'A pod that exceeds its memory limit is restarted, and no acknowledged answer is lost or stored twice.',
-    run: (stage) =>
-      withoutLoss(stage, async () => {
-        const { kubectl } = stage.organisation;
-        const selector = '--selector=app.kubernetes.io/component=transactions';
-        const [pod = ''] = (await kubectl('get', 'pods', selector, '--output=name')).trim().split('\n');
-        const eater = 'const all = []; setInterval(() => all.push(Buffer.alloc(64 << 20, 1)), 20)';
-        await kubectl('exec', pod, '--', 'sh', '-c', `exec node --eval '${eater}'`).catch(() => '');
-        await waitForRollouts(stage);
-      }),
-  },
+  memoryScenario,
   {
     name: 'autoscaling',
     promise: 'The HorizontalPodAutoscaler adds pods of transactions under load and removes them afterwards.',

@@ -69,12 +69,15 @@ export const faultScenarios: Scenario[] = [
   ...(['statefulset/trial-kafka', 'deployment/trial-redis', 'statefulset/trial-postgres'] as const).map(
     (store): Scenario => ({
       name: `no ${store.split('-')[1]}`,
-      promise: `While ${store.split('-')[1]} is away for 60 seconds, no acknowledged answer is lost or stored twice; afterwards the services work.`,
+      promise: `While ${store.split('-')[1]} is away for 60 seconds, without a pod, no acknowledged answer is lost or stored twice; afterwards the services work.`,
       run: (stage) =>
         withoutLoss(stage, async () => {
           const { kubectl } = stage.organisation;
           await kubectl('scale', store, '--replicas=0');
+          const name = store.split('/')[1] as string;
+          await killPods(stage, name);
           await pause(60_000);
+          expectThat((await podsOf(stage, name)) === '', `${name} was not away`);
           await kubectl('scale', store, '--replicas=1');
           await kubectl('rollout', 'status', store, '--timeout=180s');
           for (const service of services)
@@ -151,6 +154,19 @@ function describe({ flows, seconds, submits }: Load): string {
   const sorted = submits.toSorted((a, b) => a - b);
   const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
   return `${flows} flows at ${(flows / seconds).toFixed(0)} a second, submit p99 ${p99.toFixed(0)} ms`;
+}
+
+/** Ends the pods of a store within a second, by SIGKILL if need be, and waits until they are gone. */
+async function killPods(stage: Stage, name: string): Promise<void> {
+  const selector = `--selector=app.kubernetes.io/name=${name}`;
+  const options = ['--grace-period=1', '--ignore-not-found', '--wait=false'];
+  await stage.organisation.kubectl('delete', 'pods', selector, ...options);
+  await waitUntil(`${name} is away`, async () => (await podsOf(stage, name)) === '', 30_000);
+}
+
+async function podsOf({ organisation }: Stage, name: string): Promise<string> {
+  const selector = `--selector=app.kubernetes.io/name=${name}`;
+  return (await organisation.kubectl('get', 'pods', selector, '--output=name')).trim();
 }
 
 async function killProcess({ cluster }: Stage, program: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { findHelm } from '../../../deploy/local/helm.ts';
@@ -15,7 +15,7 @@ export interface Container {
   name: string;
   image: string;
   args?: string[];
-  env?: { name: string; value?: string; valueFrom?: unknown }[];
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
   resources: { requests?: Record<string, string>; limits?: Record<string, string> };
   securityContext: Record<string, unknown>;
 }
@@ -39,6 +39,15 @@ export interface Manifest {
 /** The files with values that the chart comes with. */
 export const examples = readdirSync(path.join(chart, 'examples')).filter((file) => file.endsWith('.yaml'));
 
+/** The stores of the trial, by file. */
+export function readTrial(): [string, Manifest[]][] {
+  const folder = path.join(chart, 'trial');
+  return readdirSync(folder).map((file) => [
+    `trial/${file}`,
+    readManifests(readFileSync(path.join(folder, file), 'utf8')),
+  ]);
+}
+
 /** Helm with this chart; null where it cannot be had, so that tests are skipped. */
 export async function openChart() {
   const helm = await findHelm().catch((error: unknown) => {
@@ -49,21 +58,19 @@ export async function openChart() {
   if (!helm) return null;
   const run = async (words: readonly string[]) => (await execute(helm, words, { maxBuffer: 1 << 26 })).stdout;
   const valuesOf = (example: string) => ['--values', path.join(chart, 'examples', example)];
+  const render = (source: string, example: string, more: readonly string[] = []) =>
+    run(['template', 'accord', source, '--namespace', 'consent', ...valuesOf(example), ...more]);
   return {
     /** Rejects with the faults. */
     lint: (example: string) => run(['lint', '--strict', chart, ...valuesOf(example)]),
     /** The text of all manifests. @param more arguments of `helm template`. */
-    render: (example: string, ...more: string[]) =>
-      run(['template', 'accord', chart, '--namespace', 'consent', ...valuesOf(example), ...more]),
+    render: (example: string, ...more: string[]) => render(chart, example, more),
+    /** The text of all manifests of an archive. */
+    renderArchive: (archive: string, example: string) => render(archive, example),
     /** What Helm prints after an installation. */
     notes: async (example: string) => {
       const words = ['install', 'accord', chart, '--dry-run=client', ...valuesOf(example)];
       return (await run(words)).split(/^NOTES:\n/m)[1] ?? '';
-    },
-    /** Makes the archive of the chart in a folder. @returns its path. */
-    pack: async (folder: string) => {
-      await run(['package', chart, '--destination', folder]);
-      return path.join(folder, readdirSync(folder)[0] ?? '');
     },
   };
 }

@@ -12,10 +12,6 @@ interface Row {
   description: string;
 }
 
-/** Values whose name says everything. */
-const obvious =
-  /(^|\.)(port|key|labels|interval|database|kafka|redis|issuer|mail|sms|auth|peers|webhooks|\w+Replicas|resources)$/;
-
 /** The rows of a map: one for each value, and one for each map that has a comment. */
 function rowsOf(map: YAMLMap, prefix: string): Row[] {
   return map.items.flatMap((item, index) => {
@@ -33,7 +29,7 @@ function rowsOf(map: YAMLMap, prefix: string): Row[] {
 
 const document = parseDocument(readFileSync(new URL('values.yaml', helm), 'utf8'));
 const rows = rowsOf(document.contents as YAMLMap, '');
-const missing = rows.filter(({ path, description }) => !description && !obvious.test(path));
+const missing = rows.filter(({ description }) => !description);
 const table = rows.map(
   ({ path, standard, description }) =>
     `| \`${path}\` | ${standard ? `\`${standard}\`` : ''} | ${description.replaceAll('|', '\\|')} |`,

@@ -31,3 +31,30 @@ export function secretFilesOf(
   );
   return Object.fromEntries(files);
 }
+
+/** An entry of a Secret. */
+export interface SecretEntry {
+  name: string;
+  key: string;
+}
+
+/**
+ * The entries of Secrets that a pod reads, as variables or files.
+ * @throws Error if the pod reads a Secret in another way: the checksum in the template covers these two only.
+ */
+export function secretEntriesOf(pod: PodSpec | undefined): SecretEntry[] {
+  const { containers = [], volumes = [] } = pod ?? {};
+  const variables = containers.flatMap(({ env = [] }) =>
+    env.flatMap(({ valueFrom }) => (valueFrom?.secretKeyRef ? [valueFrom.secretKeyRef] : [])),
+  );
+  const files = volumes.flatMap(({ projected }) =>
+    (projected?.sources ?? []).flatMap(({ secret }) =>
+      secret.items.map(({ key }) => ({ name: secret.name, key })),
+    ),
+  );
+  const text = JSON.stringify(pod).match(/"(secret|secretName|secretRef|secretKeyRef)":/g) ?? [];
+  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
+  if (text.length !== variables.length + sources.length)
+    throw new Error('the pod reads a Secret neither by secretKeyRef nor as projected volume');
+  return [...variables, ...files];
+}
