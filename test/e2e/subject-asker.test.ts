@@ -18,10 +18,7 @@ describe('the demonstration', () => {
     await press('Send my choices');
     await heading('Your answers are saved');
     expect(await masthead()).toBe('Riverside Theatre');
-    await session.page
-      .getByRole('link', { name: /receipt/i })
-      .first()
-      .click();
+    await session.page.getByRole('link', { name: 'See the receipt' }).click();
     await heading('Consent receipt');
     await session.page.getByText('What Riverside Theatre asked').waitFor();
   });
@@ -45,10 +42,7 @@ describe('a form in which another organisation asks', () => {
     await press('Send my choices');
     await heading('Your answers are saved');
     expect(await masthead()).toBe(asked);
-    await session.page
-      .getByRole('link', { name: /receipt/i })
-      .first()
-      .click();
+    await session.page.getByRole('link', { name: 'See the receipt' }).click();
     await heading('Consent receipt');
     expect(await masthead()).toBe(asked);
     await session.page.getByText('What Harbour Museum asked').waitFor();

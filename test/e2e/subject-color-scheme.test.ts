@@ -53,10 +53,7 @@ describe('the colours that an address asks for', () => {
     await session.press('Send my choices');
     await isRight('Your answers are saved');
     const final = session.page.url();
-    await session.page
-      .getByRole('link', { name: /receipt/i })
-      .first()
-      .click();
+    await session.page.getByRole('link', { name: 'See the receipt' }).click();
     await session.page.waitForURL(/receipts/);
     expect(await colorsOf(session.page)).toBe(wanted);
     await session.page.goto(final);

@@ -49,7 +49,13 @@ it('seals the asked elements and answers under the owner’s own identifiers', (
       };
       expect(openAnswers(part.sealed, { keys: [owner], now })).toEqual({
         opened: true,
-        header: { sid: part.sid, leader, digest: askedDigest(asked), exp: Math.ceil(until.getTime() / 1000) },
+        header: {
+          sid: part.sid,
+          leader,
+          digest: askedDigest(asked),
+          exp: Math.ceil(until.getTime() / 1000),
+          iat: expect.closeTo(Date.now() / 1000, -1),
+        },
         content: {
           language: 'fr',
           ...asked,
