@@ -2235,7 +2235,7 @@ export interface paths {
          * Send a part
          * @description Between instances: answers to elements of this instance that were shown at the caller, encrypted for
          *     this instance. Idempotent: a part with the same `sid` and the same body is not judged again. It gets
-         *     the stored verdict, which the leader's decision has changed from `held` to `committed` or `rolledback`.
+         *     the stored verdict; if the part was held and has ended since, that is `committed` or `rolledback`.
          *     The verdict is in a signed acknowledgement (`receipt`); any other response means that there is no
          *     verdict yet, and the caller retries.
          */

@@ -204,6 +204,17 @@ describe('a part that arrives after its answers were withdrawn at the owner', ()
     expect(await inForce(part)).toBe('accepted');
   });
 
+  it.each([-1e308, -1, 0, 1e308, 'yesterday', true, null, {}])(
+    'is stored, and counts as older or from its arrival, if its leader states %j',
+    async (iat) => {
+      const { peer, submission } = await withdrawn();
+      const { part, said } = await send({ peer, submission, header: { iat: iat as never } });
+      expect(said.verdict).toBe('committed');
+      const isPast = typeof iat === 'number' && iat <= 0;
+      expect(await inForce(part)).toBe(isPast ? 'refused' : 'accepted');
+    },
+  );
+
   it('is stored once if it arrives twice at the same time', async () => {
     const { peer, submission } = await withdrawn();
     const part = await makePart(lab, { peer, submission, header: secondsAgo(60) });

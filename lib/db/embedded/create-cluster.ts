@@ -37,7 +37,7 @@ export const serverSettings: Record<string, string> = {
   max_parallel_workers: '0',
   max_logical_replication_workers: '0',
   autovacuum_max_workers: '2',
-  // Plans that were made while tables were nearly empty are made anew after the first statistics (ADR 14).
+  // The first statistics replace plans that were made while tables were nearly empty (ADR 14).
   autovacuum_naptime: '10s',
   jit: 'off',
 

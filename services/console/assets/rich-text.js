@@ -191,7 +191,7 @@ class RichEditor {
     });
   }
 
-  /** Makes a button the one that Tab reaches. */
+  /** Moves the tab stop of the toolbar to a button (roving tabindex). */
   reach(button) {
     for (const each of this.bar.children) each.tabIndex = each === button ? 0 : -1;
   }

@@ -31,7 +31,7 @@ export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction
 
 /**
  * Renders a message in the language of its subject.
- * @returns undefined if it need not be sent: the transaction does not exist, an invitation is for one that
+ * @returns undefined if it need not be sent: the transaction does not exist, the transaction of an invitation
  * has ended, or bad news are about answers that all owners have stored by now.
  */
 export async function composeMessage(

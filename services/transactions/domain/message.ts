@@ -85,8 +85,8 @@ export interface DestinationDigests {
   /** Digest of the address, by which its messages are counted. */
   addressOf: (destination: Destination) => Buffer;
   /**
-   * Queue of the delivery engine. Every mail domain has its own, so that a slow domain delays no other, and
-   * nobody can compute a domain that shares the queue of another. The SMS gateway has one.
+   * Queue of the delivery engine. Every mail domain has its own, named by a keyed hash, so that a slow domain
+   * delays no other. The SMS gateway has one.
    */
   queueOf: (destination: Destination) => string;
 }
