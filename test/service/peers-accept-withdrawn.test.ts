@@ -6,6 +6,7 @@ import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
 import { makePart, newPeer, type Part, type PartChanges } from '../support/peers/peer-parts.ts';
+import { until } from '../support/run/until.ts';
 
 type Transaction = components['schemas']['Transaction'];
 
@@ -172,6 +173,9 @@ describe('a part that arrives after its answers were withdrawn at the owner', ()
     const { subject } = part.submission;
     const gone = await lab.admin.send('POST', '/choices/withdraw', { subject });
     expect(gone.status).toBe(201);
+    // A withdrawal takes effect up to a millisecond after its request. What follows is later than that.
+    const over = Date.now() + 5;
+    await until(async () => expect(Date.now()).toBeGreaterThan(over));
     return { peer: part.peer, submission: { subject } };
   }
 

@@ -1,6 +1,6 @@
 import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { Destination, Message } from '../domain/message.ts';
 import { messageEvents } from './events.ts';
@@ -88,6 +88,11 @@ export interface RecentMessages {
   oldestToPrefix: number;
 }
 
+/** SQL: 0 without a time. A request that has waited for a lock may find times after its own. */
+function secondsSince(time: Statement): Statement {
+  return sql`coalesce(greatest(extract(epoch FROM accord_now() - ${time}), 0), 0)::float8`;
+}
+
 /**
  * Counts recent messages. Locks the address, and then the country of a text message, until the end of the
  * database transaction: parallel requests cannot exceed a limit together.
@@ -102,14 +107,12 @@ export async function countRecentMessages(
   return tx.one<RecentMessages>(sql`
     SELECT r.*, coalesce(p.rows, 0) AS "toPrefix", coalesce(p.oldest, 0) AS "oldestToPrefix"
       FROM (SELECT count(*)::int AS messages, count(*) FILTER (WHERE m.kind = 'code')::int AS codes,
-                   coalesce(extract(epoch FROM accord_now() - min(m.created_at)), 0)::float8 AS "oldestMessage",
-                   coalesce(extract(epoch FROM accord_now() - min(m.created_at) FILTER (WHERE m.kind = 'code')),
-                            0)::float8 AS "oldestCode"
+                   ${secondsSince(sql`min(m.created_at)`)} AS "oldestMessage",
+                   ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.kind = 'code')`)} AS "oldestCode"
               FROM messages AS m
              WHERE m.address = ${address} AND m.created_at > accord_now() - interval '1 day'
                AND m.error IS DISTINCT FROM 'limit') AS r
-      LEFT JOIN (SELECT count(*)::int AS rows,
-                        extract(epoch FROM accord_now() - min(m.created_at))::float8 AS oldest
+      LEFT JOIN (SELECT count(*)::int AS rows, ${secondsSince(sql`min(m.created_at)`)} AS oldest
                    FROM messages AS m
                   WHERE m.prefix = ${prefix} AND m.created_at > accord_now() - interval '1 hour') AS p ON true`);
 }
