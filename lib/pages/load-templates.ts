@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +12,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * Loads pug templates, compiled from files only, never from input (docs/security.md, "Pages"). The compiled
- * code is cached on disk, because compiling takes a second and 30 MB.
+ * code of each is cached on disk, because compiling all takes a second and 30 MB.
  * @param folder holds the templates and the files that they include.
  * @param included further folders with files that they include.
  */
@@ -20,23 +21,24 @@ export function loadTemplates<Name extends string>(
   names: readonly Name[],
   ...included: readonly URL[]
 ): Record<Name, Template> {
-  const code = keepText({
-    name: `templates-${folder.pathname.split('/').slice(-4, -2).join('-')}`,
-    sources: [names.join(), readVersion(), ...[folder, ...included].flatMap(readSources)],
-    make: () => compileAll(folder, names),
-  });
-  return new Function(code)() as Record<Name, Template>;
+  const place = folder.pathname.split('/').slice(-4, -2).join('-');
+  const sources = digest([readVersion(), ...[folder, ...included].flatMap(readSources)]);
+  const load = (name: Name) => {
+    const make = () => compile(new URL(`${name}.pug`, folder));
+    const code = keepText({ name: `template-${place}-${name}`, sources: [sources], make });
+    return [name, new Function(code)() as Template] as const;
+  };
+  return Object.fromEntries(names.map(load)) as Record<Name, Template>;
 }
 
-function compileAll(folder: URL, names: readonly string[]): string {
+function compile(file: URL): string {
   const compiler = require('pug') as typeof pug;
-  const members = names.map((name) => {
-    const file = fileURLToPath(new URL(`${name}.pug`, folder));
-    const code = compiler.compileFileClient(file, { doctype: 'html', compileDebug: false });
-    return `${JSON.stringify(name)}: (() => { ${code}\nreturn template; })()`;
-  });
-  return `return {\n${members.join(',\n')}\n};`;
+  const code = compiler.compileFileClient(fileURLToPath(file), { doctype: 'html', compileDebug: false });
+  return `${code}\nreturn template;`;
 }
+
+const digest = (texts: readonly string[]) =>
+  createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
 function readVersion(): string {
   return (require('pug/package.json') as { version: string }).version;

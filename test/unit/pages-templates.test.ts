@@ -1,6 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadTemplates } from '#lib/pages/load-templates.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const folder = fileURLToPath(new URL('../../services/', import.meta.url));
 const templates = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -28,4 +31,16 @@ describe('every template', () => {
   it.each(templates.filter((file) => !ofMails.includes(file)))('%s has no inline style', (file) => {
     expect(readFileSync(`${folder}/${file}`, 'utf8')).not.toMatch(/^\s*style\b|[(\s]style=/m);
   });
+});
+
+it('two lists of templates of one folder keep their compiled code beside each other', async () => {
+  const folder = pathToFileURL(`${await temporaryFolder()}/console/pages/views/`);
+  await mkdir(folder, { recursive: true });
+  for (const name of ['one', 'other']) await writeFile(new URL(`${name}.pug`, folder), `p ${name}`);
+  const kept = new URL('../../node_modules/.cache/accord/', import.meta.url);
+  const files = () => readdirSync(kept).filter((file) => /^template-console-pages-(one|other)\./.test(file));
+  onTestFinished(() => files().forEach((file) => void rmSync(new URL(file, kept))));
+  expect(loadTemplates(folder, ['one']).one()).toBe('<p>one</p>');
+  expect(loadTemplates(folder, ['other']).other()).toBe('<p>other</p>');
+  expect(files()).toHaveLength(2);
 });
