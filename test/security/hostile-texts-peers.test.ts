@@ -205,9 +205,9 @@ describe('no document of a catalogue blocks other requests', () => {
   let states = 0;
 
   /** Has the catalogue read; returns when all of it was. */
-  async function read(entries: string[]): Promise<void> {
+  async function read(entries: string[], pageSize: number): Promise<void> {
     states += 1;
-    Object.assign(catalogue, { entries, state: `state-${states}`, pageSize: entries.length > 50 ? 50 : 5 });
+    Object.assign(catalogue, { entries, state: `state-${states}`, pageSize });
     await vi.waitFor(async () => {
       await partner.send(watched.instance.url, 'POST', '/federation/ping');
       if (!catalogue.asked.includes(`?since=state-${states}`)) throw new Error('It was not read yet.');
@@ -216,7 +216,7 @@ describe('no document of a catalogue blocks other requests', () => {
 
   type Changes = NonNullable<Parameters<typeof signEntry>[1]>;
 
-  async function readEach(documents: object[]): Promise<void> {
+  async function readEach(documents: object[], pageSize = documents.length > 50 ? 50 : 5): Promise<void> {
     const turns: number[] = [];
     do {
       // What is known already is not checked again.
@@ -227,7 +227,7 @@ describe('no document of a catalogue blocks other requests', () => {
         ),
       );
       await watched.longestTurn();
-      await read(signed);
+      await read(signed, pageSize);
       turns.push(await watched.longestTurn());
     } while (turns.length < 3 && Math.min(...turns) > longestTurnMs);
     expect(Math.min(...turns)).toBeLessThanOrEqual(longestTurnMs);
@@ -258,12 +258,16 @@ describe('no document of a catalogue blocks other requests', () => {
     patienceMs,
   );
 
-  it.each(texts)(
-    'that is 1 MiB long: $name',
-    (text) => {
-      const data = { en: { ...sampleContent.processing, usage: text.of(1_000_000) } };
-      return readEach([{ name: text.of(1_000), data }]);
-    },
+  it(
+    'that is 1 MiB long',
+    () =>
+      readEach(
+        texts.map((text) => ({
+          name: text.of(1_000),
+          data: { en: { ...sampleContent.processing, usage: text.of(1_000_000) } },
+        })),
+        1,
+      ),
     patienceMs,
   );
 
