@@ -13,7 +13,7 @@ it('stores every acknowledged change exactly once, whenever the process or its P
     world,
     random: createRandom(seed),
     blows: world.faults.map((fault) => [fault]),
-    between: [20, 200],
+    between: [20, 80],
     crowd: { people: 8, restMs: 0 },
   });
   expect(breaches).toEqual([]);
