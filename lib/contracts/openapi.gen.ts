@@ -3913,7 +3913,7 @@ export interface components {
             timestamp: string;
             /** Format: date-time */
             expirationTimestamp?: string;
-            /** @description Signals of the browser that sent the answers; absent if there were none */
+            /** @description Signals of the browser that opened the form or sent the answers; absent if there were none */
             signals?: {
                 /** @description Global Privacy Control (`Sec-GPC: 1`) */
                 gpc: boolean;

@@ -56,7 +56,7 @@ export interface ReceiptBody {
   expirationTimestamp?: string;
   /** `NONE`, or how a code confirmed the answers. */
   confirmation: string | { type: string; destination?: string | undefined; confirmedAt?: string };
-  /** Signals of the browser that sent the answers. */
+  /** Signals of the browser that opened the form or sent the answers. */
   signals?: { gpc: true } | undefined;
   information: { identifier: string; lang?: string; texts: Record<string, unknown>; sha256: string };
   consents: ReceiptConsent[];

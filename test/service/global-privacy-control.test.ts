@@ -61,6 +61,44 @@ describe('Global Privacy Control', () => {
     }
   });
 
+  it('at the form alone is remembered by the link of the form, in HTML and JSON, and by no other', async () => {
+    const opened = async (accept: string) => {
+      const made = await createTransaction(shop, { language: 'en' });
+      const path = `/consents/${made.id}/submit?t=${encodeURIComponent(made.token)}`;
+      const form = await instance.fetch(path, { headers: { Accept: accept, ...signal } });
+      return { made, form };
+    };
+    const signalsOf = async (made: { id: string }) => (await receiptOf(made)).signals;
+
+    const html = await opened('text/html');
+    const page = parsePage(await html.form.text());
+    const action = page.tagged('form').find(({ attribs }) => attribs.action?.includes('/submit'))
+      ?.attribs.action;
+    const link = new URL(action ?? '', instance.url);
+    const subject = subjectOf(instance, { ...html.made, token: link.searchParams.get('t') ?? '' });
+    const rejected = await subject.submitForm({ [letter]: ['accepted'] });
+    expect(rejected.status).toBe(422);
+    expect(await rejected.text()).toContain('Global Privacy Control');
+    await subject.submitForm(complete);
+    expect(await signalsOf(html.made)).toEqual({ gpc: true });
+
+    const json = await opened('application/json');
+    const { links } = (await json.form.json()) as { links: { submit: string } };
+    const headers = { ...shop.headers, 'Content-Type': 'application/json', Accept: 'application/json' };
+    const body = JSON.stringify(complete);
+    expect((await instance.fetch(links.submit, { method: 'POST', headers, body })).status).toBe(200);
+    expect(await signalsOf(json.made)).toEqual({ gpc: true });
+
+    const unsigned = await opened('text/html');
+    await subjectOf(instance, unsigned.made).submitForm(complete);
+    expect(await signalsOf(unsigned.made)).toBeUndefined();
+    // The link of another form carries no signal over.
+    const other = await createTransaction(shop);
+    const foreign = `/consents/${other.id}/submit?${new URL(links.submit).searchParams}`;
+    expect((await instance.fetch(foreign, { method: 'POST', headers, body })).status).toBe(200);
+    expect(await signalsOf(other)).toBeUndefined();
+  });
+
   it('does not change what somebody answers', async () => {
     const made = await createTransaction(shop);
     await subjectOf(instance, made).submitForm(complete, signal);

@@ -24,6 +24,8 @@ export interface TokenClaims {
   epoch: number;
   /** An expired `tx` token counts as `receipt` while the transaction is committed and its receipt valid. */
   isExpired?: boolean;
+  /** The form with this token was opened with Global Privacy Control. */
+  gpc?: boolean;
 }
 
 /** A token with a valid signature; its expiry is checked at each use. */
@@ -58,13 +60,14 @@ export function createTransactionTokens({
   // A browser returns with the token of its last page; its signature need not be verified again.
   const verified = new LRUCache<string, VerifiedToken>({ max: maxVerified });
   return {
-    mint({ id, use, epoch }: TokenClaims, expiresAt: Date): string {
+    mint({ id, use, epoch, gpc }: TokenClaims, expiresAt: Date): string {
       const exp = Math.ceil(expiresAt.getTime() / 1000);
       const times = { iat: Math.floor(now() / 1000), exp };
       const jti = drawBytes().toString('base64url');
-      const payload = { use, ep: epoch, iss: baseUrl, aud: baseUrl, sub: id, jti, ...times };
+      const signal = gpc ? { gpc } : {};
+      const payload = { use, ep: epoch, ...signal, iss: baseUrl, aud: baseUrl, sub: id, jti, ...times };
       const token = write(JSON.stringify(payload));
-      verified.set(token, { id, use, epoch, exp });
+      verified.set(token, { id, use, epoch, ...signal, exp });
       return token;
     },
     /** @returns undefined for an expired `receipt` token and for a text that is no token of this instance. */
@@ -73,11 +76,20 @@ export function createTransactionTokens({
       const claims = remembered ?? (await readToken(token, keys, baseUrl).catch(() => undefined));
       if (!claims) return undefined;
       if (!remembered) verified.set(token, claims);
-      const { id, use, epoch, exp } = claims;
-      if (exp > Math.floor(now() / 1000)) return { id, use, epoch };
+      const { exp, ...valid } = claims;
+      if (exp > Math.floor(now() / 1000)) return valid;
+      const { id, use, epoch } = claims;
       return use === 'tx' ? { id, use: 'receipt', epoch, isExpired: true } : undefined;
     },
   };
+}
+
+interface WrittenClaims {
+  sub: string;
+  use: TokenUse;
+  ep: number;
+  exp: number;
+  gpc: boolean;
 }
 
 /** Verifies a token except for its expiry. Throws or returns undefined for an invalid one. */
@@ -99,9 +111,9 @@ async function readToken(
     requiredClaims: ['exp'],
     clockTolerance: Number.MAX_SAFE_INTEGER,
   });
-  const { sub, use, ep, exp = 0 } = payload as { sub?: string; use?: TokenUse; ep?: number; exp?: number };
+  const { sub, use, ep, gpc, exp = 0 } = payload as Partial<WrittenClaims>;
   if (sub === undefined || ep === undefined || (use !== 'tx' && use !== 'receipt')) return undefined;
-  return { id: sub, use, epoch: ep, exp };
+  return { id: sub, use, epoch: ep, exp, ...(gpc === true && { gpc }) };
 }
 
 /** Identifies a secret without revealing it. */
@@ -119,12 +131,16 @@ function keyId(secret: Uint8Array): string {
  * a day from now. A `receipt` token expires with the receipt, or 30 days after the end of a transaction that
  * has none, so that the link in a mail about a rollback works (docs/interface.md, "Credentials").
  */
-function mintToken(tokens: TransactionTokens, { transaction, now }: ReadTransaction, use: TokenUse): string {
+function mintToken(
+  tokens: TransactionTokens,
+  { transaction, now }: ReadTransaction,
+  { use, gpc }: Pick<TokenClaims, 'use' | 'gpc'>,
+): string {
   // A transaction with a leader has no deadline of its own.
   const isOpen = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
   const dayAfter = new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
   const expiresAt = use === 'receipt' && !isOpen ? resultExpiry(transaction, dayAfter) : dayAfter;
-  return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch }, expiresAt);
+  return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch, gpc }, expiresAt);
 }
 
 function resultExpiry(transaction: Transaction, dayAfter: Date): Date {
@@ -132,14 +148,36 @@ function resultExpiry(transaction: Transaction, dayAfter: Date): Date {
   return receiptExpiry(transaction) ?? new Date(Math.max(monthAfter, dayAfter.getTime()));
 }
 
+interface LinkDependencies {
+  tokens: TransactionTokens;
+  instance: { baseUrl: string };
+}
+
 /** URLs of a transaction with a new token. @param use default: that of the caller's token, else `tx`. */
 export function mintLinks(
-  { tokens, instance }: { tokens: TransactionTokens; instance: { baseUrl: string } },
+  { tokens, instance }: LinkDependencies,
   read: ReadTransaction,
   principal?: Principal,
-  use: TokenUse = principal?.transaction?.use ?? 'tx',
+  use: TokenUse = useOf(principal),
 ): Links {
-  return linksOf(instance.baseUrl, read.transaction.id, mintToken(tokens, read, use));
+  return linksOf(instance.baseUrl, read.transaction.id, mintToken(tokens, read, { use }));
+}
+
+/**
+ * URLs of a form with a new token, which keeps the signal of the browser until the answers are submitted: a
+ * GET stores nothing.
+ */
+export function mintFormLinks(
+  { tokens, instance }: LinkDependencies,
+  read: ReadTransaction,
+  { principal, gpc }: { principal: Principal; gpc: boolean },
+): Links {
+  const token = mintToken(tokens, read, { use: useOf(principal), gpc });
+  return linksOf(instance.baseUrl, read.transaction.id, token);
+}
+
+function useOf(principal: Principal | undefined): TokenUse {
+  return principal?.transaction?.use ?? 'tx';
 }
 
 export type Links = ReturnType<typeof linksOf>;

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { transactionToken } from '#lib/auth/authenticate.ts';
 import type { FormChange } from '#lib/contracts/form-content.ts';
 import type { DescribedElement, FormDescription, FormsOperations } from '#lib/contracts/forms.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -12,7 +13,7 @@ import { staleSerial } from '../domain/answers.ts';
 import { layoutReference } from '../domain/context.ts';
 import { type EarlierRecord, validRecords } from '../domain/records.ts';
 import { hidesAnswered, type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { type Links, mintLinks } from '../domain/transaction-token.ts';
+import { type Links, mintFormLinks } from '../domain/transaction-token.ts';
 import {
   type FilledForm,
   fillForm,
@@ -54,8 +55,9 @@ export function formHandlers(dependencies: Dependencies): Handlers {
         // Reading the form after the deadline is a 409, not a 410.
         return requireOpen(read, instance.baseUrl, 'wrong-state');
       }
-      const links = mintLinks(dependencies, read, principal);
-      if (mode === 'html') return sendForm(ctx, dependencies, opened, links);
+      const gpc = await hasGpc(ctx, dependencies);
+      const links = mintFormLinks(dependencies, read, { principal, gpc });
+      if (mode === 'html') return sendForm(ctx, dependencies, opened, { links, gpc });
       const form = await opened.describe();
       const labels = await forms.labelForm({ page: questionsPage(read, { form, links, instance }) });
       ctx.body = presentForm(read.transaction, form, labels, links);
@@ -71,7 +73,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
         body: input.body,
         form: input.form,
         languages: readerLanguages(ctx, undefined, defaultLanguage),
-        gpc: hasGpc(ctx),
+        gpc: await hasGpc(ctx, dependencies),
       });
       if (result.outcome === 'rejected') return reject(ctx, dependencies, input, result);
       if (input.form) return redirectToTransaction(ctx, dependencies, result.read, input, true);
@@ -103,9 +105,15 @@ export function formHandlers(dependencies: Dependencies): Handlers {
   };
 }
 
-/** Whether the browser sends Global Privacy Control (https://www.w3.org/TR/gpc/). */
-function hasGpc(ctx: Context): boolean {
-  return ctx.get('sec-gpc') === '1';
+/**
+ * Whether the browser sends Global Privacy Control (https://www.w3.org/TR/gpc/), or sent it when the form was
+ * opened whose link this is.
+ */
+async function hasGpc(ctx: Context, { tokens }: Pick<Dependencies, 'tokens'>): Promise<boolean> {
+  if (ctx.get('sec-gpc') === '1') return true;
+  const token = transactionToken(ctx);
+  const claims = token === undefined ? undefined : await tokens.verify(token);
+  return claims?.gpc === true && claims.id === ctx.params.txid;
 }
 
 /** Sends the form with the entered answers to a browser, and a problem with the faults to other clients. */
@@ -115,7 +123,8 @@ async function reject(
   input: Input,
   { check, read, answers }: Extract<SubmitResult, { outcome: 'rejected' }>,
 ): Promise<void> {
-  const links = mintLinks(dependencies, read, input.principal);
+  const gpc = await hasGpc(ctx, dependencies);
+  const links = mintFormLinks(dependencies, read, { principal: input.principal, gpc });
   if (!input.form || preferredMode(ctx.get('accept')) !== 'html') {
     if (check.outcome === 'stale') throw staleSerial(check.stale, '', { task: links.submit });
     throw fail('invalid-answer', 'The answers are not valid.', { errors: check.faults });
@@ -123,7 +132,7 @@ async function reject(
   const opened = await openForm(ctx, dependencies, input, shownIn(answers));
   const form = await opened.describe();
   const retry = keepAnswers(check, answers, form);
-  const shown = { form, links, instance: dependencies.instance, retry, gpc: hasGpc(ctx) };
+  const shown = { form, links, instance: dependencies.instance, retry, gpc };
   const page = formPage(opened.read, shown);
   await sendTransactionPage(ctx, dependencies, read, page, check.outcome === 'stale' ? 409 : 422);
 }
@@ -136,13 +145,12 @@ async function sendForm(
   ctx: Context,
   dependencies: Dependencies,
   { read, languages, known, describe }: OpenedForm,
-  links: Links,
+  { links, gpc }: { links: Links; gpc: boolean },
 ): Promise<void> {
   const { forms, instance } = dependencies;
   const { layout, parent } = read.transaction;
   const asksPeersAgain = parent !== null && layout.elements.some((key) => key.includes('@'));
   const guess = asksPeersAgain ? undefined : known();
-  const gpc = hasGpc(ctx);
   const page = guess && formPage(read, { form: guess, links, instance, gpc });
   if (guess && page?.page === 'form') {
     const { revision } = guess;
