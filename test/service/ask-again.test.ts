@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { letTimePass } from '../support/instances/live-database.ts';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { type Answers, type LiveForm, problemOf, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
@@ -69,6 +70,45 @@ describe('a form that asks only what changed', () => {
     const after = await recordsOf(shop, subject);
     for (const { key } of elements.slice(1)) expect(after[key]).toEqual(before[key]);
     expect(after[first.key]?.[0]).toMatchObject({ value: 'refused', bodySerial: '2.0', status: 'VALID' });
+  });
+
+  it('asks as many people about a MAJOR as the count of valid answers said before it', async () => {
+    const one = await element({ en: processing('News.') });
+    const prefix = `counted-${randomUUID()}`;
+    const [accepted, refused] = [answersOf([one], 'accepted'), answersOf([one], 'refused')];
+    const histories: Record<string, [Answers, Content?][]> = {
+      accepted: [[accepted]],
+      refused: [[refused]],
+      withdrawn: [[accepted], [refused, { validity: 'P2Y' }]],
+      twice: [[accepted], [accepted, { validity: 'P2Y' }]],
+      'about a car': [[accepted, { object: 'car' }]],
+      expired: [[accepted, { validity: 'P1D' }]],
+      never: [],
+    };
+    for (const [who, answers] of Object.entries(histories))
+      for (const [given, context] of answers) await recordAnswers(shop, `${prefix} ${who}`, given, context);
+    await letTimePass(instance, '2 days');
+    onTestFinished(() => letTimePass(instance, '0'));
+    let visits = 0;
+    const formOf = async (who: string) => {
+      visits += 1; // Another validity makes another context.
+      const context = { validity: `P${visits}M`, ...(who === 'about a car' && { object: 'car' }) };
+      return (await openForm(`${prefix} ${who}`, [one], context)).form;
+    };
+    const asked = async () => {
+      const forms = await Promise.all(Object.keys(histories).map(formOf));
+      return Object.keys(histories).filter((_who, place) => forms[place]?.elements.length === 1);
+    };
+    const before = await asked();
+    expect(before).toEqual(['expired', 'never']);
+    const counted = await readJson<{ values: { subjects: number }[] }>(
+      admin.get(`/stats/valid?keys=${one.key}`),
+    );
+    await one.change({ en: processing('News and offers.') }, 'MAJOR');
+    const askedAgain = (await asked()).filter((who) => !before.includes(who));
+    expect(askedAgain).toEqual(['accepted', 'refused', 'withdrawn', 'twice', 'about a car']);
+    expect(counted.values.map(({ subjects }) => subjects)).toEqual([askedAgain.length]);
+    expect((await formOf('refused')).elements[0]?.change?.from).toBe(one.identifier);
   });
 
   it('says word by word what has changed since this person answered', async () => {
