@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import pg from 'pg';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createDecisionCounts } from '../../services/transactions/jobs/decision-counts.ts';
 import { readAudit } from '../support/instances/audit-reader.ts';
-import { callerWith, signIn } from '../support/instances/callers.ts';
+import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
 import { makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import { problemOf } from '../support/instances/live-subject.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
-const instance = useInstance();
+/** Questions that a key may ask in a minute. */
+const allowed = 300;
+const many = 'key=100000,user=100000,transaction=100000,address=100000,authorization=100000';
+const instance = useInstance({ RATE_LIMITS: `${many},decision=${allowed}` });
 const operator = useSetup(() => signIn(instance, 'operator'));
 const admin = useSetup(() => signIn(instance, 'admin'));
 const user = useSetup(() => signIn(instance, 'user'));
@@ -92,6 +97,73 @@ it('faults of the context are below /capture, also when nothing is to be asked',
     { element: key, subject: 'fay' },
   ];
   expect(await faultsOf({ questions: two, capture: captureOf(key) })).toEqual(['422 invalid', '/capture']);
+});
+
+/** The same question in each form. */
+function inEveryForm(key: string): ((caller: Caller) => Promise<Response>)[] {
+  const evaluation = {
+    subject: { type: 'subject', id: 'gil' },
+    action: { name: 'process' },
+    resource: { type: 'element', id: key },
+  };
+  return [
+    (caller) => caller.send('POST', '/decisions', { subject: 'gil', questions: [{ element: key }] }),
+    (caller) => caller.get(`/decisions?subject=gil&element=${key}`),
+    (caller) => caller.send('POST', '/access/v1/evaluation', evaluation),
+    (caller) => caller.send('POST', '/access/v1/evaluations', { evaluations: [evaluation] }),
+  ];
+}
+
+it('nothing is decided while forms or PostgreSQL is away: 503 with Retry-After, in every form', async () => {
+  const [known, unread] = await Promise.all([makeElement(), makeElement()]);
+  const expectAway = async (key: string) => {
+    const answers = await Promise.all(inEveryForm(key).map((send) => send(operator)));
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await answer.json()).toMatchObject({ type: `${instance.url}/docs/problems/unavailable` });
+    }
+  };
+  const forms = new pg.Client({ connectionString: instance.databaseUrl });
+  await forms.connect();
+  await forms.query('BEGIN; LOCK TABLE forms.models, forms.model_versions IN ACCESS EXCLUSIVE MODE');
+  await expectAway(unread.key);
+  await forms.query('ROLLBACK');
+  await forms.end();
+
+  const database = new URL(instance.databaseUrl).pathname.slice(1);
+  const { adminUrl } = inject('postgres');
+  const admit = (connections: number) =>
+    rowsOf({ databaseUrl: adminUrl }, `ALTER DATABASE ${database} CONNECTION LIMIT ${connections}`);
+  onTestFinished(async () => void (await admit(-1)));
+  // What forms has said is kept for a second.
+  await operator.get(`/decisions?subject=gil&element=${known.key}`);
+  await admit(0);
+  await rowsOf(
+    { databaseUrl: adminUrl },
+    'SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity AS a WHERE a.datname = $1',
+    [database],
+  );
+  await expectAway(known.key);
+  await admit(-1);
+  await expect
+    .poll(async () => (await operator.get(`/decisions?subject=gil&element=${known.key}`)).status)
+    .toBe(200);
+});
+
+it('questions have a limit for each key, however they are asked, and count nowhere else', async () => {
+  const { key } = await makeElement();
+  const gateway = await createKey(instance, 'limited gateway', 'DECISION');
+  const questions = Array.from({ length: 100 }, () => ({ element: key }));
+  for (let asked = 0; asked < allowed; asked += questions.length)
+    expect((await gateway.send('POST', '/decisions', { subject: 'gil', questions })).status).toBe(200);
+  for (const send of inEveryForm(key)) {
+    const refused = await send(gateway);
+    expect(refused.status).toBe(429);
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect((await send(operator)).status).toBe(200);
+  }
 });
 
 it('people and keys that only ask get no form', async () => {
