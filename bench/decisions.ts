@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { filledSubjects, fillTables } from './fill-tables.ts';
+import { type RatedPhase, ratesTable, runAtRates } from './decisions-replicas.ts';
+import { filledSubjects, fillRecords } from './fill-tables.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { seedDatabase } from './prepare-databases.ts';
 import { cpuSeconds, watchStolen } from './process-usage.ts';
@@ -12,7 +13,7 @@ import { startPostgres } from './start-postgres.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 
 // Decisions per CPU second, beside a bare server with the same statement on the same tables, and beside a
-// subject with very many records. It asserts nothing.
+// subject with very many records; then two replicas at fixed rates. It asserts nothing.
 
 const { values: options } = parseArgs({
   options: {
@@ -21,6 +22,8 @@ const { values: options } = parseArgs({
     requests: { type: 'string', default: '4000' },
     rounds: { type: 'string', default: '4' },
     concurrency: { type: 'string', default: '8' },
+    rates: { type: 'string', default: '500,1000,1500' },
+    seconds: { type: 'string', default: '20' },
     output: { type: 'string', default: fileURLToPath(new URL('results-decisions.md', import.meta.url)) },
   },
 });
@@ -68,9 +71,10 @@ async function measure(): Promise<string> {
   const postgres = keep(await startPostgres());
   const url = await postgres.createDatabase('decisions');
   const { key } = await seedDatabase({ url, folder, secretsDir });
-  await fillTables(postgres.adminUrl('decisions'), Number(options.records));
   await postgres.run('decisions', heavySubject, [Number(options.heavy)]);
-  await postgres.run('decisions', 'VACUUM ANALYZE transactions.records');
+  const filling = performance.now();
+  await fillRecords(postgres.adminUrl('decisions'), Number(options.records));
+  const filled = (performance.now() - filling) / 1000;
   const settings = { DATABASE_URL: url, DATA_DIR: folder, SECRETS_DIR: secretsDir, LOG_LEVEL: 'warn' };
   const limits = { PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', STOP_DELAY: '0' };
   const accord = keep(await startServer('services/standalone.ts', { ...settings, ...limits }));
@@ -97,18 +101,34 @@ async function measure(): Promise<string> {
       contestant.measured.push(measured);
       contestant.times.push(...times);
     }
-  return report(contestants, stolen());
+  const share = stolen();
+  for (const { stop } of [accord, bare]) await stop();
+  const rates = options.rates.split(',').map(Number);
+  const seconds = Number(options.seconds);
+  const rated = await runAtRates({ ...settings, ...limits }, { rates, seconds }, async (client, request) => {
+    const { status } = await client.post('/decisions', headersOf(key), questionAbout(anyone(request)));
+    return status;
+  });
+  return report(contestants, rated, { filled, stolen: share });
+}
+
+function headersOf(key: string) {
+  return { CM_KEY: key, 'Content-Type': 'application/json' };
+}
+
+function questionAbout(subject: string): string {
+  return JSON.stringify({ subject, questions: [{ element: 'processing.001' }] });
 }
 
 async function run({ server, client, subjectOf }: Contestant, key: string) {
-  const headers = { CM_KEY: key, 'Content-Type': 'application/json' };
+  const headers = headersOf(key);
   const times: number[] = [];
   const [cpuBefore, started] = [cpuSeconds(server.pid), performance.now()];
   let next = 0;
   const ask = async () => {
     while (next < requests) {
       next += 1;
-      const body = JSON.stringify({ subject: subjectOf(next), questions: [{ element: 'processing.001' }] });
+      const body = questionAbout(subjectOf(next));
       const sent = performance.now();
       const { status } = await client.post('/decisions', headers, body);
       if (status !== 200) throw new Error(`A question was answered with ${status}.`);
@@ -124,7 +144,11 @@ async function run({ server, client, subjectOf }: Contestant, key: string) {
   };
 }
 
-function report(contestants: readonly Contestant[], stolen: number | undefined): string {
+function report(
+  contestants: readonly Contestant[],
+  rated: readonly RatedPhase[],
+  { filled, stolen }: { filled: number; stolen: number | undefined },
+): string {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const costOf = ({ measured }: Contestant) => mean(measured.map(({ perCpuSecond }) => perCpuSecond));
   const [accord, bare, heavy] = contestants as [Contestant, Contestant, Contestant];
@@ -141,7 +165,7 @@ function report(contestants: readonly Contestant[], stolen: number | undefined):
   return `# Decisions
 
 \`${command}\`, Node.js ${process.versions.node}. ${options.records} records, ${rounds} rounds of ${requests} questions, ${concurrency} at a time, from this
-machine too; one process of each server. The host took ${stolen === undefined ? 'an unknown share' : `${(stolen * 100).toFixed(0)} %`} of the processors' time.
+machine too (${availableParallelism()} processors); one process of each server. The tables were filled in ${filled.toFixed(0)} s. The host took ${stolen === undefined ? 'an unknown share' : `${(stolen * 100).toFixed(0)} %`} of the processors' time.
 
 | Server | decisions per CPU second | per second | p50 ms | p99 ms |
 |---|---|---|---|---|
@@ -149,5 +173,14 @@ ${rows.map((row) => `| ${row} |`).join('\n')}
 
 - Accord beside the bare server, per CPU second: **${(costOf(accord) / costOf(bare)).toFixed(2)}** (0.5 wanted).
 - A subject with ${options.heavy} records beside others: **${(costOf(heavy) / costOf(accord)).toFixed(2)}** (no slower wanted).
+
+## Two replicas at a fixed rate
+
+Two processes on the same database with Kafka, ${options.seconds} seconds at each rate, times from the moment at which a question was due. PostgreSQL, Kafka and
+the asking program use the same processors.
+
+${ratesTable(rated)}
+
+Wanted: 2,000 a second at p99 ≤ 20 ms on four processors for Accord and PostgreSQL.
 `;
 }

@@ -22,21 +22,49 @@ export const filledSubjects = (records: number) => Math.ceil(records / recordsPe
  * @param url of the owner; a superuser is quicker.
  */
 export async function fillTables(url: string, records: number): Promise<void> {
+  await fill(url, records, async (client, superuser) => {
+    // References are not checked again for rows that are known to have them.
+    if (superuser) await client.query('SET session_replication_role = replica');
+    for (const statement of [...copies, copyRecords]) await client.query(statement);
+    await client.query('VACUUM ANALYZE');
+    if (superuser) await client.query('CHECKPOINT');
+  });
+}
+
+/**
+ * Fills `records` alone, without the transactions they belong to: ten million in a few minutes, because their
+ * indexes are built afterwards. Nothing else may use the database meanwhile.
+ * @param url of a superuser.
+ */
+export async function fillRecords(url: string, records: number): Promise<void> {
+  await fill(url, records, async (client) => {
+    await client.query("SET session_replication_role = replica; SET maintenance_work_mem = '1GB'");
+    // REINDEX makes indexes valid again, as after a failed CREATE INDEX CONCURRENTLY.
+    await client.query(
+      "UPDATE pg_index SET indisready = false, indisvalid = false WHERE indrelid = 'records'::regclass",
+    );
+    await client.query(copyRecords);
+    await client.query('REINDEX TABLE records');
+    await client.query('VACUUM ANALYZE records');
+    await client.query('CHECKPOINT');
+  });
+}
+
+async function fill(
+  url: string,
+  records: number,
+  copy: (client: pg.Client, superuser: boolean) => Promise<void>,
+): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     const { rows } = await client.query("SELECT current_setting('is_superuser') AS superuser");
-    const superuser = rows[0].superuser === 'on';
-    // References are not checked again for rows that are known to have them.
-    if (superuser) await client.query('SET session_replication_role = replica');
     await client.query(
       "SET search_path = transactions; SET synchronous_commit = off; SET work_mem = '128MB'",
     );
     await client.query('SELECT setseed(0.4)');
     await client.query(choose, [Math.ceil(records / perTransaction), filledSubjects(records)]);
-    for (const statement of copies) await client.query(statement);
-    await client.query('VACUUM ANALYZE');
-    if (superuser) await client.query('CHECKPOINT');
+    await copy(client, rows[0].superuser === 'on');
   } finally {
     await client.end();
   }
@@ -70,10 +98,12 @@ const copies = [
     WHERE NOT f.open`,
   `INSERT INTO subjects (id, name, created_at, modified_at)
    SELECT gen_random_uuid(), f.subject, min(f.at), min(f.at) FROM filled AS f GROUP BY f.subject`,
-  `INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state, origin, author,
+];
+
+const copyRecords = `
+  INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state, origin, author,
                         created_at, committed_at, expires_at)
    SELECT gen_random_uuid(), f.id, f.subject, s.key, s.type, s.serial, s.info_key, s.info_serial, s.value, s.positions, s.state, s.origin,
           s.author, f.at, f.at, f.at + interval '3 years'
      FROM filled AS f CROSS JOIN (SELECT r.* FROM records AS r WHERE r.subject = 'sample') AS s
-    WHERE NOT f.open`,
-];
+    WHERE NOT f.open`;

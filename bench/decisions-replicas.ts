@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
+import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
+import { startLocalKafka } from '../deploy/local/kafka.ts';
+import { createHttpClient, type HttpClient } from './http-client.ts';
+import { cpuSeconds } from './process-usage.ts';
+import { percentile } from './run-phase.ts';
+import { startServer } from './start-server.ts';
+
+/** Questions at one rate. */
+export interface RatedPhase {
+  wanted: number;
+  /** Answers per second. */
+  answered: number;
+  p50: number;
+  p99: number;
+  failed: number;
+  /** Processors that both replicas used together. */
+  processors: number;
+}
+
+const replicas = 2;
+/** Connections to each replica, as a router keeps them. */
+const connections = 64;
+
+/**
+ * Asks two processes on one database, in turn, at fixed rates. A question counts from the moment it was due,
+ * so that a server that falls behind is seen to.
+ * @param ask sends a question. @returns its HTTP status.
+ */
+export async function runAtRates(
+  settings: Record<string, string>,
+  { rates, seconds }: { rates: readonly number[]; seconds: number },
+  ask: (client: HttpClient, request: number) => Promise<number>,
+): Promise<RatedPhase[]> {
+  const parts: { stop(): Promise<unknown> }[] = [];
+  const keep = <T extends { stop(): Promise<unknown> }>(part: T): T => {
+    parts.push(part);
+    return part;
+  };
+  try {
+    const kafka = keep(await startLocalKafka());
+    const wanted = readTopics(new URL('../asyncapi.yaml', import.meta.url));
+    await createTopics({ brokers: [kafka.address], wanted });
+    const start = async () => {
+      const port = String(await freePort());
+      const own = { PORT: port, BASE_URL: `http://localhost:${port}`, KAFKA_BROKERS: kafka.address };
+      return keep(await startServer('services/standalone.ts', { ...settings, ...own, LOG_LEVEL: 'error' }));
+    };
+    const servers = await Promise.all(Array.from({ length: replicas }, start));
+    const clients = servers.map(({ port }) => createHttpClient({ port, connections }));
+    keep({ stop: async () => clients.forEach((client) => void client.close()) });
+    const pids = servers.map(({ pid }) => pid);
+    const run = (rate: number, length: number) => askAtRate({ clients, pids, ask }, rate, length);
+    await run(Math.min(...rates), 5); // The warm-up.
+    const phases: RatedPhase[] = [];
+    for (const rate of rates) phases.push(await run(rate, seconds));
+    return phases;
+  } finally {
+    for (const part of parts.reverse()) await part.stop();
+  }
+}
+
+interface Target {
+  clients: readonly HttpClient[];
+  pids: readonly number[];
+  ask: (client: HttpClient, request: number) => Promise<number>;
+}
+
+async function askAtRate({ clients, pids, ask }: Target, rate: number, seconds: number): Promise<RatedPhase> {
+  const cpu = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  const [started, cpuBefore] = [performance.now(), cpu()];
+  const times: number[] = [];
+  let failed = 0;
+  const send = async (request: number, due: number) => {
+    const client = clients[request % clients.length] as HttpClient;
+    const status = await ask(client, request).catch(() => 0);
+    if (status === 200) times.push(performance.now() - due);
+    else failed += 1;
+  };
+  const sent: Promise<void>[] = [];
+  for (let request = 0; request < rate * seconds; ) {
+    const due = started + (request / rate) * 1000;
+    if (performance.now() < due) await pause(1);
+    else {
+      sent.push(send(request, due));
+      request += 1;
+    }
+  }
+  await Promise.all(sent);
+  const took = (performance.now() - started) / 1000;
+  return {
+    wanted: rate,
+    answered: times.length / took,
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
+    failed,
+    processors: (cpu() - cpuBefore) / took,
+  };
+}
+
+export function ratesTable(phases: readonly RatedPhase[]): string {
+  const rows = phases.map((phase) => {
+    const { wanted, answered, p50, p99, failed, processors } = phase;
+    const cells = [
+      wanted,
+      answered.toFixed(0),
+      p50.toFixed(1),
+      p99.toFixed(1),
+      failed,
+      processors.toFixed(2),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return `| questions per second | answered per second | p50 ms | p99 ms | failed | processors of the replicas |
+|---:|---:|---:|---:|---:|---:|
+${rows.join('\n')}`;
+}
