@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
-import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents, type LiveEvent } from '../support/instances/live-events.ts';
 import { complete, letter, problemOf, study, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
@@ -166,6 +166,47 @@ describe('a hold', () => {
     expect(actions.map(({ action }) => action)).toEqual(order);
   });
 
+  it('that ends by its time lets the erasure go on; both are told in events of 50 records each', async () => {
+    const { id: transaction } = await recordAnswers(shop, 'petra', { [letter]: ['accepted'] });
+    await runInDatabase(
+      instance,
+      `INSERT INTO transactions.records
+       SELECT (r).* FROM (
+         SELECT jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'key', 'copy.' || n)) AS r
+           FROM transactions.records AS r, generate_series(1, 101) AS n WHERE r.transaction = '${transaction}') AS copies`,
+    );
+    const records = await rowsOf<{ id: string }>(
+      instance,
+      'SELECT id FROM transactions.records WHERE transaction = $1 ORDER BY id',
+      [transaction],
+    );
+    /** The records that events of a type name. */
+    const told = async (about: string, type: string) => {
+      const events = await eventsOf(instance, { id: about });
+      return events.flatMap(({ event }) =>
+        event.type === `io.accord.subject.${type}.v1` ? [event.data.records as string[]] : [],
+      );
+    };
+    const expectInPieces = (pieces: string[][]) => {
+      expect(pieces.map(({ length }) => length).sort()).toEqual([2, 50, 50]);
+      expect(pieces.flat().sort()).toEqual(records.map(({ id }) => id));
+    };
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const { id: reference } = await json<{ id: string }>(shop.get('/subjects/petra'));
+    expect((await hold('petra', { reason: 'Claim 9', until })).status).toBe(200);
+    const held = await json<Erasure>(admin.send('POST', path('petra', 'erasure')));
+    expect(held.state).toBe('HELD');
+    expectInPieces(await told(reference, 'restricted'));
+    expect(await told(transaction, 'erased')).toEqual([]);
+
+    onTestFinished(() => letTimePass(instance, '0 days'));
+    await letTimePass(instance, '2 days');
+    // Repeating the decision wakes the job.
+    expect((await admin.send('PUT', `/erasures/${held.id}/status`, { status: 'RUNNING' })).status).toBe(200);
+    await reach(held.id, 'DONE');
+    expectInPieces(await told(transaction, 'erased'));
+  });
+
   it('restricts decisions from its beginning until its end, and may be ended twice', async () => {
     await recordAnswers(shop, 'hugo', { [letter]: ['accepted'] });
     const until = new Date(Date.now() + 86_400_000).toISOString();
@@ -229,4 +270,31 @@ describe('a request for erasure', () => {
     expect((await decide('5sVdYk2pQxWm4tYv9LsRb2', { status: 'RUNNING' })).status).toBe(404);
     expect((await shop.send('POST', '/choices/erasure')).status).toBe(403);
   });
+});
+
+it('the digest of an erased name is kept as long as backups, and is then in no list that repeats erasures', async () => {
+  const repeatable = async () => {
+    const lines = (await (await operator.get('/erasures', { Accept: 'application/x-ndjson' })).text()).trim();
+    return lines.split('\n').map((line) => (JSON.parse(line) as Erasure).id);
+  };
+  const eraseNew = async (subject: string) => {
+    await recordAnswers(shop, subject, { [letter]: ['accepted'] });
+    return (await erase(subject)).id;
+  };
+  const first = await eraseNew('dagmar');
+  onTestFinished(() => letTimePass(instance, '0 days'));
+  await letTimePass(instance, '34 days');
+  const second = await eraseNew('daria');
+  expect(await repeatable()).toEqual(expect.arrayContaining([first, second]));
+  await letTimePass(instance, '36 days');
+  await eraseNew('delia');
+  await vi.waitFor(async () => expect(await repeatable()).not.toContain(first), { timeout: 20_000 });
+  expect(await repeatable()).toContain(second);
+  expect(await erasureOf(first)).toMatchObject({ state: 'DONE' });
+  const kept = await rowsOf(
+    instance,
+    'SELECT id FROM transactions.erasures WHERE id = $1 AND digest IS NULL',
+    [first],
+  );
+  expect(kept).toHaveLength(1);
 });

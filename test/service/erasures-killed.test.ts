@@ -58,6 +58,12 @@ it('an erasure is completed after kill -9, and repeated on a backup that is olde
       interval: 100,
     });
   await isDone(database);
+  const commits = await rowsOf<{ erased: number }>(
+    { databaseUrl: database },
+    `SELECT count(*)::int AS erased FROM transactions.transactions
+      WHERE erased_at IS NOT NULL GROUP BY erased_at`,
+  );
+  expect(Math.max(...commits.map(({ erased }) => erased))).toBe(50);
   expect(await statistics(database)).toEqual(before);
   expect(await tablesWith({ databaseUrl: database }, 'canary')).toEqual([]);
 

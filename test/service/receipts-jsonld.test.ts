@@ -1,12 +1,14 @@
 import jsonld from 'jsonld';
 import { describe, expect, it } from 'vitest';
-import { createKey } from '../support/instances/callers.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { letter, often, study, transactionIn } from '../support/instances/live-subject.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
+const admin = useSetup(() => signIn(instance, 'admin'));
 
 const dpv = (term: string) => `https://w3id.org/dpv#${term}`;
 const dct = (term: string) => `http://purl.org/dc/terms/${term}`;
@@ -73,6 +75,95 @@ describe('a receipt as JSON-LD', () => {
     expect(control?.['@type']).toEqual([dpv('WithdrawConsent')]);
     expect(only(control, dpv('isExercisedAt'))?.['@id']).toBe(signed.updateUrl);
     expect(only(only(record, dpv('hasDataSubject')), dct('identifier'))?.['@value']).toBe('ann');
+  });
+
+  it('names every purpose and legal basis by its term, and each text at its place', async () => {
+    const terms = {
+      CONSENT_CORE_SERVICE: 'RequestedServiceProvision',
+      CONSENT_IMPROVED_SERVICE: 'ServiceOptimisation',
+      CONSENT_MARKETING: 'Marketing',
+      CONSENT_RESEARCH: 'ResearchAndDevelopment',
+    };
+    const bases = [
+      'CONSENT',
+      'CONTRACT',
+      'LEGAL_OBLIGATION',
+      'VITAL_INTEREST',
+      'PUBLIC_INTEREST',
+      'LEGITIMATE_INTEREST',
+    ];
+    const content = {
+      title: 'Letters',
+      data: 'Your address',
+      usage: 'We write to you.',
+      retention: { label: 'a year', fullText: 'One year after the last letter' },
+      purposes: [...Object.keys(terms), 'CONSENT_THIRD_PART_SHARING'],
+      legalBases: bases.map((basis) => `LEGAL_BASIS_${basis}`),
+      dataController: {
+        company: 'Letters Ltd',
+        address: '1 High Street',
+        email: 'dpo@letters.example',
+        phoneNumber: '+44 1',
+      },
+      thirdParties: [{ name: 'The printer', value: 'It prints the letters.' }, { name: 'The post' }],
+    };
+    const { key } = await makeLiveModel(admin, 'processing', { en: content });
+    const identifier = `element/processing/${key}/1.0`;
+    const made = await recordAnswers(
+      shop,
+      'dora',
+      { [identifier]: ['accepted'] },
+      { language: 'en', validity: 'P1Y' },
+    );
+    const receipt = await expanded(made);
+    const signed = (await (await shop.get(`/receipts/${made.id}`)).json()) as Record<string, string> & {
+      information: { identifier: string };
+    };
+    expect(only(receipt, dct('created'))?.['@value']).toBe(signed.timestamp);
+    const record = only(receipt, dpv('hasRecordOfActivity'));
+    const process = only(record, dpv('hasProcess'));
+    const ids = (node: Node | undefined, term: string) => nodes(node, dpv(term)).map((each) => each['@id']);
+    const textsOf = (node: Node | undefined, term: string) =>
+      nodes(node, dpv(term)).map((each) => only(each, dct('description'))?.['@value']);
+    const namesOf = (node: Node | undefined, term: string) =>
+      nodes(node, dpv(term)).map((each) => only(each, dpv('hasName'))?.['@value']);
+
+    expect(ids(process, 'hasPurpose')).toEqual(Object.values(terms).map(dpv));
+    expect(ids(process, 'hasProcessing')).toEqual([dpv('Share')]);
+    expect(ids(record, 'hasLegalBasis')).toEqual(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `https://w3id.org/dpv/legal/eu/gdpr#A6-1-${letter}`),
+    );
+    expect(only(process, dct('description'))?.['@value']).toBe('We write to you.');
+    expect(textsOf(process, 'hasPersonalData')).toEqual(['Your address']);
+    expect(textsOf(process, 'hasStorageCondition')).toEqual(['One year after the last letter']);
+    expect(namesOf(process, 'hasRecipient')).toEqual(['The printer', 'The post']);
+    expect(textsOf(process, 'hasRecipient')).toEqual(['It prints the letters.', undefined]);
+    expect(namesOf(record, 'hasDataController')).toEqual(['Letters Ltd']);
+    const controller = only(record, dpv('hasDataController'));
+    expect(only(controller, dpv('hasAddress'))?.['@value']).toBe('1 High Street');
+    expect(nodes(controller, dpv('hasContact')).map((each) => each['@value'])).toEqual([
+      'dpo@letters.example',
+      '+44 1',
+    ]);
+    expect(only(record, dpv('hasJurisdiction'))?.['@value']).toBe(signed.jurisdiction);
+    expect(only(only(record, dpv('hasNotice')), dct('identifier'))?.['@value']).toBe(
+      signed.information.identifier,
+    );
+    const status = only(record, dpv('hasConsentStatus'));
+    expect(only(status, dpv('isIndicatedBy'))?.['@value']).toBe(signed.author);
+    expect(only(status, dpv('hasIndicationMethod'))?.['@value']).toBe(signed.collectionMethod);
+    expect(only(record, dct('valid'))?.['@value']).toBe(signed.expirationTimestamp);
+    for (const type of [
+      'ConsentRecord',
+      'Process',
+      'PersonalData',
+      'StorageCondition',
+      'ThirdParty',
+      'DataController',
+      'DataSubject',
+      'ConsentNotice',
+    ])
+      expect(JSON.stringify(receipt)).toContain(`"@type":["${dpv(type)}"]`);
   });
 
   it('states a withdrawal, and is chosen by its media type', async () => {
