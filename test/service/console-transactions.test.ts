@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { acknowledge, addRecipient, recipientIn, withdrawNew } from '../support/instances/live-recipients.ts';
 import { letter } from '../support/instances/live-subject.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { deliveriesOf, startEndpoint } from '../support/instances/webhook-endpoint.ts';
 
 const instance = useInstance();
 let operator: ConsolePages;
@@ -110,6 +112,44 @@ describe('transactions in the console', () => {
     await admin.send('POST', '/webhooks', { name: 'the shop', targetUrl, subscribedActions });
     const id = await create('gus');
     await expect.poll(() => textOf(`${here}/${id}`)).toMatch(/>the shop<[\s\S]*consent\.created/);
+  });
+
+  it('and webhooks show who is told of a withdrawal, its state, and what the organisation has answered', async () => {
+    const shop = await signIn(instance, 'operator');
+    const admin = await openPages(instance, 'admin');
+    onTestFinished(admin.close);
+    const endpoint = await startEndpoint();
+    endpoint.answerWith(503);
+    const webhook = await addRecipient(shop, endpoint.url, { acknowledgeWithin: 'P2D' });
+    const withdrawal = await withdrawNew(shop);
+    const path = `${here}/${withdrawal.id}`;
+    const hook = `/console/integration/webhooks/${webhook.id}`;
+    await endpoint.called(1);
+    const rowOf = async (pages: ConsolePages, at: string, name: RegExp) => {
+      const rows = (await (await pages.get(at)).text()).match(/<tr[\s>][\s\S]*?<\/tr>/g) ?? [];
+      return rows.find((row) => name.test(row))?.replace(/<[^>]*>/g, ' ') ?? '';
+    };
+    const recipient = /Letters Ltd/;
+    expect(await textOf(path)).toContain('Who is told of the withdrawal');
+    expect(await rowOf(operator, path, recipient)).toContain('Not delivered yet');
+
+    endpoint.answerWith(204);
+    const [waiting] = await deliveriesOf(shop, webhook);
+    await shop.send('POST', `/webhooks/${webhook.id}/deliveries/${waiting?.id}/redeliver`);
+    await recipientIn(shop, withdrawal, 'DELIVERED');
+    expect(await rowOf(operator, path, recipient)).toMatch(/\sDelivered\s/);
+    const call = endpoint.calls.at(-1);
+    const note = 'Invoices <b>are kept</b>';
+    const answered = await acknowledge(call?.event.data.acknowledge, { outcome: 'kept', note });
+    expect(answered.status).toBe(204);
+    await recipientIn(shop, withdrawal, 'ACKNOWLEDGED');
+    const kept = await rowOf(operator, path, recipient);
+    expect(kept).toContain('Acknowledged; keeps data');
+    expect(kept).toContain('Invoices &lt;b&gt;are kept&lt;/b&gt;');
+    await expect.poll(() => rowOf(admin, hook, /consent\.withdrawn/)).toContain('Acknowledged; keeps data');
+    // People do not see the note.
+    const own = await instance.fetch(`/consents/${withdrawal.id}?t=${withdrawal.token}`);
+    expect(await own.text()).not.toContain('are kept');
   });
 
   it('that do not exist are a page with 404', async () => {
