@@ -10,9 +10,11 @@ import {
   answerBoth,
   type Partner,
   readEverything,
+  type Shown,
   shareQuestion,
   startPartner,
 } from '../security/peers-canary/partners.ts';
+import { readAnswersAbout } from '../support/instances/answers-about.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import {
   type DistributedInstance,
@@ -20,20 +22,27 @@ import {
 } from '../support/instances/distributed-instance.ts';
 import { startTestInstance } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
-import { subjectOf, transactionIn } from '../support/instances/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { letter, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
+import {
+  createTransaction,
+  type LiveTransaction,
+  recordsOf,
+} from '../support/instances/live-transactions.ts';
 import { pairInstances } from '../support/peers/pair-instances.ts';
 import { until } from '../support/run/until.ts';
 import { brokers, readAll } from '../support/stores/kafka.ts';
 
 const ours = 'canary-of-the-leader-c41e07';
 const theirs = 'canary-of-the-owner-95b8d2';
+/** Transactions of a person who is erased; `CANARIES=10000` is a longer run. */
+const canaries = Number(process.env.CANARIES ?? 2);
 
 describe.runIf(brokers)("answers to a peer's elements, at a leader of separate services", () => {
   let redis: Awaited<ReturnType<typeof startLocalRedis>>;
   let leader: DistributedInstance;
   let folder: string;
   let owner: Partner;
+  let shown: Shown;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'accord-test-'));
     // As root, PostgreSQL runs as a user who must be able to enter.
@@ -47,11 +56,12 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
         environment: {
           OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
           // Redis holds the counters of these limits.
-          RATE_LIMITS: 'key=6000,user=6000,transaction=6000,address=6000',
+          RATE_LIMITS: 'key=1000000,user=1000000,transaction=6000,address=1000000',
         },
       }),
       startPartner(folder),
     ]);
+    shown = await shareQuestion(leader, owner);
   }, 120_000);
   afterAll(async () => {
     await leader?.stop();
@@ -61,7 +71,6 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
   });
 
   it('are in no table, topic, cache, log or answer', async () => {
-    const shown = await shareQuestion(leader, owner);
     const made = await answerBoth(leader, shown, { own: ours, theirs });
     // At once: what is cached lives for seconds.
     const cache = await readCache(redis.address);
@@ -80,6 +89,67 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
     expect(placesOf(made.id)).toEqual(expect.arrayContaining(['told', 'tables', 'topics']));
     expect(cache.length).toBeGreaterThan(0);
   }, 120_000);
+
+  it(
+    'of an erased person are nowhere, in no topic, cache, export or answer either',
+    async () => {
+      const subject = 'kanari-of-somebody-erased';
+      const { admin } = shown;
+      const made: LiveTransaction[] = [];
+      const consent = async (number: number) => {
+        const context = {
+          subject,
+          object: `kanari-object-${number}`,
+          attributes: { note: 'kanari-attribute' },
+          subjectInfos: { emailAddress: 'kanari-mail@example.org' },
+          layoutData: { elements: ['processing.001', shown.own, shown.theirs] },
+        };
+        const transaction = await createTransaction(admin, context);
+        const answers = {
+          [letter]: ['accepted'],
+          [`element/preference/${shown.own}/1.0`]: ['kanari-answer'],
+          [`element/preference/${shown.theirs}/1.0`]: ['kanari-answer'],
+          comment: ['kanari-comment'],
+        };
+        expect((await subjectOf(leader, transaction).submit(answers)).status).toBe(200);
+        if (number % 2 === 0)
+          await admin.send('POST', `/consents/${transaction.id}/withdraw`, { comment: 'kanari' });
+        made.push(transaction);
+      };
+      for (let from = 0; from < canaries; from += 10)
+        await Promise.all(
+          Array.from({ length: Math.min(10, canaries - from) }, (_, index) => consent(from + index)),
+        );
+      await createTransaction(admin, { subject, object: 'kanari-open' });
+      // Of many transactions every fiftieth.
+      const about = made.filter((_, index) => index % Math.max(1, Math.floor(canaries / 200)) === 0);
+      const placesWith = async (names: string[]) => {
+        const parameters = { name: names };
+        const told = await readAnswersAbout(leader, admin, { transactions: about, parameters });
+        const places: Record<string, Buffer[]> = {
+          cache: await readCache(redis.address),
+          told: told.map(({ body }) => Buffer.from(body)),
+          tables: await readTables(leader.databaseUrl),
+          topics: await readAll(),
+          log: [Buffer.from(leader.logs())],
+        };
+        for (const [place, contents] of Object.entries(places))
+          expect(contents.length, place).toBeGreaterThan(0);
+        return Object.keys(places).filter((place) => places[place]?.some((bytes) => holds(bytes, 'kanari')));
+      };
+      expect(await placesWith([subject])).toEqual(['told', 'tables']);
+
+      const erasing = await admin.send('POST', `/subjects/${subject}/erasure`, { reason: 'kanari-reason' });
+      const { id } = (await erasing.json()) as { id: string };
+      await until(async () => {
+        expect(await (await admin.get(`/erasures/${id}`)).json()).toMatchObject({ state: 'DONE' });
+      });
+      const { subject: erased } = await transactionIn(admin.get(`/consents/${made[0]?.id}`));
+      expect(erased).toMatch(/^erased:/);
+      expect(await placesWith([erased, 'alice'])).toEqual([]);
+    },
+    120_000 + canaries * 100,
+  );
 
   it('of three instances take effect together, each at its owner, whichever instance shows the form', async () => {
     const council = await startTestInstance({ INSTANCE_NAME: 'City Council' });

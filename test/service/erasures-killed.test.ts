@@ -1,11 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { signIn } from '../support/instances/callers.ts';
+import { exportFolder } from '#lib/evidence/export-folder.ts';
+import { filesWith } from '../security/peers-canary/files-with.ts';
+import { readAnswersAbout } from '../support/instances/answers-about.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
 import { startKillableInstance } from '../support/instances/killable-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { letter } from '../support/instances/live-subject.ts';
-import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 import { startStandalone } from '../support/instances/standalone-process.ts';
 import { tablesWith } from '../support/instances/tables-with.ts';
 import { runCommand } from '../support/programs/run-command.ts';
@@ -19,14 +22,42 @@ import { createTestDatabase } from '../support/stores/postgres.ts';
 const transactions = Number(process.env.CANARIES ?? 120);
 const subject = 'canary-person';
 
+/** What erased transactions have in place of the name. */
+async function erasedNames(databaseUrl: string): Promise<string[]> {
+  const rows = await rowsOf<{ subject: string }>(
+    { databaseUrl },
+    'SELECT subject FROM transactions.transactions WHERE erased_at IS NOT NULL ORDER BY id LIMIT 3',
+  );
+  return rows.map((row) => row.subject);
+}
+
+/** The files of `npm run export` that contain a text. */
+async function exportedWith({ url }: { url: string }, { headers }: Caller, text: string): Promise<string[]> {
+  const token = headers.Authorization?.replace('Bearer ', '') ?? '';
+  const folder = await vi.waitFor(
+    async () => {
+      const place = await temporaryFolder();
+      await exportFolder({ url, token, folder: place });
+      return place;
+    },
+    // The first checkpoint may be a moment away.
+    { timeout: 60_000, interval: 500 },
+  );
+  expect(await filesWith(folder, 'receipt.signed')).toEqual(['audit-consents.ndjson']);
+  return filesWith(folder, text);
+}
+
 it('an erasure is completed after kill -9, and repeated on a backup that is older', {
   timeout: 240_000 + transactions * 100,
 }, async () => {
   const { database, program, shop, instance, kill, startAgain } = await startKillableInstance();
   const answer = (name: string, object: string) =>
     recordAnswers(shop, name, { [letter]: ['accepted'] }, { object: `canary-${object}` });
+  const made: LiveTransaction[] = [];
   for (let from = 0; from < transactions; from += 20)
-    await Promise.all(Array.from({ length: 20 }, (_, index) => answer(subject, `${from + index}`)));
+    made.push(
+      ...(await Promise.all(Array.from({ length: 20 }, (_, index) => answer(subject, `${from + index}`)))),
+    );
   const statistics = async (url: string) =>
     rowsOf(
       { databaseUrl: url },
@@ -41,6 +72,9 @@ it('an erasure is completed after kill -9, and repeated on a backup that is olde
 
   await startAgain();
   const admin = await signIn(instance, 'admin');
+  const first = { transactions: made.slice(0, 1), parameters: { name: [subject] } };
+  const shown = await readAnswersAbout(instance, admin, first);
+  expect(shown.filter(({ body }) => body.includes('canary')).length, 'the search').toBeGreaterThan(10);
   const started = await admin.send('POST', `/subjects/${subject}/erasure`);
   expect(started.status).toBe(202);
   const { id } = (await started.json()) as { id: string };
@@ -68,6 +102,15 @@ it('an erasure is completed after kill -9, and repeated on a backup that is olde
   expect(await tablesWith({ databaseUrl: database }, 'canary')).toEqual([]);
 
   const again = await signIn(instance, 'admin');
+  // Of many transactions every fiftieth.
+  const about = made.filter((_, index) => index % Math.max(50, transactions / 200) === 0);
+  const told = await readAnswersAbout(instance, again, {
+    transactions: about,
+    parameters: { name: ['somebody else', ...(await erasedNames(database))], erasure: [id] },
+  });
+  expect(told.length).toBeGreaterThan(80);
+  expect(told.flatMap(({ request, body }) => (/canary/i.test(body) ? request : []))).toEqual([]);
+  expect(await exportedWith(instance, again, 'canary')).toEqual([]);
   const list = await again.get('/erasures', { Accept: 'application/x-ndjson' });
   const file = path.join(await temporaryFolder(), 'erasures.ndjson');
   await writeFile(file, await list.text());

@@ -11,7 +11,7 @@ import { createTransaction, recordAnswers, submitForCode } from '../support/inst
  * People whose withdrawals race with confirmations, and as many whose withdrawals race with submissions, while
  * the process is killed; `WITHDRAWALS_KILLED=1000` is a longer run.
  */
-const people = Number(process.env.WITHDRAWALS_KILLED ?? 30);
+const people = Number(process.env.WITHDRAWALS_KILLED ?? 20);
 const atOnce = 20;
 
 type Instance = Awaited<ReturnType<typeof startKillableInstance>>;
