@@ -8,8 +8,8 @@ import { letter, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers, submitForCode } from '../support/instances/live-transactions.ts';
 
 /**
- * People whose withdrawals race with confirmations, and as many whose withdrawals race with submissions, while
- * the process is killed; `WITHDRAWALS_KILLED=1000` is a longer run.
+ * People whose withdrawals race with confirmations, and as many whose withdrawals race with submissions,
+ * while the process is killed; `WITHDRAWALS_KILLED=1000` is a longer run.
  */
 const people = Number(process.env.WITHDRAWALS_KILLED ?? 20);
 const atOnce = 20;

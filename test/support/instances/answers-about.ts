@@ -8,7 +8,7 @@ interface Read {
   body: string;
 }
 
-/** What answers are looked for: values of parameters of paths and queries, and transactions with old tokens. */
+/** What answers are about: transactions with old tokens, and values of parameters of paths and queries. */
 interface About {
   transactions: readonly { id: string; token: string }[];
   /** By name; an operation with another parameter of the path, or another required one, is left out. */
@@ -19,8 +19,8 @@ interface About {
 const others = /^\/(federation|models|assets|docs|openapi|auth|\.well-known)\b/;
 
 /**
- * Reads all that the GET operations of the contract tell an administrator, and of transactions also bearers of
- * their old tokens: in every format, on all pages of lists.
+ * Reads all that the GET operations of the contract tell an administrator, and of transactions also bearers
+ * of their old tokens: in every format, on all pages of lists.
  */
 export async function readAnswersAbout(instance: Reachable, admin: Caller, about: About): Promise<Read[]> {
   const read: Read[] = [];
