@@ -89,7 +89,8 @@ function changedHealth<Row extends DueRow, Facts>(
     const before = health.get(key) ?? { key, failures: targets.get(key)?.failures ?? 0, waitMs: 0 };
     const isOwn = result.kind === 'retry' && result.own === true;
     const failures = isOwn ? before.failures : isFailure(result) ? row.targetFailures + 1 : 0;
-    const delay = isFailure(result) ? (targetBackoff?.(isOwn ? 1 : failures, Math.random()) ?? 0) : 0;
+    const counted = isOwn ? 1 : failures;
+    const delay = isFailure(result) ? (targetBackoff?.(counted, Math.random(), result.facts) ?? 0) : 0;
     health.set(key, { key, failures, waitMs: isOwn ? Math.max(delay, before.waitMs) : delay });
   }
   return [...health.values()].filter(

@@ -65,6 +65,26 @@ it('the age of a message counts while the server refuses it and it waits for its
   });
 });
 
+it('a server that is away is tried with one message at a time, and gets the others when it is back', async () => {
+  const address = 'ann@away.example';
+  server.behave(address, { recipient: 421 });
+  await Promise.all(Array.from({ length: 15 }, () => invite(address)));
+  await until(async () =>
+    expect(
+      await rowsOf(instance, 'SELECT FROM transactions.message_queues WHERE failures >= 3'),
+    ).toHaveLength(1),
+  );
+  // Four attempts at a time before the first failure, then one for each failure of the queue.
+  const untried = `SELECT id FROM transactions.messages WHERE state = 'PENDING' AND attempts = 0`;
+  expect((await rowsOf(instance, untried)).length).toBeGreaterThanOrEqual(7);
+  server.behave(address, {});
+  await rowsOf(instance, 'UPDATE transactions.message_queues SET next_at = now()');
+  await letTimePass(instance, '1 minute');
+  await server.waitFor(address, 15);
+  expect(new Set(server.to(address).map(({ mail }) => mail.messageId)).size).toBe(15);
+  expect(server.to(address)).toHaveLength(15);
+});
+
 it('a silent domain does not delay a domain whose plain hash has the same remainder', async () => {
   const bucketOf = (domain: string) => hash('sha256', domain, 'buffer').readUInt32BE() % 1024;
   let index = 0;

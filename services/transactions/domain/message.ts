@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import type { MessageChannel, MessageKind } from '#lib/contracts/messages.ts';
-import { listedBackoff } from '#lib/deliveries/backoff.ts';
+import { exponentialBackoff, listedBackoff } from '#lib/deliveries/backoff.ts';
 import {
   mailDomain,
   maskEmailAddress,
@@ -115,4 +115,17 @@ const otherBackoff = listedBackoff({
 /** The wait before the next attempt. The waits for a code are shorter, because the code expires soon. */
 export function messageBackoff(attempts: number, random: number, { kind }: Pick<Message, 'kind'>) {
   return (kind === 'code' ? codeBackoff : otherBackoff)(attempts, random);
+}
+
+/** Failures of the mail server or the gateway itself. All other replies concern one message. */
+const outages = /^(?:auth|connection|dns|tls|timeout|not-configured|smtp-421|http-\d+)$/;
+const outageWait = exponentialBackoff({ minMs: 250, maxMs: 10_000 });
+
+/**
+ * The wait of a queue whose server is away. Without it, each waiting message would use up its own attempts, be
+ * composed again for each (a PDF for a notification), and wait for up to an hour after the server's return.
+ * @param failures in a row, of the queue.
+ */
+export function outageBackoff(failures: number, random: number, { error }: { error: string | null }): number {
+  return error !== null && outages.test(error) ? outageWait(failures, random) : 0;
 }

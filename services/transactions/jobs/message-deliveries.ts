@@ -9,7 +9,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
 import { composeMessage } from '../commands/compose-message.ts';
-import { type Message, type MessageSecrets, messageBackoff } from '../domain/message.ts';
+import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../domain/message.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
 import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../queries/messages.ts';
 import type { MailTransport, SendResult, SmsTransport } from '../transports/transport.ts';
@@ -87,6 +87,7 @@ function createMessageDeliveries(
     labelOf: ({ channel }) => channel,
     tables: messageTables,
     backoff: messageBackoff,
+    targetBackoff: outageBackoff,
     attempt: (row, { signal }) => attempt(dependencies, row, signal),
     describeError: () => ({ error: 'internal' }),
     async settle(tx, settlements) {
