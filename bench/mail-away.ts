@@ -50,6 +50,7 @@ interface Instance {
   drainSeconds: number;
 }
 
+let current: Phase | undefined;
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-bench-'));
 // As root, PostgreSQL runs as a user who must be able to enter.
 await chmod(folder, 0o755);
@@ -142,8 +143,6 @@ function createReceiver(port: number): Receiver {
     },
   };
 }
-
-let current: Phase | undefined;
 
 /** Starts flows at a constant rate, however long each takes. */
 async function submitSteadily(instance: Instance, stopped: AbortSignal): Promise<void> {
