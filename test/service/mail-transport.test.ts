@@ -107,6 +107,22 @@ describe('a mail', () => {
   });
 });
 
+describe('a check of the mail server', () => {
+  it('finds a server that is away or refuses the login, and sends nothing', async () => {
+    const server = await start({}, { login: { user: 'accord', pass: 'right' } });
+    const check = (url: string) => {
+      const transport = createMailTransport({ url, host: 'accord.example' });
+      onTestFinished(() => transport.close());
+      return transport.check();
+    };
+    expect(await check(server.url)).toBeUndefined();
+    expect(await check(server.url.replace('right', 'wrong'))).toEqual(failed('auth'));
+    await server.close();
+    expect(await check(server.url)).toEqual(failed('connection'));
+    expect(server.received).toEqual([]);
+  });
+});
+
 describe('the reply of a mail server', () => {
   it.each([
     ['recipient', 550, refused('smtp-550')],

@@ -26,7 +26,11 @@ export function createDemoMailbox(): DemoMailbox {
   };
   const close = async () => {};
   return {
-    mail: { send: async (message) => keep({ at: new Date(), channel: 'mail', message }), close },
+    mail: {
+      send: async (message) => keep({ at: new Date(), channel: 'mail', message }),
+      check: async () => undefined,
+      close,
+    },
     sms: { send: async (message) => keep({ at: new Date(), channel: 'sms', message }), close },
     messages: () => kept,
   };

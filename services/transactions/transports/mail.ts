@@ -54,6 +54,11 @@ export function createMailTransport({ url, ca, host }: MailServer): MailTranspor
         return timeout.aborted ? { result: 'failed', error: 'timeout' } : readFailure(error as SmtpError);
       }
     },
+    check: () =>
+      transport.verify().then(
+        () => undefined,
+        (error: SmtpError) => readFailure(error),
+      ),
     async close() {
       transport.close();
     },

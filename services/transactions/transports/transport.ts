@@ -32,6 +32,8 @@ export type SendResult = { result: 'sent' } | { result: 'refused' | 'failed'; er
 
 export interface MailTransport {
   send(mail: OutgoingMail, signal: AbortSignal): Promise<SendResult>;
+  /** Connects and signs in, as for a mail. @returns the failure; undefined if the server is ready for mails. */
+  check(): Promise<SendResult | undefined>;
   close(): Promise<void>;
 }
 
