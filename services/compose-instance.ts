@@ -39,7 +39,7 @@ export async function composeInstance(options: Options): Promise<ComposedInstanc
       demo: settings.demo,
       standalone: true,
       shared: runtime.shared,
-      db: runtime.openDatabase(name, databaseUrl).db,
+      db: runtime.openDatabase(name, { url: databaseUrl }).db,
       connect: (neighbour) => operationsOf(composed, neighbour),
     });
     composed.set(name, service);

@@ -91,21 +91,37 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
+interface Login {
+  /** Signs in unless the URL names a user. */
+  user: string;
+  /** Of the secret: the service, or `owner`. */
+  name: string;
+  secretsDir: string | undefined;
+}
+
 /**
  * Completes DATABASE_URL with the user and the password of the secret file `database-<name>`. One URL then
  * serves all services, and no password stands in an environment.
- * @param user signs in unless the URL names a user.
- * @param name of the secret: the service, or `owner`.
  */
-export async function databaseLogin(
+export async function databaseLogin(url: string, login: Login): Promise<string> {
+  return (await databaseLogins(url, login)).url;
+}
+
+/**
+ * As {@link databaseLogin}.
+ * @returns also the passwords in the other lines of the file. One of them is valid before or after the first
+ * line becomes the password of the role.
+ */
+export async function databaseLogins(
   url: string,
-  { user, name, secretsDir }: { user: string; name: string; secretsDir: string | undefined },
-): Promise<string> {
+  { user, name, secretsDir }: Login,
+): Promise<{ url: string; otherPasswords: readonly string[] }> {
   const target = new URL(url);
   if (target.username === '') target.username = user;
-  if (target.password === '' && secretsDir !== undefined)
-    target.password = encodeURIComponent((await readDatabasePassword(secretsDir, name)) ?? '');
-  return target.href;
+  if (target.password !== '' || secretsDir === undefined) return { url: target.href, otherPasswords: [] };
+  const [password = '', ...otherPasswords] = (await readSecretFile(secretsDir, `database-${name}`)) ?? [];
+  target.password = encodeURIComponent(password);
+  return { url: target.href, otherPasswords };
 }
 
 /** Reads the password of a database role; undefined if it has no file. */

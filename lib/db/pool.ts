@@ -1,10 +1,13 @@
 import pg from 'pg';
+import { createPasswordRotation } from '#lib/db/rotated-password.ts';
 import { type Logger, runOutsideRequests } from '#lib/observability/logger.ts';
 
 /** Where a pool connects, and as whom. */
 export interface PoolOptions {
   /** A `postgresql://` URL. */
   url: string;
+  /** Passwords of the role beside the one of the URL, while it is rotated (docs/operations.md, "Secrets"). */
+  otherPasswords?: readonly string[];
   /** The service's schema: the only one on the search path. */
   schema: string;
   log: Logger;
@@ -40,8 +43,11 @@ const types = {
  * Makes a pool that bounds every wait, which pg does not do by default (docs/reliability.md). timestamptz is
  * returned as Date, int8 as number (bigint beyond 2^53), numeric, date and timestamp as text, jsonb parsed.
  */
-export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool {
+export function createPool({ url, otherPasswords = [], schema, log, max = 10 }: PoolOptions): pg.Pool {
+  const own = decodeURIComponent(new URL(url).password);
+  const rotation = otherPasswords.length > 0 ? createPasswordRotation([own, ...otherPasswords]) : undefined;
   const pool = new pg.Pool({
+    ...(rotation && { Client: rotation.Client }),
     connectionString: withSettings(url, schema),
     application_name: `accord-${schema}`,
     max,
@@ -54,6 +60,7 @@ export function createPool({ url, schema, log, max = 10 }: PoolOptions): pg.Pool
     idleTimeoutMillis: 60_000,
     types,
   });
+  rotation?.watch(pool);
   const warn = (message: string) => (error: Error) => {
     // The pool ends before its connections are closed, and PostgreSQL may be stopped in between.
     if (!pool.ending) runOutsideRequests(() => log.warn(message, { error }));

@@ -6,7 +6,7 @@ import { redisLogin } from '#lib/config/secret-files.ts';
 import type { ProcessSettings } from '#lib/config/specs.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
-import { createPool, openConnections, watchAnswers } from '#lib/db/pool.ts';
+import { createPool, openConnections, type PoolOptions, watchAnswers } from '#lib/db/pool.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import { createBus } from '#lib/events/in-process-bus.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/admission.ts';
@@ -33,7 +33,10 @@ export interface Runtime {
 export interface OwnedRuntime {
   shared: Runtime;
   /** Opens the schema of a service through a pool of its own. */
-  openDatabase(schema: string, url: string): { db: Database; pool: ReturnType<typeof createPool> };
+  openDatabase(
+    schema: string,
+    login: Pick<PoolOptions, 'url' | 'otherPasswords'>,
+  ): { db: Database; pool: ReturnType<typeof createPool> };
   /** Whether PostgreSQL answers; readiness depends on nothing else (docs/reliability.md). */
   isReady(): Promise<boolean>;
   /** Opens connections to PostgreSQL before the first request. */
@@ -91,8 +94,8 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
       limiter: createRateLimiter(settings.RATE_LIMITS, counters),
       instance: { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE },
     },
-    openDatabase(schema, url) {
-      const pool = createPool({ url, schema, log });
+    openDatabase(schema, login) {
+      const pool = createPool({ ...login, schema, log });
       pools.push(pool);
       answering.push(watchAnswers(pool));
       metrics.watchPool(schema, pool);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { databaseLogin } from '#lib/config/secret-files.ts';
+import { databaseLogins } from '#lib/config/secret-files.ts';
 import { loadSecrets, type Secrets, warnOfMode } from '#lib/config/secrets.ts';
 import { readServiceSettings } from '#lib/config/settings.ts';
 import { neededVersion, waitForSchema } from '#lib/db/migrate.ts';
@@ -115,8 +115,8 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
 ): Promise<{ service: ComposedService; clock: SharedClock }> {
   const { name } = definition;
   const secretsDir = settings.SECRETS_DIR;
-  const url = await databaseLogin(settings.DATABASE_URL, { user: roleOf(name), name, secretsDir });
-  const { db, pool } = openDatabase(name, url);
+  const login = await databaseLogins(settings.DATABASE_URL, { user: roleOf(name), name, secretsDir });
+  const { db, pool } = openDatabase(name, login);
   const version = await neededVersion(fileURLToPath(definition.migrations));
   await waitForSchema({ pool, schema: name, version, log, signal });
   const clock = await createSharedClock(pool);

@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { databaseLogins } from '#lib/config/secret-files.ts';
 import { neededVersion, waitForSchema } from '#lib/db/migrate.ts';
-import { createPool } from '#lib/db/pool.ts';
+import { createPool, type PoolOptions } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { schemas } from '../../services/definitions.ts';
@@ -39,10 +40,13 @@ async function signIn(schema: string, password: string): Promise<string> {
 }
 
 /** A folder with a password for every service, as `npm run secrets` draws them. */
-async function secretsWith(word: string): Promise<string> {
+async function secretsWith(...words: string[]): Promise<string> {
   const folder = await temporaryFolder();
   for (const { schema } of schemas)
-    await writeFile(path.join(folder, `database-${schema}`), `${word}-of-${schema}\n`);
+    await writeFile(
+      path.join(folder, `database-${schema}`),
+      words.map((word) => `${word}-of-${schema}\n`).join(''),
+    );
   return folder;
 }
 
@@ -62,9 +66,40 @@ test('the command can be repeated; it changes passwords only where a file gives 
   expect(again.code).toBe(0);
   expect(again.errors).toContain('password unchanged');
   expect(await signIn('auth', 'first-of-auth')).toBe('accord_auth');
-  await migrate({ SECRETS_DIR: await secretsWith('second') });
+  await migrate({ SECRETS_DIR: await secretsWith('second', 'first') });
   expect(await signIn('auth', 'first-of-auth')).toBe('28P01');
   expect(await signIn('auth', 'second-of-auth')).toBe('accord_auth');
+});
+
+test('a service whose file has two passwords opens connections before and after one of them becomes the other', async () => {
+  await migrate({ SECRETS_DIR: await secretsWith('first') });
+  const login = { user: roleOf('auth'), name: 'auth' };
+  const pools = await Promise.all(
+    [secretsWith('first', 'second'), secretsWith('second', 'first')].map(async (secretsDir) =>
+      startPool(
+        await databaseLogins(server.url.replace('accord@', ''), { ...login, secretsDir: await secretsDir }),
+      ),
+    ),
+  );
+  /** Many at once, each over a connection of its own. */
+  const openConnections = () =>
+    Promise.all(
+      pools.flatMap((pool) => Array.from({ length: 10 }, () => pool.query('SELECT pg_sleep(0.01)'))),
+    );
+  const become = async (password: string) => {
+    await server.asSuperuser(`ALTER ROLE ${login.user} PASSWORD '${password}'`);
+    await server.asSuperuser(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${login.user}'`,
+    );
+    await expect.poll(() => pools.map(({ totalCount }) => totalCount)).toEqual([0, 0]);
+  };
+  await openConnections();
+  for (const password of ['second-of-auth', 'first-of-auth']) {
+    await become(password);
+    await openConnections();
+  }
+  await become('third');
+  for (const pool of pools) await expect(pool.connect()).rejects.toMatchObject({ code: '28P01' });
 });
 
 test('three commands at once wait for each other', async () => {
@@ -133,7 +168,13 @@ function poolOf(schema: string, password: string): pg.Pool {
   const url = new URL(server.url);
   url.username = roleOf(schema);
   url.password = password;
-  const pool = createPool({ url: url.href, schema, log: createLogger({ level: 'silent' }), max: 1 });
+  return startPool({ url: url.href, schema, max: 1 });
+}
+
+function startPool(
+  options: Pick<PoolOptions, 'url' | 'otherPasswords' | 'max'> & { schema?: string },
+): pg.Pool {
+  const pool = createPool({ schema: 'auth', log: createLogger({ level: 'silent' }), ...options });
   onTestFinished(() => pool.end());
   return pool;
 }

@@ -6,14 +6,14 @@ import { generatePrivateKey, generateSharedSecret } from '#lib/config/secret-val
 import { release, services } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 import { memoryScenario } from './memory-limit.ts';
-import { withoutFailure, withoutLoss } from './under-load.ts';
+import { withoutFailure } from './under-load.ts';
 
 /** What operators do. */
 export const operationScenarios: Scenario[] = [
   {
     name: 'rotation',
     promise:
-      'Every secret of the release but the passwords of the database is rotated without a failed request.',
+      'Every secret of the release, with the passwords of the services in the database, is rotated without a failed request.',
     run: (stage) =>
       withoutFailure(stage, async () => {
         for (const order of ['after', 'before', 'alone'] as const) {
@@ -21,17 +21,6 @@ export const operationScenarios: Scenario[] = [
           await stage.organisation.deploy();
         }
         await rotateKeys(stage);
-      }),
-  },
-  {
-    name: 'database passwords',
-    promise:
-      'While the passwords of the services in the database are rotated, no acknowledged answer is lost or stored twice.',
-    run: (stage) =>
-      withoutLoss(stage, async () => {
-        const passwords = services.map((service) => [`database-${service}`, [generateSharedSecret()]]);
-        await writeSecrets(stage, Object.fromEntries(passwords));
-        await stage.organisation.deploy();
       }),
   },
   {
@@ -133,7 +122,7 @@ async function waitForRollouts({ organisation }: Stage): Promise<void> {
 
 /** Entries with a random text, and those of them whose old line is still needed afterwards. */
 const shared = [
-  ...services.map((service) => `internal-${service}`),
+  ...services.flatMap((service) => [`internal-${service}`, `database-${service}`]),
   'issuer-cookies',
   'console-client',
   'console-session',
