@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { json, str } from 'envalid';
 import { databaseUrl } from '#lib/config/address-validators.ts';
-import { databaseLogin } from '#lib/config/secret-files.ts';
+import { databaseLogin, readSecretFile } from '#lib/config/secret-files.ts';
 import { loadSecrets } from '#lib/config/secrets.ts';
 import { readSettings } from '#lib/config/settings.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
@@ -14,14 +14,19 @@ import { createKeyedHash } from './auth/domain/api-keys.ts';
 import { deleteClient, insertClient } from './auth/queries/clients.ts';
 
 // `accord smoke-test` (helm test): walks a subject through a whole consent on the services of a release and
-// removes what it has created. Recipients of webhooks are told of this consent as of any other.
+// removes what it has created. The audit log keeps its lines, and webhooks are told of this consent as of any.
 const settings = readSettings(process.env, {
   DATABASE_URL: databaseUrl({ default: undefined }),
   SECRETS_DIR: str(),
   OIDC_ISSUER: str({ default: '' }),
+  OIDC_AUDIENCE: str({ default: '' }),
+  /** Client at OIDC_ISSUER with the role `admin`; its secret is the file `test-client`. */
+  TEST_CLIENT_ID: str({ default: '' }),
+  TEST_CLIENT_SCOPE: str({ default: '' }),
   /** Hosts of the services by name. */
   SERVICES: json<Record<string, string>>(),
 });
+const { OIDC_ISSUER: issuer, TEST_CLIENT_ID: clientId } = settings;
 const name = `smoke-test-${randomUUID()}`;
 const services = settings.SERVICES;
 const processing = {
@@ -40,9 +45,12 @@ const information = {
 
 try {
   await checkReadiness();
-  if (settings.OIDC_ISSUER)
-    tell(`skipped: the consent, because only ${settings.OIDC_ISSUER} can sign an administrator in`);
-  else await withDatabase('auth', tryConsent);
+  if (!issuer) await withDatabase('auth', withClient);
+  else if (clientId) await tryConsent(await signInAt(issuer));
+  else
+    tell(
+      `LEFT OUT: the consent. Only services were asked whether they are ready. ${issuer} signs administrators in: set test.clientId and test.existingSecret to a client of it with the role admin.`,
+    );
 } catch (error) {
   process.stderr.write(`FAILED: ${(error as Error).message}\n`);
   process.exitCode = 1;
@@ -56,8 +64,8 @@ async function checkReadiness(): Promise<void> {
   tell(`ok: ${Object.keys(services).join(', ')} are ready`);
 }
 
-/** Signs in as a client that exists for this test only. */
-async function tryConsent(auth: Database): Promise<void> {
+/** Tries a consent as a client of the built-in issuer that exists for this test only. */
+async function withClient(auth: Database): Promise<void> {
   const { keyPepper } = await loadSecrets({
     folder: settings.SECRETS_DIR,
     names: ['keyPepper'],
@@ -74,20 +82,46 @@ async function tryConsent(auth: Database): Promise<void> {
     });
     const { access_token } = await call<{ access_token: string }>('auth', 'POST', '/auth', body);
     tell('ok: a client signs in');
-    await withModels(access_token, (models) => giveConsent(access_token, models));
+    await tryConsent(access_token);
   } finally {
     await deleteClient(auth, name);
   }
 }
 
-/** Publishes an information and a processing, and deletes them afterwards. */
+/** Signs in as the client of the operator. @returns its access token. */
+async function signInAt(url: string): Promise<string> {
+  const [secret] = (await readSecretFile(settings.SECRETS_DIR, 'test-client')) ?? [];
+  if (secret === undefined) throw new StartupError('The secret test-client is missing.');
+  const discovery = `${url.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { token_endpoint } = await ask<{ token_endpoint: string }>(discovery);
+  // RFC 6749 §2.3.1
+  const credentials = [clientId, secret].map(encodeURIComponent).join(':');
+  const body = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (settings.TEST_CLIENT_SCOPE) body.set('scope', settings.TEST_CLIENT_SCOPE);
+  if (settings.OIDC_AUDIENCE) body.set('audience', settings.OIDC_AUDIENCE);
+  const { access_token } = await ask<{ access_token: string }>(token_endpoint, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+    body,
+  });
+  tell(`ok: ${clientId} signs in at ${url}`);
+  return access_token;
+}
+
+async function tryConsent(token: string): Promise<void> {
+  await withModels(token, (models) => giveConsent(token, models));
+}
+
+/** Publishes an information and a processing, and removes them afterwards. */
 async function withModels(
   token: string,
   use: (models: { info: string; processing: string }) => Promise<void>,
 ): Promise<void> {
   const ids: string[] = [];
   const publish = async (type: string, data: object) => {
-    const entry = await call<{ id: string; key: string }>('forms', 'POST', '/models', { type, name }, token);
+    // With a key of its own it takes no number of the keys that forms gives.
+    const model = { type, name, key: `${name}.${type}` };
+    const entry = await call<{ id: string; key: string }>('forms', 'POST', '/models', model, token);
     ids.push(entry.id);
     const path = `/models/${entry.id}/versions`;
     const draft = { defaultLanguage: 'en', data: { en: data } };
@@ -99,9 +133,17 @@ async function withModels(
     const info = await publish('information', information);
     await use({ info, processing: await publish('processing', processing) });
   } finally {
-    for (const id of ids) await call('forms', 'DELETE', `/models/${id}`, undefined, token);
-    tell('ok: what was published is deleted');
+    await withDatabase('forms', (forms) => removeModels(forms, ids, token));
+    tell('ok: what was published is removed');
   }
+}
+
+/** Models without answers are removed, not only marked: the only answers to these have been removed. */
+async function removeModels(forms: Database, ids: readonly string[], token: string): Promise<void> {
+  await forms.query(sql`UPDATE models AS m SET answered = false WHERE m.id = ANY(${ids}::uuid[])`);
+  for (const id of ids) await call('forms', 'DELETE', `/models/${id}`, undefined, token);
+  // No later model can have such a key.
+  await forms.query(sql`DELETE FROM retired_keys AS k WHERE starts_with(k.key, ${name})`);
 }
 
 async function giveConsent(token: string, models: { info: string; processing: string }): Promise<void> {
@@ -140,18 +182,25 @@ async function call<Answer>(
   token?: string,
 ): Promise<Answer> {
   const isForm = body instanceof URLSearchParams;
-  const answer = await fetch(`http://${services[service]}:8080${path}`, {
+  return ask<Answer>(`http://${services[service]}:8080${path}`, {
     method,
     headers: {
-      Accept: 'application/json',
       ...(token && { Authorization: `Bearer ${token}` }),
       ...(body && !isForm && { 'Content-Type': 'application/json' }),
     },
-    body: isForm ? body : body && JSON.stringify(body),
+    body: isForm ? body : JSON.stringify(body),
+  });
+}
+
+async function ask<Answer>(url: string, init: RequestInit = {}): Promise<Answer> {
+  const { method = 'GET', headers } = init;
+  const answer = await fetch(url, {
+    ...init,
+    headers: { Accept: 'application/json', ...headers },
     signal: AbortSignal.timeout(10_000),
   });
   const text = await answer.text();
-  if (!answer.ok) throw new StartupError(`${method} ${path} of ${service} answers ${answer.status}: ${text}`);
+  if (!answer.ok) throw new StartupError(`${method} ${url} answers ${answer.status}: ${text}`);
   return (text ? JSON.parse(text) : undefined) as Answer;
 }
 

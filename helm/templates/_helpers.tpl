@@ -1,5 +1,5 @@
 {{/*
-The table of services. An entry adds a service with all its resources.
+The table of services. An entry adds a service with all its resources, and its values under `services`.
 - calls: services whose internal operations it calls
 - secrets: entries of the Secret that it reads, beside its password and the internal secrets
 - paths: public path prefixes
@@ -45,6 +45,21 @@ console:
 {{- if has $ $service.calls }}{{ $callers = append $callers $name }}{{ end }}
 {{- end }}
 {{- toJson $callers }}
+{{- end }}
+
+{{/* Fails if values name a service or an entry of the Secret that the table does not have. */}}
+{{- define "accord.checkNames" -}}
+{{- $services := include "accord.services" . | fromYaml }}
+{{- $entries := list }}
+{{- range $name, $service := $services }}
+{{- $entries = concat $entries $service.secrets (list (printf "database-%s" $name) (printf "internal-%s" $name)) }}
+{{- end }}
+{{- range $key := keys .Values.services | sortAlpha }}
+{{- if not (hasKey $services $key) }}{{ fail (printf "services.%s is no service; the services are %s." $key (keys $services | sortAlpha | join ", ")) }}{{ end }}
+{{- end }}
+{{- range $key := keys .Values.secrets.from | sortAlpha }}
+{{- if not (has $key $entries) }}{{ fail (printf "secrets.from.%s is no entry of the Secret; the entries are %s." $key ($entries | uniq | sortAlpha | join ", ")) }}{{ end }}
+{{- end }}
 {{- end }}
 
 {{/* The values of a service: those of `defaults`, overwritten by its own. Takes root and name. */}}

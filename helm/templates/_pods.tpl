@@ -67,6 +67,18 @@ callers. As JSON list. Takes name and service.
 {{- end }}
 {{- end }}
 
+{{/* The secret of the client of `helm test`, as the file test-client. */}}
+{{- define "accord.testClient" -}}
+{{- with .Values.test }}
+{{- if .clientId }}
+- secret:
+    name: {{ required "Set test.existingSecret to the Secret with the secret of test.clientId." .existingSecret }}
+    items:
+      - { key: {{ .key }}, path: test-client }
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Certificates as files: the CAs of the uses, and the client certificate for Kafka. Takes root and uses. */}}
 {{- define "accord.certificateSources" -}}
 {{- $values := .root.Values }}

@@ -47,9 +47,7 @@ describe.skipIf(!chart)('the archive of the chart', () => {
     const folder = await temporaryFolder();
     const archive = await packChart(root, folder);
     const first = await readFile(archive);
-    expect(await chart?.render('production.yaml')).toBe(
-      await chart?.renderArchive(archive, 'production.yaml'),
-    );
+    expect(await chart?.render('production.yaml')).toBe(await chart?.renderFrom(archive, 'production.yaml'));
     await writeFile(path.join(root, 'helm', 'templates', 'NOTES.txt'), 'Changed.\n');
     expect((await pack(root)).equals(first)).toBe(false);
   });

@@ -65,8 +65,8 @@ export async function openChart() {
     lint: (example: string) => run(['lint', '--strict', chart, ...valuesOf(example)]),
     /** The text of all manifests. @param more arguments of `helm template`. */
     render: (example: string, ...more: string[]) => render(chart, example, more),
-    /** The text of all manifests of an archive. */
-    renderArchive: (archive: string, example: string) => render(archive, example),
+    /** The text of all manifests of another chart: a folder or an archive. */
+    renderFrom: (source: string, example: string, ...more: string[]) => render(source, example, more),
     /** What Helm prints after an installation. */
     notes: async (example: string) => {
       const words = ['install', 'accord', chart, '--dry-run=client', ...valuesOf(example)];
