@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readServiceSettings } from '#lib/config/settings.ts';
+import { findHelm3 } from '../../deploy/local/helm.ts';
 import { definitions, secretShares } from '../../services/definitions.ts';
-import { examples, type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
+import { examples, type Manifest, openChart, openChartWith, readManifests } from '../support/helm/chart.ts';
 import { connectionsOf } from '../support/helm/network-policies.ts';
 import { environmentOf, podsIn, secretFilesOf } from '../support/helm/settings-of.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(path.join(project, file), 'utf8');
 const chart = await openChart();
+const helm3 = findHelm3();
+const chart3 = helm3 ? openChartWith(helm3) : undefined;
 const minimal: Manifest[] = chart ? readManifests(await chart.render('minimal.yaml')) : [];
 
 describe.skipIf(!chart)('the chart', () => {
@@ -21,6 +24,15 @@ describe.skipIf(!chart)('the chart', () => {
     const [first, second] = await Promise.all([chart?.render(example), chart?.render(example)]);
     expect(first).toBe(second);
   });
+
+  // `npm run test:cluster` builds Helm 3, for some minutes.
+  it.skipIf(!chart3).each(examples)(
+    'is the same for Helm 3: no fault in %s, and the same bytes',
+    async (example) => {
+      expect(await chart3?.lint(example)).toContain('0 chart(s) failed');
+      expect(await chart3?.render(example)).toBe(await chart?.render(example));
+    },
+  );
 
   it.each(definitions.map((definition) => [definition.name, definition] as const))(
     'gives %s valid settings, and addresses of the services that it calls',

@@ -44,10 +44,10 @@ export async function buildGoPrograms(say: (line: string) => void) {
     return {
       kubernetes: await build(`kubernetes-${kubernetesVersion}`, buildKubernetes),
       coreDns: await build(`coredns-${coreDnsVersion}`, (folder) =>
-        install(folder, `github.com/coredns/coredns@v${coreDnsVersion}`),
+        installGoProgram(folder, `github.com/coredns/coredns@v${coreDnsVersion}`),
       ),
       metricsServer: await build(`metrics-server-${metricsServerVersion}`, (folder) =>
-        install(folder, `sigs.k8s.io/metrics-server/cmd/metrics-server@v${metricsServerVersion}`),
+        installGoProgram(folder, `sigs.k8s.io/metrics-server/cmd/metrics-server@v${metricsServerVersion}`),
       ),
       traefik: await build(`traefik-${traefikVersion}`, buildTraefik),
       pause: await build('pause-1', buildPause),
@@ -165,8 +165,9 @@ function buildPause(folder: string): Promise<void> {
   });
 }
 
-async function install(folder: string, command: string): Promise<void> {
-  await execute('go', ['install', '-ldflags', strip, command], {
+/** Installs a program with its version, `module@version`, into a folder. @param flags of the linker. */
+export async function installGoProgram(folder: string, command: string, flags = strip): Promise<void> {
+  await execute('go', ['install', '-ldflags', flags, command], {
     env: { ...environment, GOBIN: folder, GOFLAGS: '-buildvcs=false -modcacherw -trimpath' },
     cwd: tmpdir(),
     maxBuffer: 1 << 26,

@@ -55,7 +55,11 @@ export async function openChart() {
     console.warn(error.message);
     return null;
   });
-  if (!helm) return null;
+  return helm && openChartWith(helm);
+}
+
+/** @param helm a program, Helm 3 or 4. */
+export function openChartWith(helm: string) {
   const run = async (words: readonly string[]) => (await execute(helm, words, { maxBuffer: 1 << 26 })).stdout;
   const valuesOf = (example: string) => ['--values', path.join(chart, 'examples', example)];
   const render = (source: string, example: string, more: readonly string[] = []) =>
