@@ -143,7 +143,7 @@ export async function compareWithRecords(
 ): Promise<Evidence> {
   const rows = await query(
     organisation,
-    'SELECT subject, count(*) FROM transactions.records GROUP BY subject',
+    "SELECT subject, count(*) FROM transactions.records WHERE subject LIKE 'load-%' GROUP BY subject",
   );
   const stored = new Map(rows.map(([subject = '', count]) => [subject, count]));
   return {

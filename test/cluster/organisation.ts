@@ -24,7 +24,11 @@ export interface Organisation {
   helm(...words: string[]): Promise<string>;
   /** Installs or upgrades the release and waits until it is ready. @param values more values. */
   deploy(values?: object, words?: readonly string[]): Promise<string>;
-  /** The access token of a client with the role `admin`, created by the command in the pod of auth. */
+  /** The manifests of the release, as `helm template` prints them. */
+  render(values: object, words?: readonly string[]): Promise<string>;
+  /** Creates a client with the role `admin` by the command in the pod of auth. */
+  createClient(): Promise<{ id: string; secret: string }>;
+  /** The access token of such a client. */
   signIn(): Promise<{ token: string; administrator: Administrator }>;
 }
 
@@ -128,7 +132,8 @@ function valuesOf(name: string): object {
   };
 }
 
-function organisationOf(environment: Environment, name: string): Organisation {
+/** An organisation whose namespace exists. */
+export function organisationOf(environment: Environment, name: string): Organisation {
   const { cluster, helm: program, chart } = environment;
   const url = `https://${name}.example.test`;
   const kubectl = (...words: string[]) => cluster.kubectl.run([`--namespace=${name}`, ...words]);
@@ -137,41 +142,31 @@ function organisationOf(environment: Environment, name: string): Organisation {
     const { stdout } = await execute(program, [`--namespace=${name}`, ...words], { env, maxBuffer: 1 << 26 });
     return stdout;
   };
+  const createClient = async () => {
+    const id = `cluster-${randomBytes(4).toString('hex')}`;
+    const command = ['accord', 'client', 'add', id, '--role', 'admin'];
+    const output = await kubectl('exec', `deploy/${release}-auth`, '--', ...command);
+    return { id, secret: output.trim().split('\n').at(-1) as string };
+  };
+  const valuesFor = (values: object) => [
+    `--values=${path.join(chart, 'examples/trial.yaml')}`,
+    `--set-json=${setJson(merge(valuesOf(name), values))}`,
+  ];
   return {
     name,
     url,
     kubectl,
     helm,
     deploy: (values = {}, words = []) =>
-      helm(
-        'upgrade',
-        '--install',
-        release,
-        chart,
-        `--values=${path.join(chart, 'examples/trial.yaml')}`,
-        `--set-json=${setJson(merge(valuesOf(name), values))}`,
-        '--wait',
-        '--timeout=5m',
-        ...words,
-      ),
+      helm('upgrade', '--install', release, chart, ...valuesFor(values), '--wait', '--timeout=5m', ...words),
+    render: (values, words = []) => helm('template', release, chart, ...valuesFor(values), ...words),
+    createClient,
     async signIn() {
-      const id = `cluster-${randomBytes(4).toString('hex')}`;
-      const output = await kubectl(
-        'exec',
-        `deploy/${release}-auth`,
-        '--',
-        'accord',
-        'client',
-        'add',
-        id,
-        '--role',
-        'admin',
-      );
-      const secret = output.trim().split('\n').at(-1) as string;
+      const client = await createClient();
       const body = new URLSearchParams({
         grant_type: 'client_credentials',
-        client_id: id,
-        client_secret: secret,
+        client_id: client.id,
+        client_secret: client.secret,
       });
       const answer = await fetch(`${url}/auth`, { method: 'POST', body });
       if (!answer.ok) throw new Error(`/auth answered ${answer.status}: ${await answer.text()}`);

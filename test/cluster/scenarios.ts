@@ -4,13 +4,18 @@ import { certificateScenarios } from './scenarios/certificates.ts';
 import { consoleScenarios } from './scenarios/console.ts';
 import { faultyScenarios } from './scenarios/faulty-values.ts';
 import { figureScenarios } from './scenarios/figures.ts';
+import { firstConsentScenarios } from './scenarios/first-consent.ts';
 import { gatewayScenarios } from './scenarios/gateway.ts';
+import { helm3Scenarios } from './scenarios/helm-3.ts';
 import { installScenarios } from './scenarios/install.ts';
 import { isolationScenarios } from './scenarios/isolation.ts';
 import { operationScenarios } from './scenarios/operations.ts';
 import { peerScenarios } from './scenarios/peers.ts';
 import { restoreScenarios } from './scenarios/restore.ts';
+import { scaleScenarios } from './scenarios/scale.ts';
+import { storeCredentialScenarios } from './scenarios/store-credentials.ts';
 import { faultScenarios, quietScenarios } from './scenarios/under-load.ts';
+import { templateScenarios } from './scenarios/without-helm.ts';
 
 /**
  * All scenarios, in their order. Those with faulty values need the schema of before the upgrade. Those at the
@@ -18,6 +23,7 @@ import { faultScenarios, quietScenarios } from './scenarios/under-load.ts';
  */
 export const scenarios: readonly Scenario[] = [
   ...installScenarios,
+  ...firstConsentScenarios,
   ...isolationScenarios,
   ...consoleScenarios,
   ...figureScenarios,
@@ -27,7 +33,11 @@ export const scenarios: readonly Scenario[] = [
   ...gatewayScenarios,
   ...kafkaScenarios,
   ...peerScenarios,
+  ...templateScenarios,
+  ...scaleScenarios,
   ...operationScenarios,
+  ...helm3Scenarios,
+  ...storeCredentialScenarios,
   ...restoreScenarios,
   ...certificateScenarios,
 ];

@@ -1,4 +1,4 @@
-import { release, services } from '../organisation.ts';
+import { type Organisation, query, release, services } from '../organisation.ts';
 import { expectThat, type Scenario } from '../scenario.ts';
 
 /** What holds right after `helm install`. */
@@ -22,8 +22,10 @@ export const installScenarios: Scenario[] = [
   {
     name: 'helm test',
     isQuick: true,
-    promise: '`helm test` passes and leaves no pod.',
+    promise:
+      '`helm test` tries a whole consent, passes, and leaves no pod and no row but those of the audit log.',
     async run({ organisation }) {
+      const before = await countTraces(organisation);
       await organisation.helm('test', release, '--timeout=2m');
       const pods = await organisation.kubectl(
         'get',
@@ -32,6 +34,8 @@ export const installScenarios: Scenario[] = [
         '--output=name',
       );
       expectThat(pods.trim() === '', `the pod of the test is still there: ${pods}`);
+      const after = await countTraces(organisation);
+      expectThat(after === before, `rows are left: ${before} before, ${after} after`);
       return 'passed';
     },
   },
@@ -51,3 +55,21 @@ export const installScenarios: Scenario[] = [
     },
   },
 ];
+
+const tables = [
+  'auth.clients',
+  'forms.models',
+  'forms.model_versions',
+  'forms.retired_keys',
+  'transactions.transactions',
+  'transactions.records',
+  'transactions.receipts',
+  'transactions.subjects',
+];
+
+/** The rows of the tables in which a consent leaves some. */
+export async function countTraces(organisation: Organisation): Promise<string> {
+  const counts = tables.map((table) => `'${table}', (SELECT count(*) FROM ${table})`);
+  const [[text = ''] = []] = await query(organisation, `SELECT json_build_object(${counts.join(', ')})`);
+  return text;
+}

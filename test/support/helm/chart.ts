@@ -55,7 +55,7 @@ export async function openChart() {
     console.warn(error.message);
     return null;
   });
-  return helm && openChartWith(helm);
+  return helm ? openChartWith(helm) : null;
 }
 
 /** @param helm a program, Helm 3 or 4. */
