@@ -16,7 +16,7 @@ import { createHandlers } from './handlers/webhooks.ts';
 import { createOldDeliverySweeper } from './jobs/delete-old.ts';
 import { createOverdueSweeper } from './jobs/mark-overdue.ts';
 import { createDeliveryJob } from './jobs/webhook-deliveries.ts';
-import { waitingDeliveries } from './queries/deliveries.ts';
+import { listBacklogs, waitingDeliveries } from './queries/deliveries.ts';
 import { countOverdue } from './queries/notices.ts';
 
 interface Options extends ServiceParts {
@@ -35,6 +35,9 @@ interface Options extends ServiceParts {
  */
 const outboundLimits = { perHost: 64, total: 64 };
 
+/** Webhooks in metrics, those with the longest wait first. */
+const maxMeasuredWebhooks = 50;
+
 /** Builds and wires the webhooks service. */
 export async function composeWebhooks(
   options: Options,
@@ -45,6 +48,7 @@ export async function composeWebhooks(
   metrics?.watchTables({
     ...eventTables('webhooks', db),
     deliveries: () => waitingDeliveries(db),
+    webhookBacklogs: () => listBacklogs(db, { limit: maxMeasuredWebhooks }),
     overdueNotices: () => countOverdue(db),
   });
   const secrets = createSecretBox(options.sealingKeys, 'accord webhook secrets');

@@ -184,11 +184,20 @@ describe('a delivery', () => {
     await createKey(shifted, 'published as key.created');
     const waits = [5, 30, 120, 600, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600];
     let shiftMs = 0;
+    /** What metrics say of this webhook. */
+    const expectBacklog = async (rows: number, seconds: number) => {
+      const metrics = await shifted.metrics();
+      const of = `{service="webhooks",webhook="${webhook.id}"}`;
+      expect(metrics).toContain(`accord_webhook_backlog${of} ${rows}\n`);
+      const [, age] = metrics.split(`accord_webhook_backlog_age_seconds${of} `);
+      expect(Number.parseFloat(age ?? '')).toBeGreaterThanOrEqual(seconds);
+    };
     for (const [index, wait] of waits.entries()) {
       // The attempt is recorded when the next one is in the future.
       const failedAgain = (delivery: LiveDelivery) =>
         triedTimes(index + 1)(delivery) && waitOf(delivery, shiftMs) > 1;
       const failed = await deliveryThat(root, webhook, failedAgain);
+      if (index === 2) await expectBacklog(1, shiftMs / 1000);
       const waiting = waitOf(failed, shiftMs);
       expect(waiting, `after attempt ${index + 1}`).toBeGreaterThan(wait * 0.9 - 5);
       expect(waiting, `after attempt ${index + 1}`).toBeLessThanOrEqual(wait * 1.1 + 1);
@@ -204,9 +213,10 @@ describe('a delivery', () => {
       lastError: { reason: 'The endpoint responded with 503.', statusCode: 503 },
     });
     expect(new Set(endpoint.calls.map(({ message }) => message)).size).toBe(1);
-    expect(await shifted.metrics()).toMatch(
-      /accord_delivery_attempts_total\{kind="webhook",outcome="given-up"\} 1/,
-    );
+    const metrics = await shifted.metrics();
+    expect(metrics).toMatch(/accord_delivery_attempts_total\{kind="webhook",outcome="given-up"\} 1/);
+    // Paused.
+    expect(metrics).not.toContain(`webhook="${webhook.id}"`);
   });
 
   it('can be repeated with the same webhook-id', async () => {

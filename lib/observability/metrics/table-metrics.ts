@@ -18,6 +18,8 @@ export interface TableReaders {
   backlogs?: () => Promise<
     readonly { peer: string; rows: number; oldestSeconds: number; failures: number }[]
   >;
+  /** Backlog per webhook, by its id; only the webhooks whose oldest delivery has waited longest. */
+  webhookBacklogs?: () => Promise<readonly { webhook: string; rows: number; oldestSeconds: number }[]>;
   /** Parts held until peers decide, and the age of the oldest in seconds (0 if none). */
   held?: () => Promise<{ rows: number; oldestSeconds: number }>;
   /** Notices of withdrawals that were not acknowledged in time. */
@@ -60,6 +62,12 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'peer',
   );
   const failing = gauge('accord_peer_failures', 'Consecutive failed attempts to a peer.', 'peer');
+  const queued = gauge('accord_webhook_backlog', 'Deliveries that wait for a webhook.', 'webhook');
+  const queuedAge = gauge(
+    'accord_webhook_backlog_age_seconds',
+    'Age of the oldest delivery that waits for a webhook.',
+    'webhook',
+  );
   const held = gauge(
     'accord_submissions_held',
     'Parts waiting for the decision of a peer (counted up to 100,000).',
@@ -81,11 +89,12 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
 
   async function readOne(readers: TableReaders): Promise<void> {
     const { service } = readers;
-    const [waiting, parked, made, peers, undecided, late] = await Promise.all([
+    const [waiting, parked, made, peers, webhooks, undecided, late] = await Promise.all([
       readers.outbox?.(),
       readers.deadLetters?.(),
       readers.deliveries?.(),
       readers.backlogs?.(),
+      readers.webhookBacklogs?.(),
       readers.held?.(),
       readers.overdueNotices?.(),
     ]);
@@ -104,6 +113,10 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
       backlog.set({ service, peer }, rows);
       backlogAge.set({ service, peer }, oldestSeconds);
       failing.set({ service, peer }, failures);
+    }
+    for (const { webhook, rows, oldestSeconds } of webhooks ?? []) {
+      queued.set({ service, webhook }, rows);
+      queuedAge.set({ service, webhook }, oldestSeconds);
     }
     if (undecided) {
       held.set({ service }, undecided.rows);
@@ -124,6 +137,8 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
         backlog,
         backlogAge,
         failing,
+        queued,
+        queuedAge,
         held,
         heldAge,
         overdue,

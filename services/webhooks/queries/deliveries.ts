@@ -194,3 +194,23 @@ export function waitingDeliveries(
       FROM (SELECT d.not_before FROM webhooks AS w JOIN deliveries AS d ON d.webhook = w.id
              WHERE w.state = 'ACTIVE' AND d.status = 'PENDING' LIMIT 100000) AS d`);
 }
+
+/**
+ * For metrics: pending deliveries of each active webhook (counted up to 10,000), and the age of the oldest;
+ * longest wait first.
+ */
+export function listBacklogs(
+  db: Queries,
+  { limit }: { limit: number },
+): Promise<{ webhook: string; rows: number; oldestSeconds: number }[]> {
+  return db.query(sql`
+    SELECT w.id AS webhook, b.rows, b.oldest AS "oldestSeconds"
+      FROM webhooks AS w
+     CROSS JOIN LATERAL (
+           SELECT count(*)::int AS rows,
+                  coalesce(extract(epoch FROM accord_now() - min(d.created_at)), 0)::float8 AS oldest
+             FROM (SELECT d.created_at FROM deliveries AS d
+                    WHERE d.webhook = w.id AND d.status = 'PENDING' LIMIT 10000) AS d) AS b
+     WHERE w.state = 'ACTIVE'
+     ORDER BY b.oldest DESC, w.id LIMIT ${limit}`);
+}
