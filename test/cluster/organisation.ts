@@ -89,14 +89,17 @@ export async function createOrganisation(environment: Environment, name: string)
   return organisation;
 }
 
-/** Waits until the router reaches the services. */
+const publicPaths = ['/.well-known/accord', '/system/config'];
+
+/** Waits until the router reaches the services. @param more paths beside those of every instance. */
 export async function waitForRouter(
   { url }: Pick<Organisation, 'url'>,
   { fetch }: Pick<Router, 'fetch'>,
+  more: readonly string[] = ['/auth/.well-known/openid-configuration'],
 ): Promise<void> {
+  const paths = [...publicPaths, ...more];
   // A router may learn of new pods a few seconds after they are ready.
   await waitUntil(`the router reaches the services of ${url}`, async () => {
-    const paths = ['/auth/.well-known/openid-configuration', '/.well-known/accord', '/system/config'];
     const answers = await Promise.all(paths.map((path) => fetch(`${url}${path}`)));
     return answers.every(({ status }) => status === 200);
   });

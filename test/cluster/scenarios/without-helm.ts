@@ -32,14 +32,15 @@ async function applyTwice(stage: Stage, organisation: Organisation): Promise<str
   const values = await valuesWithIssuer(stage, organisation);
   const install = await applyRelease(stage, organisation, values);
   const secrets = await readSecret(organisation);
-  await waitForRouter(organisation, stage.router);
+  // Its issuer is elsewhere.
+  await waitForRouter(organisation, stage.router, []);
   const same = await stage.cluster.kubectl.apply(await organisation.render(values, ['--skip-tests']), [
     `--namespace=${organisation.name}`,
   ]);
   expectThat(!/ (created|configured)$/m.test(same), `the same values change resources: ${same}`);
   const upgrade = await applyRelease(stage, organisation, { ...values, logLevel: 'error' });
   expectThat((await readSecret(organisation)) === secrets, 'the upgrade has changed the Secret');
-  await waitForRouter(organisation, stage.router);
+  await waitForRouter(organisation, stage.router, []);
   const traces = await countTraces(organisation);
   const test = await organisation.render(values, ['--show-only=templates/tests-pod.yaml']);
   await stage.cluster.kubectl.apply(test, [`--namespace=${organisation.name}`]);
