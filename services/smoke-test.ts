@@ -14,7 +14,7 @@ import { createKeyedHash } from './auth/domain/api-keys.ts';
 import { deleteClient, insertClient } from './auth/queries/clients.ts';
 
 // `accord smoke-test` (helm test): walks a subject through a whole consent on the services of a release and
-// removes what it has created. The audit log keeps its lines, and webhooks are told of this consent as of any.
+// removes what it has created. The audit log keeps its lines, and webhooks are told of this consent.
 const settings = readSettings(process.env, {
   DATABASE_URL: databaseUrl({ default: undefined }),
   SECRETS_DIR: str(),

@@ -61,9 +61,9 @@ spec:
         - name: secrets
           projected:
             defaultMode: 0440
-            sources: {{- .secrets | default "[]" | trim | nindent 14 }}
+            {{- include "accord.sources" .secrets | nindent 12 }}
         - name: certificates
           projected:
             defaultMode: 0440
-            sources: {{- .certificates | default "[]" | trim | nindent 14 }}
+            {{- include "accord.sources" .certificates | nindent 12 }}
 {{- end }}

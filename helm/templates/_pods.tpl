@@ -32,6 +32,16 @@ callers. As JSON list. Takes name and service.
 {{- .Values.secrets.existingSecret | default (printf "%s-secrets" (include "accord.fullname" .)) }}
 {{- end }}
 
+{{/*
+The sources of a projected volume. Nothing if there are none: the API server drops an empty list, and each `kubectl apply`
+would add it again.
+*/}}
+{{- define "accord.sources" -}}
+{{- with . | default "" | trim -}}
+sources: {{- . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{/* Sources of a volume of secrets: each entry as a file, nothing else. Takes root and entries. */}}
 {{- define "accord.secretSources" -}}
 {{- range .entries }}

@@ -55,7 +55,7 @@ async function createUsers(stage: Stage, authority: string): Promise<string> {
   return redis;
 }
 
-/** The services trust both authorities, then the servers' certificates change, then they trust the new one only. */
+/** The services trust both authorities, then the certificates change, then they trust the new one only. */
 async function renew(stage: Stage, old: string, next: string): Promise<void> {
   const { organisation } = stage;
   const [former, later] = await Promise.all([old, next].map((each) => readFile(`${each}/ca.crt`, 'utf8')));
@@ -68,8 +68,8 @@ async function renew(stage: Stage, old: string, next: string): Promise<void> {
 }
 
 /**
- * The owner has one password, which only the migration Job reads. Redis accepts two passwords of a user; Kafka
- * gets a second user.
+ * The owner has one password, which only the migration Job reads. Redis accepts two passwords of a user;
+ * Kafka gets a second user.
  */
 async function rotate(stage: Stage, formerRedis: string): Promise<void> {
   const { organisation } = stage;
