@@ -51,7 +51,8 @@ const sweepMs = 5 * 60_000;
 const sweepLimit = 1_000;
 /** Requests at a time, so that people in the console never slow down subjects. */
 const maxConcurrent = 16;
-const maxWaitMs = 2_000;
+/** As long as a page may wait for the API: many tabs that open at once wait for each other. */
+const maxWaitMs = 10_000;
 
 /** Builds and wires the console. */
 export async function composeConsole(
@@ -95,10 +96,10 @@ export async function composeConsole(
   const app = createApp({ service: 'console', metrics, baseUrl, apiVersion, log, renderErrorPage }, [
     clientAddress(settings.trustedProxies),
     refuseOtherPaths,
-    limitRequests(),
     setHeaders,
-    readForm(baseUrl),
     sendAssets(assets),
+    limitRequests(),
+    readForm(baseUrl),
     router.routes() as Koa.Middleware,
     requireSession({ baseUrl, cookies, store, kept, issuer }),
     serveRooms({
@@ -125,7 +126,7 @@ export async function composeConsole(
   };
 }
 
-/** Lets requests wait for others, and refuses them after two seconds. */
+/** Lets requests wait for others, and refuses those that have waited for too long. */
 function limitRequests(): Koa.Middleware {
   const limiter = createKeyedLimiter({ perKey: maxConcurrent, total: maxConcurrent });
   return async (_ctx, next) => {
