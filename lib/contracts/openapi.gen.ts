@@ -1403,8 +1403,8 @@ export interface paths {
         };
         /**
          * List models
-         * @description Entries by type, key, status, language, reference, or a word in key, name or description. Pages start
-         *     at 0, or follow each other by `cursor`.
+         * @description Entries by type, key, status, language, reference, sharing, draft, or a word in key, name or description.
+         *     Pages start at 0, or follow each other by `cursor`.
          *     DELETED entries are listed only if `statuses` includes DELETED.
          */
         get: operations["listModels"];
@@ -8373,6 +8373,10 @@ export interface operations {
                  *     ]
                  */
                 uses?: string[];
+                /** @description Only entries that are shared with peers (`true`), or only the others (`false`) */
+                shared?: boolean;
+                /** @description Only entries with a DRAFT version (`true`), or only the others (`false`) */
+                draft?: boolean;
                 /**
                  * @description Order by `key` (default), `name` or `-modificationDate`, newest first; 422 for another one
                  * @example -modificationDate

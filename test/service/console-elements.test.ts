@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 
 const instance = useInstance();
@@ -212,9 +213,30 @@ describe('elements in the console', () => {
     expect(await textOf(`${path}/archive`)).toContain('stop counting');
     const etag = hiddenOf(await textOf(`${path}/archive`), 'etag');
     expect((await admin.post(`${path}/archive`, { etag })).status).toBe(303);
-    const last = hiddenOf(await textOf(`${path}/delete`), 'etag');
-    expect((await admin.post(`${path}/delete`, { etag: last })).headers.get('location')).toContain(here);
+    expect((await admin.fill(`${path}/delete`, { typed: 'another' })).status).toBe(422);
+    const typed = path.split('/').at(-1) ?? '';
+    expect((await admin.fill(`${path}/delete`, { typed })).headers.get('location')).toContain(here);
     expect((await admin.get(path)).status).toBe(404);
+    // What was never active has no answers, and is deleted without its key.
+    const unused = await create('Unused');
+    expect((await admin.fill(`${unused}/delete`, {})).status).toBe(303);
+  });
+
+  it('say before their end how many answers stop counting, and which forms contain them', async () => {
+    const shop = await signIn(instance, 'admin');
+    const context = { subject: 'ann', layoutData: { elements: ['processing.001'] } };
+    await shop.send('POST', '/consents/singlestep', {
+      context,
+      values: { 'element/processing/processing.001/1.0': ['accepted'] },
+    });
+    const archive = await textOf(`${here}/processing.001/archive`);
+    expect(archive).toContain('One valid answer stops counting.');
+    expect(archive).toContain('href="/console/forms/layout.001"');
+    const barred = await textOf(`${here}/processing.001/delete`);
+    expect(barred).toContain('href="/console/forms/layout.001"');
+    expect(barred).not.toContain('class="ending"');
+    const information = /elements\/(information[^"]+)"/.exec(await textOf(`${here}?type=information`))?.[1];
+    expect(await textOf(`${here}/${information}/delete`)).toContain('the default information');
   });
 
   it('are read by operators, who are offered no change', async () => {

@@ -204,9 +204,10 @@ describe('a form', () => {
 
   it('is tried with answers that are told to count', async () => {
     expect(await textOf(`${here}/layout.001/try`)).toContain('trial/admin');
-    const response = await admin.post(`${here}/layout.001/try`, {});
+    const response = await admin.fill(`${here}/layout.001/try`, {});
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toContain(`${instance.url}/consents/`);
+    expect((await admin.post(`${here}/layout.001/try`, {})).headers.get('location')).toMatch(/repeated$/);
   });
 
   it('is renamed, exported, archived and deleted', async () => {
@@ -219,7 +220,7 @@ describe('a form', () => {
     expect(JSON.parse(await textOf(`${path}/export`))).toMatchObject({ key: 'layout.short' });
     const archived = await send(`${path}/archive`, await textOf(`${path}/archive`), []);
     expect(archived.headers.get('location')).toBe(`${path}?done=form.archive`);
-    const deleted = await send(`${path}/delete`, await textOf(`${path}/delete`), []);
+    const deleted = await admin.fill(`${path}/delete`, { typed: 'layout.short' });
     expect(deleted.headers.get('location')).toBe(`${here}?done=form.delete`);
     expect((await admin.get(path)).status).toBe(404);
   });

@@ -91,9 +91,9 @@ describe('subjects in the console', () => {
   });
 
   it('are created once, and changed', async () => {
-    const made = await operator.post(`${here}/new`, { name: 'carla', emailAddress: 'carla@example.org' });
+    const made = await operator.fill(`${here}/new`, { name: 'carla', emailAddress: 'carla@example.org' });
     expect(locationOf(made)).toMatch(/done=subjectMade$/);
-    expect((await operator.post(`${here}/new`, { name: 'carla' })).status).toBe(409);
+    expect((await operator.fill(`${here}/new`, { name: 'carla' })).status).toBe(409);
     const path = await pageOf('carla');
     const changed = await operator.post(`${path}/edit`, {
       emailAddress: 'c@example.org',
@@ -108,7 +108,7 @@ describe('subjects in the console', () => {
 
   it('get a link to a form, which is shown once', async () => {
     await answer('dora', 'accepted');
-    const response = await operator.post(`${await pageOf('dora')}/link`, { layout: 'layout.001' });
+    const response = await operator.fill(`${await pageOf('dora')}/link`, { layout: 'layout.001' });
     const link = /<textarea class="code"[^>]*>\s*([^<]+)</.exec(await response.text())?.[1]?.trim() ?? '';
     const form = await fetch(link.replaceAll('&amp;', '&'), { headers: { Accept: 'text/html' } });
     expect(form.status).toBe(200);

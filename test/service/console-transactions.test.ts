@@ -74,6 +74,17 @@ describe('transactions in the console', () => {
     expect(again.status).toBe(409);
   });
 
+  it('are repeated once, however often the form is sent', async () => {
+    const shop = await signIn(instance, 'operator');
+    const { id } = await recordAnswers(shop, 'egon', { [letter]: ['accepted'] });
+    const html = await textOf(`${here}/${id}/child`);
+    const once = /name="once" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    const sent = await Promise.all([1, 2].map(() => operator.post(`${here}/${id}/child`, { once })));
+    const locations = sent.map(({ headers }) => headers.get('location') ?? '').sort();
+    expect(locations.filter((each) => each.endsWith('done=childMade'))).toHaveLength(1);
+    expect(locations).toContain(`${here}/${id}?done=repeated`);
+  });
+
   it('withdraw consents for a person, with a reason that is kept', async () => {
     const shop = await signIn(instance, 'operator');
     const made = await recordAnswers(shop, 'dina', { [letter]: ['accepted'] });

@@ -8,7 +8,7 @@ beforeAll(async () => {
   forms = await startForms();
   const { id } = await makeActive(forms, 'processing', sampleContent.processing);
   await makeModel(forms, { type: 'processing', key: 'my_letter', name: 'Letter' });
-  await makeModel(forms, { type: 'theme', name: 'Plain', description: '100 % cotton' });
+  await makeModel(forms, { type: 'theme', name: 'Plain', description: '100 % cotton', shared: true });
   expect((await forms.send(`/models/${id}`, { method: 'DELETE' })).status).toBeLessThan(300);
 });
 afterAll(() => forms?.stop());
@@ -29,6 +29,9 @@ it.each([
   ['statuses=ACTIVE', []],
   ['statuses=INACTIVE&statuses=ACTIVE', ['my_letter', 'theme.001']],
   ['types=&statuses=', ['my_letter', 'theme.001']],
+  ['shared=true', ['theme.001']],
+  ['shared=false&draft=false', ['my_letter']],
+  ['draft=true', []],
 ])('The list of models is narrowed by "%s"', async (query, keys) => {
   expect(await keysOf(query)).toEqual(keys);
 });

@@ -1,4 +1,7 @@
-import type { operations } from '#lib/contracts/openapi.gen.ts';
+import type { components, operations } from '#lib/contracts/openapi.gen.ts';
+
+/** The schemas of openapi.yaml. */
+export type Schemas = components['schemas'];
 
 /** The operationId of an operation of openapi.yaml. */
 export type OperationId = keyof operations;

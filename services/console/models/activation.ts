@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../api/api-failure.ts';
+import type { Schemas } from '../api/api-types.ts';
 import type { FieldSpec } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
@@ -14,7 +14,7 @@ export interface Activation<Type extends Entry['type']> {
   draft: FoundVersion;
   /** Undefined: people have not seen the entry yet. */
   active: FoundVersion | undefined;
-  check: components['schemas']['VersionCheck'];
+  check: Schemas['VersionCheck'];
 }
 
 /** What a room tells about an activation, and asks. */

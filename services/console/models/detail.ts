@@ -31,26 +31,28 @@ export function modelRoutes<Type extends Entry['type']>(
     operation: 'updateModel',
     view: 'form',
     async ask(ctx, reader) {
-      const { entry, etag = '', href } = await find(ctx, kit);
-      const { name, description, type } = entry;
+      const { entry, etag = '' } = await find(ctx, kit);
+      const { name, description, type, sharedWith } = entry;
       const field = fieldsFor(reader, words);
+      const peers = isElement ? await readPeers(ctx, kit, sharedWith) : [];
       return {
         title: reader.t(`${words}.nameTitle`, { name }),
         submit: reader.t(`${words}.save`),
-        cancelUrl: href,
         fields: [
           field('name', { isRequired: true, maxLength: 255 }),
           field('description', { kind: 'textarea', maxLength: 20_000 }),
           ...(isElement ? [field('shared', { kind: 'check' })] : []),
+          ...(peers.length > 0 ? [field('sharedWith', { kind: 'checks', options: peers })] : []),
           ...(type === 'information' ? [field('default', { kind: 'check' })] : []),
         ],
         values: {
           name,
           description,
+          sharedWith,
           shared: entry.shared ? 'yes' : '',
           default: entry.default ? 'yes' : '',
         },
-        hidden: { etag },
+        hidden: { etag, ...(peers.length > 0 && { peers: 'shown' }) },
       };
     },
     async send(ctx, field) {
@@ -59,13 +61,22 @@ export function modelRoutes<Type extends Entry['type']>(
         name: field('name'),
         description: field('description'),
         ...(isElement && { shared: field('shared') === 'yes' }),
+        ...(field('peers') && { sharedWith: [...(kit.posted(ctx).sharedWith ?? [])] }),
         ...(entry.type === 'information' && { default: field('default') === 'yes' }),
       };
       const ifMatch = field('etag') || undefined;
       await kit.api(ctx).call('updateModel', { params: { id: entry.id }, body, ifMatch });
     },
-    done: async (ctx) => kit.open(ctx, (await find(ctx, kit)).href, `${one}Named`),
+    done: `${one}Named`,
   });
+}
+
+/** The peers that an element may be shared with; one that was removed since stays chosen. */
+async function readPeers(ctx: Context, kit: RoomKit, sharedWith: readonly string[]) {
+  const { body } = await kit.api(ctx).call('listPeers', { query: { limit: 200 } });
+  const named = body.map(({ id, name }) => [id, name] as const);
+  const removed = sharedWith.filter((each) => !body.some(({ id }) => id === each));
+  return [...named, ...removed.map((id) => [id, id] as const)];
 }
 
 /** The versions of an entry. @param hrefTo the page of a version. */

@@ -1,11 +1,15 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiClient } from '../api/api-client.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import type { OperationId } from '../api/api-types.ts';
-import { formPage } from '../pages/form-page.ts';
+import { type AskedForm, formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, requireVersion } from './read-model.ts';
+
+/** What follows from an end for people and forms, beside its usual sentence. */
+export type EndingText = Pick<AskedForm, 'effects' | 'links' | 'isBarred'>;
 
 /** An end of an entry or of one of its versions, which is asked before. */
 interface Ending {
@@ -37,11 +41,16 @@ const endings: readonly Ending[] = [
   },
 ];
 
+/** Whether the key must be typed before an entry is deleted: it was active, so people may have answered it. */
+function mustTypeKey({ versions }: Entry, act: Ending['act']): boolean {
+  return act === 'delete' && versions.some(({ serial }) => serial);
+}
+
 /** Archiving an entry, discarding its draft, deleting it. */
 export function endingRoutes<Type extends Entry['type']>(
   router: Router,
   kit: RoomKit,
-  { words, one, find }: ModelRoom<Type>,
+  { words, one, find, describeEnding }: ModelRoom<Type>,
 ): void {
   /** @throws ApiFailure 404 if there is nothing to end. */
   const findEnding = async (ctx: Context, { entry, etag }: FoundModel, status: Ending['status']) => {
@@ -53,22 +62,28 @@ export function endingRoutes<Type extends Entry['type']>(
     formPage(router, kit, {
       path: `/:key/${act}`,
       operation,
+      words: `${words}.${act}`,
+      isEnding: true,
       async ask(ctx, { t }) {
         const found = await find(ctx, kit);
+        const { entry } = found;
         const { etag = '' } = await findEnding(ctx, found, status);
+        const typed = { name: 'typed', label: t('endings.typeKey', { key: entry.key }) };
         return {
-          title: t(`${act}.title`, { name: found.entry.name }),
-          effects: [t(`${act}.effect`)],
-          submit: t(`${words}.${act}`),
-          tone: 'ending',
-          cancelUrl: found.href,
+          ...(await describeEnding?.(ctx, kit, { act, entry })),
+          name: entry.name,
+          fields: mustTypeKey(entry, act) ? [{ ...typed, isRequired: true, isCode: true }] : [],
           hidden: { etag },
         };
       },
       async send(ctx, field) {
         const found = await find(ctx, kit);
+        const { id, key } = found.entry;
+        const fault = { pointer: '/typed', code: 'not-the-key', detail: 'is not the key' };
+        if (mustTypeKey(found.entry, act) && field('typed') !== key)
+          throw new ApiFailure(422, { errors: [fault] });
         const { vid } = await findEnding(ctx, found, status);
-        await end(kit.api(ctx), { id: found.entry.id, vid, ifMatch: field('etag') || undefined });
+        await end(kit.api(ctx), { id, vid, ifMatch: field('etag') || undefined });
         return act === 'delete' ? kit.path : found.href;
       },
       done: (ctx, next) => kit.open(ctx, next, `${one}.${act}`),

@@ -15,8 +15,9 @@ export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void
   router.get('/', async (ctx) => {
     const reader = kit.reader(ctx);
     const filters = kit.filters(ctx, kit.path, filtersOf(reader, room));
-    const { keyword, type = room.types.join(','), status, language } = filters.values;
-    const query = { types: type, keyword, statuses: status, languages: language, sort: 'name' };
+    const { keyword, type = room.types.join(','), status, language, shared } = filters.values;
+    const state = status === 'DRAFT' ? { draft: true } : { statuses: status };
+    const query = { types: type, keyword, ...state, languages: language, shared, sort: 'name' };
     await sendList(ctx, kit, {
       view: 'list',
       title: reader.t(`${room.words}.title`),
@@ -38,8 +39,17 @@ function filtersOf(reader: ConsoleReader, { words, types }: Listed): FilterSpec[
   return [
     { name: 'keyword', kind: 'text', label: reader.t(`${words}.word`) },
     ...(types.length > 1 ? [choice('type', 'elementType', types)] : []),
-    choice('status', 'entryStatus', ['ACTIVE', 'INACTIVE']),
+    choice('status', 'entryStatus', ['ACTIVE', 'INACTIVE', 'DRAFT']),
     { name: 'language', kind: 'text', label: reader.t(`${words}.inLanguage`) },
+    ...(types.length > 1
+      ? [
+          choiceFilter(reader, 'elements.isShared', {
+            name: 'shared',
+            group: 'sharing',
+            codes: ['true', 'false'],
+          }),
+        ]
+      : []),
   ];
 }
 

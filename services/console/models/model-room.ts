@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import type { Difference } from '../pages/text-diff.ts';
+import type { EndingText } from './endings.ts';
 import type { Entry, FoundModel, Version } from './read-model.ts';
 
 /** What the pages of entries need of the room they are in: elements and forms are entries of other types. */
@@ -17,4 +18,10 @@ export interface ModelRoom<Type extends Entry['type']> {
     entry: FoundModel<Type>['entry'],
     versions: { before: Version | undefined; after: Version },
   ): Difference[];
+  /** What an end means, beside its usual sentence. */
+  describeEnding?(
+    ctx: Context,
+    kit: RoomKit,
+    ending: { act: 'archive' | 'discard' | 'delete'; entry: FoundModel<Type>['entry'] },
+  ): Promise<EndingText | undefined>;
 }

@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { ApiFailure } from '../api/api-failure.ts';
+import type { Schemas } from '../api/api-types.ts';
 import type { RoomKit } from '../pages/kit.ts';
 
-export type Entry = components['schemas']['Entry'];
-export type Version = components['schemas']['Version'];
+export type Entry = Schemas['Entry'];
+export type Version = Schemas['Version'];
 
 /** An entry with the value for `If-Match`, and its path in the console. */
 export interface FoundModel<Type extends Entry['type'] = Entry['type']> {
@@ -40,6 +40,11 @@ export async function findModel<Type extends Entry['type']>(
 
 /** Types of elements that people answer. */
 export const questionTypes = ['processing', 'preference', 'conditions'] as const;
+
+/** Whether people answer elements of a type. */
+export function isQuestion(type: string): boolean {
+  return questionTypes.some((each) => each === type);
+}
 
 /** Up to 200 entries by name. @param query as GET /models takes it. */
 export async function listEntries(

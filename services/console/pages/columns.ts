@@ -44,6 +44,11 @@ export function columnsFor<Row>(reader: ConsoleReader) {
           return at === undefined ? '' : new Date(at).toISOString();
         },
       }),
+    /** A link to something else, which is not exported. */
+    link: (label: string, word: string, href: Value<string>): Column<Row> => ({
+      label: reader.t(label),
+      cell: (row) => (href(row) === undefined ? { text: '–' } : { text: reader.t(word), href: href(row) }),
+    }),
     number: (label: string, value: (row: Row) => number): Column<Row> =>
       column(label, {
         isNumber: true,

@@ -1,18 +1,28 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../api/api-failure.ts';
-import type { OperationId } from '../api/api-types.ts';
+import type { ApiReply, CallInput, OperationId, ResultOf } from '../api/api-types.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import type { FieldSpec, FormInput, PostedForm } from './form.ts';
 import type { RoomKit } from './kit.ts';
 
 /** What the page of a form shows. The form is posted to the path of its page. */
-export interface AskedForm
-  extends Pick<FormInput, 'submit' | 'tone' | 'cancelUrl' | 'values' | 'hidden' | 'failure'> {
-  title: string;
+export interface AskedForm extends Partial<Pick<FormInput, 'submit' | 'cancelUrl'>> {
+  /** Default, as of the button: the message of the act. */
+  title?: string;
+  /** Of the thing that the act is about, for the title of the act. */
+  name?: string;
   fields?: readonly FieldSpec[];
+  values?: FormInput['values'];
+  hidden?: FormInput['hidden'];
+  /** Shown before anything was sent. */
+  failure?: ApiFailure;
   /** Sentences that name the effect of an act, with numbers where these are known. */
   effects?: readonly string[];
+  /** Pages that the last of these sentences is about. */
+  links?: readonly { text: string; href: string }[];
+  /** Whether the act is impossible: the sentences say why, and there is no form. */
+  isBarred?: boolean;
   /** Further values that the template prints. */
   locals?: Readonly<Record<string, unknown>>;
 }
@@ -28,25 +38,32 @@ export interface FormPage<Made> {
   operation?: OperationId;
   /** Template of the page. Default: the page that asks before an act with consequences. */
   view?: string;
+  /**
+   * Prefix of the messages of an act: `<words>Title` with `name`, `<words>Effect`, and `<words>` on the button.
+   */
+  words?: string;
+  /** Whether the act ends something: its button is outlined. */
+  isEnding?: boolean;
   /** Sent twice, the form creates one thing: the second time leads to `cancelUrl`, which says so. */
   isCreating?: boolean;
   /** Fields whose values are not shown again after a failure. */
   secret?: readonly string[];
   /** Moves the faults of the API to the fields of the form. */
   placeFaults?(failure: ApiFailure): ApiFailure;
-  ask(ctx: Context, reader: ConsoleReader): AskedForm | Promise<AskedForm>;
+  /** @returns what the page shows; `cancelUrl` is the path above by default. */
+  ask?(ctx: Context, reader: ConsoleReader): AskedForm | Promise<AskedForm>;
   /** Calls the API. After an ApiFailure the page is shown again, with the faults and what was typed. */
   send(ctx: Context, field: ReadField): Promise<Made>;
-  /** Answers the request after the success. */
-  done(ctx: Context, made: Made): unknown;
+  /** Answers the request after the success; a text opens the path above, which says the message `done.<text>`. */
+  done: string | ((ctx: Context, made: Made) => unknown);
 }
 
 /** Adds a page with a form: GET shows it, POST carries it out. */
 export function formPage<Made>(router: Router, kit: RoomKit, page: FormPage<Made>): void {
-  const { path, operation, view = 'confirm', isCreating, secret = [], placeFaults, ask, send, done } = page;
+  const { path, operation, view = 'confirm', isCreating, secret = [], placeFaults, send, done } = page;
   const show = async (ctx: Context, failure?: ApiFailure) => {
     if (operation && !kit.may(ctx, operation)) throw new ApiFailure(403, {});
-    const { title, effects = [], locals, ...asked } = await ask(ctx, kit.reader(ctx));
+    const { title, effects, links, isBarred, locals, ...asked } = await askedBy(page, ctx, kit.reader(ctx));
     const told = failure ?? asked.failure;
     const form = kit.form(ctx, {
       ...asked,
@@ -55,20 +72,87 @@ export function formPage<Made>(router: Router, kit: RoomKit, page: FormPage<Made
       ...(failure && { values: withoutSecrets(kit.posted(ctx), secret) }),
       ...(isCreating && { once: kit.once.make() }),
     });
-    await kit.page(ctx, view, { title, effects, ...locals, form }, failure?.status);
+    await kit.page(ctx, view, { title, effects, linked: links, isBarred, ...locals, form }, failure?.status);
   };
+  const answer = (ctx: Context, made: Made) =>
+    typeof done === 'string' ? kit.open(ctx, above(ctx.path), done) : done(ctx, made);
   router.get(path, (ctx) => show(ctx));
   router.post(
     path,
     orShowAgain(show, async (ctx) => {
       const field = fieldReader(ctx, kit);
-      if (!isCreating) return done(ctx, await send(ctx, field));
+      if (!isCreating) return answer(ctx, await send(ctx, field));
       const result = await kit.once.run(field('once'), () => send(ctx, field));
-      if (result !== 'repeated') return done(ctx, result.made);
-      const { cancelUrl = kit.path } = await ask(ctx, kit.reader(ctx));
+      if (result !== 'repeated') return answer(ctx, result.made);
+      const { cancelUrl } = await askedBy(page, ctx, kit.reader(ctx));
       kit.open(ctx, cancelUrl, 'repeated');
     }),
   );
+}
+
+/** What a page shows, with the messages of its act. */
+async function askedBy<Made>(
+  { words = '', isEnding, ask }: FormPage<Made>,
+  ctx: Context,
+  reader: ConsoleReader,
+) {
+  const { name = '', effects = [], ...asked } = (await ask?.(ctx, reader)) ?? {};
+  const effect = `${words}Effect`;
+  return {
+    ...asked,
+    title: asked.title ?? reader.t(`${words}Title`, { name }),
+    submit: asked.submit ?? reader.t(words),
+    tone: isEnding ? ('ending' as const) : ('primary' as const),
+    cancelUrl: asked.cancelUrl ?? above(ctx.path),
+    effects: reader.has(effect) && !asked.isBarred ? [reader.t(effect), ...effects] : effects,
+  };
+}
+
+/** A path without its last part: the page of the thing that an act is about, or its list. */
+function above(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+/** An act that is one call of the API, with the parameters of its path. */
+interface ActPage<Id extends OperationId>
+  extends Omit<FormPage<ApiReply<ResultOf<Id>>>, 'operation' | 'send'> {
+  operation: Id;
+  /** Parameters of the operation. Default: those of the page's path, which has the names of the contract. */
+  params?(ctx: Context): Readonly<Record<string, string>>;
+  body?(field: ReadField, posted: PostedForm): CallInput<Id>['body'];
+}
+
+/** Adds a page that calls one operation. */
+export function actPage<Id extends OperationId>(
+  router: Router,
+  kit: RoomKit,
+  { params = (ctx) => ctx.params, body, ...page }: ActPage<Id>,
+): void {
+  const { operation, secret } = page;
+  formPage(router, kit, {
+    ...page,
+    send: (ctx, field) =>
+      kit.api(ctx).call(operation, { params: params(ctx), body: body?.(field, kit.posted(ctx)), secret }),
+  });
+}
+
+/** A button on the page above, which has no page of its own. */
+export function buttonAct<Id extends OperationId>(
+  router: Router,
+  kit: RoomKit,
+  { path, operation, body, done }: Pick<ActPage<Id>, 'path' | 'operation' | 'body'> & { done: string },
+): void {
+  router.post(path, async (ctx) => {
+    const given = body?.(fieldReader(ctx, kit), kit.posted(ctx));
+    await kit.api(ctx).call(operation, { params: ctx.params, body: given });
+    kit.open(ctx, above(ctx.path), done);
+  });
+  leadAbove(router, kit, path);
+}
+
+/** A form without a page of its own that was kept during a sign-in leads to the page above. */
+export function leadAbove(router: Router, kit: RoomKit, path: string): void {
+  router.get(path, (ctx) => kit.open(ctx, above(ctx.path)));
 }
 
 function withoutSecrets(posted: PostedForm, secret: readonly string[]): PostedForm {

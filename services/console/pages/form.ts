@@ -105,6 +105,11 @@ export function fieldsFor({ t, has }: ConsoleReader, prefix: string) {
   };
 }
 
+/** Keys that were typed into one field, separated by spaces or commas. */
+export function keysIn(text: string): string[] {
+  return text.split(/[\s,،]+/).filter(Boolean);
+}
+
 /** Makes the view of a form. All values stay; each fault is at its field and in the summary. */
 export function formView(reader: ConsoleReader, input: FormInput): FormView {
   const { fields: specs = [] } = input;

@@ -1,5 +1,8 @@
+import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { ApiReply } from '../api/api-types.ts';
+import { ApiFailure } from '../api/api-failure.ts';
+import type { ApiReply, OperationId, ResultOf } from '../api/api-types.ts';
+import type { ConsoleReader } from './console-reader.ts';
 import { type ReadRows, sendCsv } from './csv-export.ts';
 import type { Filters } from './filters.ts';
 import type { RoomKit } from './kit.ts';
@@ -31,12 +34,77 @@ export async function sendList<Row>(ctx: Context, kit: RoomKit, list: ListPage<R
   await kit.page(ctx, view, { title, path, filters, table, ...locals });
 }
 
+/** A row of the list that an operation answers with. */
+export type RowOf<Id extends OperationId> =
+  ResultOf<Id> extends (infer Row)[] ? Row : ResultOf<Id> extends { values: (infer Row)[] } ? Row : never;
+
+/** A list of one operation, without filters. */
+interface PlainList<Id extends OperationId> {
+  /** Below the path of the room. */
+  path: string;
+  operation: Id;
+  /** Prefix of its messages: `title`, `empty`, `text` if it exists, and `new`; also names the CSV file. */
+  words: string;
+  columns(reader: ConsoleReader, path: string): readonly Column<RowOf<Id>>[];
+  /** The operation of the form at `<path>/new`. */
+  creates?: OperationId;
+  /** Other pages that the list leads to, as far as the person may open them. */
+  links?: readonly { href: string; word: string; operation: OperationId }[];
+}
+
+/** Adds the page of a list. */
+export function listRoute<Id extends OperationId>(router: Router, kit: RoomKit, list: PlainList<Id>): void {
+  router.get(list.path, (ctx) => sendPlainList(ctx, kit, list));
+}
+
+/** Sends the page of a list, for those who may call its operation. */
+export async function sendPlainList<Id extends OperationId>(
+  ctx: Context,
+  kit: RoomKit,
+  { path: below, operation, words, columns, creates, links = [] }: PlainList<Id>,
+): Promise<void> {
+  if (!kit.may(ctx, operation)) throw new ApiFailure(403, {});
+  const reader = kit.reader(ctx);
+  const path = kit.path + below;
+  await sendList<RowOf<Id>>(ctx, kit, {
+    view: 'plain-list',
+    title: reader.t(`${words}.title`),
+    path,
+    columns: columns(reader, path),
+    read: (cursor) => rowsOf(kit.api(ctx).call(operation, { query: { cursor } as never }) as never),
+    csv: words,
+    locals: {
+      text: reader.has(`${words}.text`) && reader.t(`${words}.text`),
+      empty: reader.t(`${words}.empty`),
+      newUrl: creates && kit.may(ctx, creates) && `${path}/new`,
+      newWord: creates && reader.t(`${words}.new`),
+      others: links
+        .filter((each) => kit.may(ctx, each.operation))
+        .map(({ href, word }) => ({ href, word: reader.t(word) })),
+    },
+  });
+}
+
 /** The rows of a reply of the API: its body, or the member `values`. */
 export async function rowsOf<Row>(
   reply: Promise<ApiReply<Row[] | { values: Row[]; next?: string }>>,
 ): Promise<{ rows: Row[]; next?: string }> {
   const { body, next } = await reply;
   return Array.isArray(body) ? { rows: body, next } : { rows: body.values, next: body.next };
+}
+
+/** The entry with the id of the page's URL. @throws ApiFailure 404 for one that was deleted meanwhile. */
+export async function rowOfPath<Id extends OperationId>(
+  ctx: Context,
+  kit: RoomKit,
+  operation: Id,
+): Promise<RowOf<Id>> {
+  const found = await findRow<RowOf<Id> & { id: string }>(
+    (cursor) => rowsOf(kit.api(ctx).call(operation, { query: { cursor, limit: 200 } as never }) as never),
+    ({ id }) => id === ctx.params.id,
+  );
+  if (!found) throw new ApiFailure(404, {});
+  return found;
 }
 
 /** The first row of a list that fits; undefined without one. */

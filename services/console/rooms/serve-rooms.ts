@@ -42,7 +42,7 @@ export interface RoomsParts {
 
 const kitViews = new URL('../pages/views/', import.meta.url);
 const kitLocales = new URL('../pages/locales/', import.meta.url);
-const kitPages = ['confirm', 'form', 'secret', 'failure', 'changes'] as const;
+const kitPages = ['confirm', 'form', 'plain-list', 'secret', 'failure', 'changes'] as const;
 
 /** The pages of all rooms, for requests that have a session. Other paths below `/console` are 404. */
 export function serveRooms(parts: RoomsParts): Middleware {

@@ -1,5 +1,5 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import { fail } from '#lib/errors/fail.ts';
+import type { Schemas } from '../api/api-types.ts';
 
 const timeoutMs = 10_000;
 
@@ -18,7 +18,7 @@ export async function readUser(
     });
   });
   if (response.status === 200) {
-    const { name, roles } = (await response.json()) as components['schemas']['User'];
+    const { name, roles } = (await response.json()) as Schemas['User'];
     return { name, roles };
   }
   const cause = new Error(`GET /user answered with ${response.status}`);

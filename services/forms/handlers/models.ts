@@ -127,9 +127,17 @@ function readFilter(query: OperationInput['query']): ModelFilter & { order: Mode
     uses: list('uses').map(canonicalUse),
     order: readChoices(query.sort, 'sort', modelOrders, faults)?.[0] ?? 'key',
     keyword: list('keyword')[0],
+    ...readFlag(query, 'shared'),
+    ...readFlag(query, 'draft'),
   };
   if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
   return filter;
+}
+
+/** The contract allows `true` and `false`; an empty value filters nothing. */
+function readFlag(query: OperationInput['query'], name: 'shared' | 'draft') {
+  const given = [query[name] ?? []].flat()[0];
+  return given ? { [name]: given === 'true' } : {};
 }
 
 /** A reference as layouts store it; `@<host>` stands for any reference to this peer. */

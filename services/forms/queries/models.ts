@@ -127,6 +127,9 @@ export interface ModelFilter {
   languages: readonly string[];
   /** References, and `@<host>` for any reference to this peer. */
   uses: readonly string[];
+  shared?: boolean;
+  /** Whether there is a DRAFT version. */
+  draft?: boolean;
   keyword?: string;
 }
 
@@ -167,7 +170,8 @@ export async function listModels(
   return { entries, total };
 }
 
-function conditions({ types, keys, statuses, languages, uses, keyword }: ModelFilter): Statement[] {
+function conditions({ types, keys, statuses, languages, uses, ...filter }: ModelFilter): Statement[] {
+  const { shared, draft, keyword } = filter;
   // Deleted entries are listed only on request.
   const found = [statuses.length > 0 ? sql`m.status = ANY(${statuses})` : sql`m.status <> 'DELETED'`];
   if (types.length > 0) found.push(sql`m.type = ANY(${types})`);
@@ -179,6 +183,10 @@ function conditions({ types, keys, statuses, languages, uses, keyword }: ModelFi
   if (languages.length > 0)
     found.push(sql`EXISTS (
       SELECT 1 FROM model_versions AS v WHERE v.model = m.id AND v.status <> 'ARCHIVED' AND v.data ?| ${languages}::text[])`);
+  if (shared !== undefined) found.push(sql`m.shared = ${shared}`);
+  if (draft !== undefined)
+    found.push(sql`${draft} = EXISTS (
+      SELECT 1 FROM model_versions AS v WHERE v.model = m.id AND v.status = 'DRAFT')`);
   if (uses.length > 0) found.push(sql`m.type = 'layout' AND EXISTS (${versionUsing(uses)})`);
   return found;
 }

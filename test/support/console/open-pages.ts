@@ -13,6 +13,7 @@ import { readForm } from '../../../services/console/sessions/read-form.ts';
 import type { ConsoleSession } from '../../../services/console/sessions/session.ts';
 import type { Reachable } from '../instances/callers.ts';
 import { signIn } from '../instances/callers.ts';
+import { parsePage } from '../pages/parse-page.ts';
 
 /** The pages of the console in front of an instance; a person is signed in from the start. */
 export interface ConsolePages {
@@ -20,6 +21,8 @@ export interface ConsolePages {
   /** Opens a page as a browser does. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   post(path: string, fields: Record<string, string>): Promise<Response>;
+  /** Opens the page of a form and sends it, with its hidden fields. */
+  fill(path: string, fields: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -66,16 +69,26 @@ export async function openPages(
       idleSeconds,
     }),
   );
+  const get = (path: string, more = {}) =>
+    fetch(`${origin}${path}`, { headers: { Accept: 'text/html', ...more } });
+  const post = (path: string, fields: Record<string, string>) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { Origin: origin },
+      body: new URLSearchParams(fields),
+      redirect: 'manual',
+    });
   return {
     origin,
-    get: (path, more = {}) => fetch(`${origin}${path}`, { headers: { Accept: 'text/html', ...more } }),
-    post: (path, fields) =>
-      fetch(`${origin}${path}`, {
-        method: 'POST',
-        headers: { Origin: origin },
-        body: new URLSearchParams(fields),
-        redirect: 'manual',
-      }),
+    get,
+    post,
+    async fill(path, fields) {
+      const hidden = parsePage(await (await get(path)).text())
+        .tagged('input')
+        .filter(({ attribs }) => attribs.type === 'hidden')
+        .map(({ attribs }) => [attribs.name, attribs.value ?? ''] as const);
+      return post(path, { ...Object.fromEntries(hidden), ...fields });
+    },
     close: () => server.close(1_000),
   };
 }

@@ -1,10 +1,10 @@
 import type { AuditArea } from '#lib/contracts/audit-areas.ts';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
 
 /** A line of the audit log, and the list that it is from. */
-export type AuditLine = components['schemas']['AuditLine'] & { area: AuditArea };
+export type AuditLine = Schemas['AuditLine'] & { area: AuditArea };
 
 /** What the lists are filtered by, as GET /audit/<area> takes it. */
 export type AuditFilter = Partial<Record<'actor' | 'action' | 'target' | 'after' | 'before', string>>;
@@ -19,9 +19,9 @@ const operations = {
 
 const pageSize = 50;
 
-type ListedLine = components['schemas']['AuditList']['values'][number];
+type ListedLine = Schemas['AuditList']['values'][number];
 /** Lists have blanked lines only with `from`, which the console does not use. */
-const hasBody = (line: ListedLine): line is components['schemas']['AuditLine'] => 'action' in line;
+const hasBody = (line: ListedLine): line is Schemas['AuditLine'] => 'action' in line;
 
 /** How far a list was read: a cursor of the API, and the lines after it that were shown. */
 interface Position {

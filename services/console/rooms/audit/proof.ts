@@ -1,11 +1,11 @@
 import { auditAreas } from '#lib/contracts/audit-areas.ts';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader, PrintedTime } from '../../pages/console-reader.ts';
 import type { CellView } from '../../pages/table.ts';
 
-type Checkpoint = components['schemas']['Checkpoint'];
+type Checkpoint = Schemas['Checkpoint'];
 
 /** What the newest checkpoint says, for the page. */
 interface ProofView {

@@ -4,8 +4,8 @@ import { endingRoutes } from '../../models/endings.ts';
 import type { ModelRoom } from '../../models/model-room.ts';
 import { changeRoutes } from '../../models/version-changes.ts';
 import type { Room } from '../room.ts';
-import { describeActivation } from './activation.ts';
 import { compareContents } from './compare-contents.ts';
+import { describeActivation, describeEnding } from './consequences.ts';
 import { type ElementType, elementTypes } from './content-fields.ts';
 import { detailRoutes } from './detail.ts';
 import { editorRoutes } from './editor.ts';
@@ -20,6 +20,7 @@ const room: ModelRoom<ElementType> = {
   types: elementTypes,
   find: findElement,
   compare: (reader, { type }, versions) => compareContents(reader, type, versions),
+  describeEnding,
 };
 
 /** What people are asked, and what forms are made of: questions, information, themes, mails. */

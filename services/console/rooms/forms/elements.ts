@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
-type PeerModels = components['schemas']['PeerModels'];
+type PeerModels = Schemas['PeerModels'];
 
 /** An element that forms may name, or one that a form names. */
 export interface ElementView {

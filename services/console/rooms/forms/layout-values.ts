@@ -1,4 +1,4 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { Edited, MergeRules } from '../../pages/merge.ts';
 import type { Version } from './read-form.ts';
@@ -133,7 +133,7 @@ const edited = new Set<string>([
 ]);
 
 /** The body of a version. Members of the stored version that the designer does not know stay. */
-export function versionBody(layout: LayoutValues, stored?: Version): components['schemas']['VersionContent'] {
+export function versionBody(layout: LayoutValues, stored?: Version): Schemas['VersionContent'] {
   const kept = (language: string) =>
     Object.fromEntries(Object.entries(stored?.data[language] ?? {}).filter(([name]) => !edited.has(name)));
   const data = Object.keys(layout.texts).map(

@@ -11,14 +11,12 @@ export function trialRoutes(router: Router, kit: RoomKit): void {
 
   formPage(router, kit, {
     path: '/:key/try',
+    operation: 'createTransaction',
+    words: 'try',
+    isCreating: true,
     async ask(ctx, { t }) {
-      const { entry, href } = await findForm(ctx, kit);
-      return {
-        title: t('try.title', { name: entry.name }),
-        effects: [t('try.counts', { subject: subjectOf(ctx) }), t('try.hour')],
-        submit: t('try.start'),
-        cancelUrl: href,
-      };
+      const { entry } = await findForm(ctx, kit);
+      return { name: entry.name, effects: [t('try.counts', { subject: subjectOf(ctx) })] };
     },
     async send(ctx) {
       const { entry } = await findForm(ctx, kit);

@@ -1,11 +1,11 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 import type { DayCount, ElementCount } from './read-stats.ts';
 
-type Stats = components['schemas']['Stats'];
+type Stats = Schemas['Stats'];
 
 /** Columns of the table, and of the file, of what happened by day. */
 export function dayColumns(reader: ConsoleReader): Column<DayCount>[] {

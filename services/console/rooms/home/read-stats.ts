@@ -1,11 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../../api/api-client.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 
 /** What happened on one day. */
-export type DayCount = components['schemas']['Stats']['days'][number];
+export type DayCount = Schemas['Stats']['days'][number];
 
 /** The answers to one element, with the name that people gave it. */
 export interface ElementCount {
@@ -55,7 +55,7 @@ export async function readDays(api: ApiClient, timeZone: string, length: number,
 /** The elements that were answered most, with their names. */
 export async function nameElements(
   api: ApiClient,
-  elements: components['schemas']['Stats']['elements'],
+  elements: Schemas['Stats']['elements'],
   limit = shownElements,
 ): Promise<ElementCount[]> {
   const most = [...elements]

@@ -1,5 +1,5 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../../api/api-client.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader, PrintedTime } from '../../pages/console-reader.ts';
 import { type StateMark, stateMark } from '../../pages/states.ts';
 
@@ -69,7 +69,7 @@ export async function readPeers(api: ApiClient, reader: ConsoleReader): Promise<
 
 function peerNotes(
   reader: ConsoleReader,
-  { backlog, lastContactDate }: components['schemas']['Peer'],
+  { backlog, lastContactDate }: Schemas['Peer'],
 ): WatchedLine['notes'] {
   return [
     ...(lastContactDate ? [{ text: reader.t('home.lastContact'), time: reader.time(lastContactDate) }] : []),

@@ -1,17 +1,18 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
+import { listEntries } from '../../models/read-model.ts';
 import { columnsFor, factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
+import { actPage, buttonAct, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 import type { Column } from '../../pages/table.ts';
 
-type Peer = components['schemas']['Peer'];
+type Peer = Schemas['Peer'];
 
 /** Peers: list, pair, confirm new keys, change the prefix, end the pairing. */
 export function peerRoutes(router: Router, kit: RoomKit): void {
@@ -20,22 +21,16 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
   const urlOf = (ctx: Context) => `${path}/${String(ctx.params.id)}`;
   const readPeer = async (ctx: Context) => (await kit.api(ctx).call('getPeer', paramsOf(ctx))).body;
 
-  router.get('/peers', (ctx) => {
-    const reader = kit.reader(ctx);
-    return sendList(ctx, kit, {
-      view: 'peers',
-      title: reader.t('peers.title'),
-      path,
-      columns: columnsOf(reader, path),
-      read: (cursor) => rowsOf(kit.api(ctx).call('listPeers', { query: { cursor } })),
-      locals: {
-        newUrl: kit.may(ctx, 'createPeer') && `${path}/new`,
-        keyUrl: kit.may(ctx, 'createKey') && `${kit.path}/security/new`,
-      },
-    });
+  listRoute(router, kit, {
+    path: '/peers',
+    operation: 'listPeers',
+    words: 'peers',
+    columns: columnsOf,
+    creates: 'createPeer',
+    links: [{ href: `${kit.path}/security/new`, word: 'peers.makeKey', operation: 'createKey' }],
   });
 
-  formPage(router, kit, {
+  actPage(router, kit, {
     path: '/peers/new',
     operation: 'createPeer',
     view: 'form',
@@ -47,7 +42,6 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
         title: t('peers.new'),
         locals: { text: t('peers.newText') },
         submit: t('peers.pair'),
-        cancelUrl: path,
         fields: [
           field('url', { kind: 'url', isRequired: true }),
           field('apiKey', { word: 'key', isRequired: true, isCode: true }),
@@ -55,15 +49,13 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       };
     },
     secret: ['apiKey'],
-    send(ctx, field) {
-      const body = { url: field('url'), apiKey: field('apiKey') };
-      return kit.api(ctx).call('createPeer', { body, secret: ['apiKey'] });
-    },
+    body: (field) => ({ url: field('url'), apiKey: field('apiKey') }),
     done: (ctx, { body }) => kit.open(ctx, `${path}/${body.id}`, 'paired'),
   });
 
   const showPeer = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
+    const { t } = reader;
     const peer = await readPeer(ctx);
     const { body: own } = await kit.api(ctx).call('getInstance');
     const href = urlOf(ctx);
@@ -79,19 +71,19 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
         announced.length > 0 &&
         kit.form(ctx, {
           action: `${href}/confirm-keys`,
-          submit: reader.t('peers.confirm'),
+          submit: t('peers.confirm'),
           hidden: { thumbprints: announced.join(' ') },
         }),
       prefix: kit.form(ctx, {
-        action: `${href}`,
-        submit: reader.t('peers.save'),
+        action: href,
+        submit: t('peers.save'),
         fields: [
           field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
           field('erasure', {
             kind: 'radios',
             options: [
-              ['ASK', reader.t('peers.erasureAsk')],
-              ['FOLLOW', reader.t('peers.erasureFollow')],
+              ['ASK', t('peers.erasureAsk')],
+              ['FOLLOW', t('peers.erasureFollow')],
             ],
             isRequired: true,
           }),
@@ -115,27 +107,26 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       kit.open(ctx, urlOf(ctx), 'peerChanged');
     }),
   );
-
-  router.post('/peers/:id/confirm-keys', async (ctx) => {
-    const thumbprints = (kit.posted(ctx).thumbprints?.[0] ?? '').split(' ').filter(Boolean);
-    await kit.api(ctx).call('updatePeer', { ...paramsOf(ctx), body: { thumbprints } });
-    kit.open(ctx, urlOf(ctx), 'keysConfirmed');
+  buttonAct(router, kit, {
+    path: '/peers/:id/confirm-keys',
+    operation: 'updatePeer',
+    body: (field) => ({ thumbprints: field('thumbprints').split(' ').filter(Boolean) }),
+    done: 'keysConfirmed',
   });
-
-  // A form without a page of its own that was kept during a sign-in leads to the peer.
-  router.get('/peers/:id/confirm-keys', (ctx) => kit.open(ctx, urlOf(ctx)));
 
   formPage(router, kit, {
     path: '/peers/:id/end',
+    operation: 'deletePeer',
+    words: 'peers.end',
+    isEnding: true,
     async ask(ctx, { t }) {
       const { name, url, backlog } = await readPeer(ctx);
       const { host } = new URL(url);
+      const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: `@${host}` });
       return {
-        title: t('peers.endTitle', { name }),
-        effects: [t('peers.endBacklog', { count: backlog }), t('peers.endEffect')],
-        submit: t('peers.end'),
-        tone: 'ending',
-        cancelUrl: urlOf(ctx),
+        name,
+        effects: [t('peers.endBacklog', { count: backlog }), t('peers.endForms', { count: forms.length })],
+        links: forms.map((form) => ({ text: form.name, href: `/console/forms/${form.key}` })),
         fields: [{ name: 'host', label: t('peers.typeHost', { host }), isRequired: true, isCode: true }],
       };
     },
@@ -160,12 +151,19 @@ function columnsOf(reader: ConsoleReader, path: string): Column<Peer>[] {
   ];
 }
 
-function factsOf(reader: ConsoleReader, { state, url, lastContactDate, backlog, creationDate }: Peer) {
+function factsOf(reader: ConsoleReader, peer: Peer) {
+  const { failures, lastError, nextAttemptDate: next, catalogueReadDate: read, catalogueSize = 0 } = peer;
   return factsView(reader, {
-    'peers.state': { state: stateMark(reader, 'peerState', state) },
-    'peers.url': { code: url },
-    'peers.contact': timeCell(reader, lastContactDate, reader.t('peers.never')),
-    'peers.backlog': { number: reader.number(backlog) },
-    'peers.since': { time: reader.time(creationDate) },
+    'peers.state': { state: stateMark(reader, 'peerState', peer.state) },
+    'peers.url': { code: peer.url },
+    'peers.contact': timeCell(reader, peer.lastContactDate, reader.t('peers.never')),
+    'peers.backlog': { number: reader.number(peer.backlog) },
+    'peers.failures': failures > 0 && { number: reader.number(failures), note: lastError },
+    'peers.nextAttempt': failures > 0 && next !== undefined && { time: reader.time(next) },
+    'peers.catalogue': {
+      ...timeCell(reader, read, reader.t('peers.never')),
+      ...(read && { note: reader.t('peers.catalogueSize', { count: catalogueSize }) }),
+    },
+    'peers.since': { time: reader.time(peer.creationDate) },
   });
 }

@@ -15,7 +15,7 @@ export const integration: Room = {
     ['/peers', 'integration.peers', 'listPeers'],
     ['/code', 'integration.code', 'listModels'],
   ],
-  views: ['keys', 'webhooks', 'webhook', 'peers', 'peer', 'code'],
+  views: ['webhook', 'peer', 'code'],
   routes(router, kit) {
     router.get('/', (ctx) =>
       kit.open(ctx, `${kit.path}/${kit.may(ctx, 'listKeys') ? 'security' : 'webhooks'}`),

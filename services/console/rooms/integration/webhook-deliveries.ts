@@ -1,20 +1,21 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter } from '../../pages/filters.ts';
-import { formPage } from '../../pages/form-page.ts';
+import { actPage, leadAbove } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { rowsOf } from '../../pages/list-page.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 
-type Delivery = components['schemas']['Delivery'];
+type Delivery = Schemas['Delivery'];
 
 const statuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 
-/** The deliveries of a webhook, as its page shows them. @param path of this page. */
-export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
+/** The list of a webhook's deliveries. @param path of the page. */
+export function deliveryList(ctx: Context, kit: RoomKit, path: string) {
   const reader = kit.reader(ctx);
   const filters = kit.filters(ctx, path, [
     choiceFilter(reader, 'deliveries.status', { name: 'status', group: 'deliveryStatus', codes: statuses }),
@@ -25,14 +26,24 @@ export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
     }),
     { name: 'sourceId', kind: 'text', label: reader.t('deliveries.source') },
   ]);
+  const read = (cursor?: string) =>
+    rowsOf(
+      kit.api(ctx).call('listDeliveries', {
+        params: { id: String(ctx.params.id) },
+        query: { ...filters.values, cursor } as object,
+      }),
+    );
+  return { filters, columns: columnsOf(reader, path), read };
+}
+
+/** A page of the deliveries, and a button that repeats those of them that failed. */
+export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
+  const reader = kit.reader(ctx);
+  const { filters, columns, read } = deliveryList(ctx, kit, path);
   const cursor = kit.cursor(ctx);
-  const { body: rows, next } = await kit.api(ctx).call('listDeliveries', {
-    params: { id: String(ctx.params.id) },
-    query: { ...filters.values, cursor } as object,
-  });
+  const { rows, next } = await read(cursor);
   const caption = reader.t('deliveries.title');
-  const columns = columnsOf(reader, path);
-  const table = tableView(reader, { caption, columns, rows, path, filters, cursor, next });
+  const table = tableView(reader, { caption, columns, rows, path, filters, cursor, next, csv: '' });
   const failed = rows.filter(({ status }) => status === 'FAILED').map(({ id }) => id);
   const repeat =
     failed.length > 0 &&
@@ -52,15 +63,12 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
     for (const did of ids) await kit.api(ctx).call('repeatDelivery', { params: { id, did } });
     kit.open(ctx, `${kit.path}/webhooks/${id}`, 'redelivered');
   });
-  formPage(router, kit, {
+  leadAbove(router, kit, '/webhooks/:id/redeliver');
+  actPage(router, kit, {
     path: '/webhooks/:id/deliveries/:did',
-    ask: (ctx, { t }) => ({
-      title: t('deliveries.repeatTitle'),
-      effects: [t('deliveries.repeatEffect')],
-      submit: t('deliveries.repeat'),
-      cancelUrl: `${kit.path}/webhooks/${ctx.params.id}`,
-    }),
-    send: (ctx) => kit.api(ctx).call('repeatDelivery', { params: ctx.params as { id: string; did: string } }),
+    operation: 'repeatDelivery',
+    words: 'deliveries.repeat',
+    ask: (ctx) => ({ cancelUrl: `${kit.path}/webhooks/${ctx.params.id}` }),
     done: (ctx) => kit.open(ctx, `${kit.path}/webhooks/${ctx.params.id}`, 'redelivered'),
   });
 }
@@ -69,7 +77,7 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
 const maxRepeated = 200;
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
-  const { time, code, state, number } = columnsFor<Delivery>(reader);
+  const { time, code, state, number, link } = columnsFor<Delivery>(reader);
   const noteOf = ({ status, error, statusCode, acknowledged }: Delivery) => {
     if (status !== 'DELIVERED') return error ?? (statusCode ? String(statusCode) : undefined);
     return acknowledged && reader.t(`deliveries.acknowledged.${acknowledged}`);
@@ -80,12 +88,8 @@ function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
     code('deliveries.source', ({ sourceId }) => sourceId),
     state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: noteOf }),
     number('deliveries.attempts', ({ attempts }) => attempts),
-    {
-      label: reader.t('deliveries.act'),
-      cell: ({ id, status }) =>
-        status === 'PENDING'
-          ? { text: '–' }
-          : { text: reader.t('deliveries.repeat'), href: `${path}/deliveries/${id}` },
-    },
+    link('deliveries.act', 'deliveries.repeat', ({ id, status }) =>
+      status === 'PENDING' ? undefined : `${path}/deliveries/${id}`,
+    ),
   ];
 }

@@ -1,11 +1,11 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, keysIn, type PostedForm } from '../../pages/form.ts';
 import { stateMark } from '../../pages/states.ts';
 
-type Webhook = components['schemas']['Webhook'];
+type Webhook = Schemas['Webhook'];
 
 /** The fields of a webhook that people set. */
 export function fieldsOf(reader: ConsoleReader): FieldSpec[] {
@@ -25,27 +25,21 @@ export function fieldsOf(reader: ConsoleReader): FieldSpec[] {
 
 /** What the fields show of a webhook. */
 export function valuesOf(webhook: Webhook) {
-  const {
-    name,
-    targetUrl,
-    subscribedActions: actions,
-    recipient,
-    elements = [],
-    acknowledgeWithin,
-  } = webhook;
-  return { name, targetUrl, actions, recipient, elements: elements.join(', '), acknowledgeWithin };
+  const { name, targetUrl, subscribedActions: actions, recipient, acknowledgeWithin } = webhook;
+  const elements = webhook.elements?.join(', ');
+  return { name, targetUrl, actions, recipient, elements, acknowledgeWithin };
 }
 
 /** The body of the API for a posted form. */
-export function readWebhook({ name = [''], targetUrl = [''], actions = [], ...recipient }: PostedForm) {
-  const given = name[0]?.trim();
+export function readWebhook(posted: PostedForm) {
+  const one = (name: string) => posted[name]?.[0]?.trim() ?? '';
   return {
-    ...(given ? { name: given } : {}),
-    targetUrl: targetUrl[0]?.trim() ?? '',
-    subscribedActions: [...actions],
-    recipient: recipient.recipient?.[0] ?? '',
-    elements: (recipient.elements?.[0] ?? '').split(/[\s,،]+/).filter(Boolean),
-    acknowledgeWithin: recipient.acknowledgeWithin?.[0] ?? '',
+    ...(one('name') && { name: one('name') }),
+    targetUrl: one('targetUrl'),
+    subscribedActions: [...(posted.actions ?? [])],
+    recipient: one('recipient'),
+    elements: keysIn(one('elements')),
+    acknowledgeWithin: one('acknowledgeWithin'),
   };
 }
 

@@ -1,49 +1,29 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { formPage } from '../../pages/form-page.ts';
+import { sendCsv } from '../../pages/csv-export.ts';
+import { actPage, buttonAct } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { listRoute } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
-import { deliveryRoutes, readDeliveries } from './webhook-deliveries.ts';
+import { deliveryList, deliveryRoutes, readDeliveries } from './webhook-deliveries.ts';
 import { factsOf, fieldsOf, markOf, readWebhook, valuesOf } from './webhook-form.ts';
-
-type Webhook = components['schemas']['Webhook'];
 
 /** Webhooks: list, create, change, renew the secret, resume, test, delete. */
 export function webhookRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/webhooks`;
   const urlOf = (ctx: Context) => `${path}/${String(ctx.params.id)}`;
-  const paramsOf = (ctx: Context) => ({ params: { id: String(ctx.params.id) } });
+  const find = async (ctx: Context) =>
+    (await kit.api(ctx).call('getWebhook', { params: { id: String(ctx.params.id) } })).body;
 
-  router.get('/webhooks', (ctx) => {
-    const reader = kit.reader(ctx);
-    return sendList(ctx, kit, {
-      view: 'webhooks',
-      title: reader.t('webhooks.title'),
-      path,
-      columns: columnsOf(reader, path),
-      read: (cursor) => rowsOf(kit.api(ctx).call('listWebhooks', { query: { cursor } })),
-      csv: 'webhooks',
-      locals: { newUrl: kit.may(ctx, 'createWebhook') && `${path}/new` },
-    });
-  });
-
-  formPage(router, kit, {
-    path: '/webhooks/new',
-    view: 'form',
-    isCreating: true,
-    ask: (_, reader) => ({
-      title: reader.t('webhooks.new'),
-      submit: reader.t('webhooks.create'),
-      cancelUrl: path,
-      fields: fieldsOf(reader),
-      values: { actions: ['consent.committed'] },
-    }),
-    send: (ctx) => kit.api(ctx).call('createWebhook', { body: readWebhook(kit.posted(ctx)) }),
-    done: (ctx, { body: { id, secret } }) => showSecret(ctx, secret, `${path}/${id}`, 'webhooks.made'),
+  listRoute(router, kit, {
+    path: '/webhooks',
+    operation: 'listWebhooks',
+    words: 'webhooks',
+    columns: columnsOf,
+    creates: 'createWebhook',
   });
 
   const showSecret = (ctx: Context, secret: string, href: string, titleKey: string) => {
@@ -57,14 +37,29 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     });
   };
 
+  actPage(router, kit, {
+    path: '/webhooks/new',
+    operation: 'createWebhook',
+    view: 'form',
+    isCreating: true,
+    ask: (_, reader) => ({
+      title: reader.t('webhooks.new'),
+      submit: reader.t('webhooks.create'),
+      fields: fieldsOf(reader),
+      values: { actions: ['consent.committed'] },
+    }),
+    body: (_, posted) => readWebhook(posted),
+    done: (ctx, { body: { id, secret } }) => showSecret(ctx, secret, `${path}/${id}`, 'webhooks.made'),
+  });
+
   router.get('/webhooks/:id', async (ctx) => {
     const reader = kit.reader(ctx);
-    const api = kit.api(ctx);
-    const [{ body: webhook }, deliveries] = await Promise.all([
-      api.call('getWebhook', paramsOf(ctx)),
-      readDeliveries(ctx, kit, urlOf(ctx)),
-    ]);
     const href = urlOf(ctx);
+    if (ctx.query.format === 'csv') {
+      const { columns, read } = deliveryList(ctx, kit, href);
+      return sendCsv(ctx, 'deliveries', columns, read);
+    }
+    const [webhook, deliveries] = await Promise.all([find(ctx), readDeliveries(ctx, kit, href)]);
     await kit.page(ctx, 'webhook', {
       title: webhook.name,
       facts: factsOf(reader, webhook),
@@ -82,66 +77,48 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     });
   });
 
-  formPage(router, kit, {
+  actPage(router, kit, {
     path: '/webhooks/:id/edit',
+    operation: 'updateWebhook',
     view: 'form',
     async ask(ctx, reader) {
-      const { body: webhook } = await kit.api(ctx).call('getWebhook', paramsOf(ctx));
+      const webhook = await find(ctx);
       return {
         title: reader.t('webhooks.editTitle', { name: webhook.name }),
         submit: reader.t('webhooks.save'),
-        cancelUrl: urlOf(ctx),
         fields: fieldsOf(reader),
         values: valuesOf(webhook),
       };
     },
-    send: (ctx) =>
-      kit.api(ctx).call('updateWebhook', { ...paramsOf(ctx), body: readWebhook(kit.posted(ctx)) }),
-    done: (ctx) => kit.open(ctx, urlOf(ctx), 'webhookChanged'),
+    body: (_, posted) => readWebhook(posted),
+    done: 'webhookChanged',
   });
-
-  /** What the page asks before an act. */
-  const question =
-    (act: 'secret' | 'delete') =>
-    async (ctx: Context, { t }: ConsoleReader) => {
-      const { body } = await kit.api(ctx).call('getWebhook', paramsOf(ctx));
-      return {
-        title: t(`webhooks.${act}Title`, { name: body.name }),
-        effects: [t(`webhooks.${act}Effect`)],
-        submit: t(act === 'delete' ? 'webhooks.delete' : 'webhooks.renew'),
-        tone: act === 'delete' ? ('ending' as const) : ('primary' as const),
-        cancelUrl: urlOf(ctx),
-      };
-    };
-  formPage(router, kit, {
+  actPage(router, kit, {
     path: '/webhooks/:id/secret',
-    ask: question('secret'),
-    send: (ctx) => kit.api(ctx).call('renewWebhookSecret', paramsOf(ctx)),
+    operation: 'renewWebhookSecret',
+    words: 'webhooks.renew',
+    ask: async (ctx) => ({ name: (await find(ctx)).name }),
     done: (ctx, { body }) => showSecret(ctx, body.secret, urlOf(ctx), 'webhooks.renewed'),
   });
-  formPage(router, kit, {
+  actPage(router, kit, {
     path: '/webhooks/:id/delete',
-    ask: question('delete'),
-    send: (ctx) => kit.api(ctx).call('deleteWebhook', paramsOf(ctx)),
+    operation: 'deleteWebhook',
+    words: 'webhooks.delete',
+    isEnding: true,
+    ask: async (ctx) => ({ name: (await find(ctx)).name }),
     done: (ctx) => kit.open(ctx, path, 'webhookDeleted'),
   });
-
-  router.post('/webhooks/:id/resume', async (ctx) => {
-    await kit.api(ctx).call('resumeWebhook', paramsOf(ctx));
-    kit.open(ctx, urlOf(ctx), 'webhookResumed');
+  buttonAct(router, kit, {
+    path: '/webhooks/:id/resume',
+    operation: 'resumeWebhook',
+    done: 'webhookResumed',
   });
-  router.post('/webhooks/:id/test', async (ctx) => {
-    await kit.api(ctx).call('testWebhook', paramsOf(ctx));
-    kit.open(ctx, urlOf(ctx), 'webhookTested');
-  });
-  // A form without a page of its own that was kept during a sign-in leads to the webhook.
-  for (const act of ['test', 'resume', 'redeliver'])
-    router.get(`/webhooks/:id/${act}`, (ctx) => kit.open(ctx, urlOf(ctx)));
+  buttonAct(router, kit, { path: '/webhooks/:id/test', operation: 'testWebhook', done: 'webhookTested' });
   deliveryRoutes(router, kit);
 }
 
-function columnsOf(reader: ConsoleReader, path: string): Column<Webhook>[] {
-  const { text, code, time } = columnsFor<Webhook>(reader);
+function columnsOf(reader: ConsoleReader, path: string): Column<Schemas['Webhook']>[] {
+  const { text, code, time } = columnsFor<Schemas['Webhook']>(reader);
   return [
     text('webhooks.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
     code('webhooks.url', ({ targetUrl }) => targetUrl),

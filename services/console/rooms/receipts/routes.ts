@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { factsView } from '../../pages/columns.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor } from '../../pages/form.ts';
@@ -10,7 +10,7 @@ import { subjectPath } from '../subjects/subject-path.ts';
 import { findReceipt } from './find-receipt.ts';
 import { verifyReceipt } from './verify.ts';
 
-type Receipt = components['schemas']['Receipt'];
+type Receipt = Schemas['Receipt'];
 
 const formats = ['pdf', 'html', 'json', 'jose', 'xml', 'text'] as const;
 

@@ -7,12 +7,12 @@ import {
   type JWK,
 } from 'jose';
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { findRow, rowsOf } from '../../pages/list-page.ts';
 import { findReceipt } from './find-receipt.ts';
 
-type Receipt = components['schemas']['Receipt'];
+type Receipt = Schemas['Receipt'];
 
 /**
  * `on-record`: signed by this instance, and the one on record. `replaced`: signed by this instance, and not

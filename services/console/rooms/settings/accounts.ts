@@ -1,16 +1,17 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
-import { ApiFailure } from '../../api/api-failure.ts';
+import type { ApiFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor, factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type FormPage, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
+import { fieldsFor } from '../../pages/form.ts';
+import { actPage, fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { findRow, rowsOf, sendList } from '../../pages/list-page.ts';
+import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 import type { Column } from '../../pages/table.ts';
 
-type Account = components['schemas']['Account'];
+type Account = Schemas['Account'];
 
 const roles = ['admin', 'operator', 'user'] as const;
 
@@ -21,23 +22,19 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
   const urlOf = (ctx: Context) => `${path}/${String(ctx.params.id)}`;
 
   router.get('/accounts', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const api = kit.api(ctx);
-    const { issuer } = (await api.call('getSystemConfig')).body;
-    const title = reader.t('accounts.title');
-    if (!issuer.builtIn) return kit.page(ctx, 'accounts', { title, table: null, issuer: issuer.url });
-    await sendList(ctx, kit, {
-      view: 'accounts',
-      title,
-      path,
-      columns: columnsOf(reader, path),
-      read: (cursor) => rowsOf(api.call('listAccounts', { query: { cursor } })),
-      csv: 'accounts',
-      locals: { newUrl: `${path}/new` },
-    });
+    const { issuer } = (await kit.api(ctx).call('getSystemConfig')).body;
+    if (issuer.builtIn)
+      return sendPlainList(ctx, kit, {
+        path: '/accounts',
+        operation: 'listAccounts',
+        words: 'accounts',
+        columns: columnsOf,
+        creates: 'createAccount',
+      });
+    await kit.page(ctx, 'outside', { title: kit.reader(ctx).t('accounts.title'), issuer: issuer.url });
   });
 
-  formPage(router, kit, {
+  actPage(router, kit, {
     path: '/accounts/new',
     operation: 'createAccount',
     view: 'form',
@@ -45,24 +42,22 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     ask: (_, reader) => ({
       title: reader.t('accounts.new'),
       submit: reader.t('accounts.invite'),
-      cancelUrl: path,
       fields: [
-        { name: 'name', label: reader.t('accounts.name'), isRequired: true, maxLength: 255 },
+        fieldsFor(reader, 'accounts')('name', { isRequired: true, maxLength: 255 }),
         roleField(reader),
       ],
       values: { role: 'operator' },
     }),
-    send: (ctx, field) =>
-      kit.api(ctx).call('createAccount', { body: { name: field('name'), role: field('role') } }),
+    body: (field) => ({ name: field('name'), role: field('role') }),
     done: (ctx, { body }) => showLink(ctx, body),
   });
 
-  const showLink = (ctx: Context, { name, link, linkExpires }: components['schemas']['InvitedAccount']) => {
+  const showLink = (ctx: Context, { name, link, linkExpires }: Schemas['InvitedAccount']) => {
     const reader = kit.reader(ctx);
     return kit.secret(ctx, {
       title: reader.t('accounts.linkTitle', { name }),
       text: reader.t('accounts.linkText', { time: reader.dateTime(linkExpires) }),
-      label: reader.t('accounts.link'),
+      label: reader.t('accounts.linkLabel'),
       value: link,
       next: { href: path, word: reader.t('accounts.back') },
     });
@@ -70,9 +65,9 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
 
   const showAccount = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
-    const account = await findAccount(ctx, kit);
+    const account = await rowOfPath(ctx, kit, 'listAccounts');
     const href = urlOf(ctx);
-    const isDisabled = account.state === 'DISABLED';
+    const acts = account.state === 'DISABLED' ? ['enable', 'delete'] : ['disable', 'link', 'delete'];
     const locals = {
       title: account.name,
       facts: factsOf(reader, account),
@@ -84,11 +79,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
         values: failure ? kit.posted(ctx) : { role: account.role },
         failure,
       }),
-      acts: [
-        { href: `${href}/${isDisabled ? 'enable' : 'disable'}`, word: actWord(reader, isDisabled) },
-        ...(isDisabled ? [] : [{ href: `${href}/link`, word: reader.t('accounts.newLink') }]),
-        { href: `${href}/delete`, word: reader.t('accounts.delete') },
-      ],
+      acts: acts.map((act) => ({ href: `${href}/${act}`, word: reader.t(`accounts.${act}`) })),
     };
     await kit.page(ctx, 'account', locals, failure?.status);
   };
@@ -103,43 +94,32 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     }),
   );
 
-  /** A page that asks before an act, and the act. */
-  const act = (
-    name: 'disable' | 'enable' | 'link' | 'delete',
-    carryOut: Pick<FormPage<unknown>, 'send' | 'done'>,
-  ) =>
-    formPage(router, kit, {
-      path: `/accounts/:id/${name}`,
-      async ask(ctx, { t }) {
-        const account = await findAccount(ctx, kit);
-        return {
-          title: t(`accounts.${name}Title`, { name: account.name }),
-          effects: [t(`accounts.${name}Effect`)],
-          submit: t(`accounts.${name}Act`),
-          tone: name === 'delete' || name === 'disable' ? 'ending' : 'primary',
-          cancelUrl: urlOf(ctx),
-        };
-      },
-      ...carryOut,
+  const ask = async (ctx: Context) => ({ name: (await rowOfPath(ctx, kit, 'listAccounts')).name });
+  for (const [act, disabled] of [['disable', true] as const, ['enable', false] as const])
+    actPage(router, kit, {
+      path: `/accounts/:id/${act}`,
+      operation: 'updateAccount',
+      words: `accounts.${act}`,
+      isEnding: disabled,
+      ask,
+      body: () => ({ disabled }),
+      done: disabled ? 'accountDisabled' : 'accountEnabled',
     });
-  const setDisabled = (disabled: boolean) => ({
-    send: (ctx: Context) => kit.api(ctx).call('updateAccount', { ...paramsOf(ctx), body: { disabled } }),
-    done: (ctx: Context) => kit.open(ctx, urlOf(ctx), disabled ? 'accountDisabled' : 'accountEnabled'),
+  actPage(router, kit, {
+    path: '/accounts/:id/link',
+    operation: 'createAccountLink',
+    words: 'accounts.link',
+    ask,
+    done: (ctx, { body }) => showLink(ctx, body),
   });
-  act('disable', setDisabled(true));
-  act('enable', setDisabled(false));
-  act('link', {
-    send: async (ctx) => showLink(ctx, (await kit.api(ctx).call('createAccountLink', paramsOf(ctx))).body),
-    done: () => undefined,
-  });
-  act('delete', {
-    send: (ctx) => kit.api(ctx).call('deleteAccount', paramsOf(ctx)),
+  actPage(router, kit, {
+    path: '/accounts/:id/delete',
+    operation: 'deleteAccount',
+    words: 'accounts.delete',
+    isEnding: true,
+    ask,
     done: (ctx) => kit.open(ctx, path, 'accountDeleted'),
   });
-}
-
-function actWord({ t }: ConsoleReader, isDisabled: boolean): string {
-  return t(isDisabled ? 'accounts.enableAct' : 'accounts.disableAct');
 }
 
 function roleField(reader: ConsoleReader) {
@@ -168,14 +148,4 @@ function factsOf(reader: ConsoleReader, { state, creationDate, lastSignInDate }:
     'accounts.created': { time: reader.time(creationDate) },
     'accounts.signedIn': timeCell(reader, lastSignInDate, reader.t('accounts.never')),
   });
-}
-
-/** @throws ApiFailure 404 for an account that was deleted meanwhile. */
-async function findAccount(ctx: Context, kit: RoomKit): Promise<Account> {
-  const found = await findRow(
-    (cursor) => rowsOf(kit.api(ctx).call('listAccounts', { query: { cursor, limit: 200 } })),
-    ({ id }) => id === ctx.params.id,
-  );
-  if (!found) throw new ApiFailure(404, {});
-  return found;
 }

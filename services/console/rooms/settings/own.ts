@@ -1,9 +1,10 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiFailure } from '../../api/api-failure.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { formPage, orShowAgain } from '../../pages/form-page.ts';
+import { formPage, leadAbove, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
 import { tableView } from '../../pages/table.ts';
@@ -62,26 +63,22 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     kit.open(ctx, path, 'looksChanged');
   });
 
-  router.get('/you/sessions', (ctx) => kit.open(ctx, path));
+  leadAbove(router, kit, '/you/sessions');
   router.post('/you/sessions', async (ctx) => {
     await sessionOf(ctx).own?.end();
     kit.open(ctx, path, 'sessionsEnded');
   });
   formPage(router, kit, {
     path: '/you/sessions/:handle',
-    ask: (_, { t }) => ({
-      title: t('own.endTitle'),
-      effects: [t('own.endEffect')],
-      submit: t('own.end'),
-      tone: 'ending',
-      cancelUrl: path,
-    }),
+    words: 'own.end',
+    isEnding: true,
+    ask: () => ({ cancelUrl: path }),
     send: async (ctx) => sessionOf(ctx).own?.end(String(ctx.params.handle)),
     done: (ctx) => kit.open(ctx, path, 'sessionEnded'),
   });
 
   // A password is not kept during a sign-in; the page is shown again.
-  router.get('/you/password', (ctx) => kit.open(ctx, path));
+  leadAbove(router, kit, '/you/password');
   router.post(
     '/you/password',
     orShowAgain(show, async (ctx) => {
@@ -95,15 +92,13 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
 
 function sessionTable(reader: ConsoleReader, rows: readonly OpenSession[], path: string) {
   const { t } = reader;
+  const { time } = columnsFor<OpenSession>(reader);
   return tableView(reader, {
     caption: t('own.sessions'),
     rows,
     columns: [
-      {
-        label: t('own.signedIn'),
-        cell: ({ signedInAt }) => ({ time: reader.time(signedInAt.toISOString()) }),
-      },
-      { label: t('own.used'), cell: ({ usedAt }) => ({ time: reader.time(usedAt.toISOString()) }) },
+      time('own.signedIn', ({ signedInAt }) => signedInAt.toISOString()),
+      time('own.used', ({ usedAt }) => usedAt.toISOString()),
       {
         label: t('own.session'),
         cell: ({ handle, isCurrent }) =>

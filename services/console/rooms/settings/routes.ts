@@ -1,3 +1,6 @@
+import type { ResultOf } from '../../api/api-types.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { CellView } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { accountRoutes } from './accounts.ts';
 import { ownRoutes } from './own.ts';
@@ -12,32 +15,19 @@ export const settings: Room = {
     ['/accounts', 'settings.place.accounts', 'listAccounts'],
     ['/you', 'settings.place.you', 'changePassword'],
   ],
-  views: ['instance', 'accounts', 'account', 'own'],
+  views: ['instance', 'outside', 'account', 'own'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       if (!kit.may(ctx, 'listAccounts')) return kit.open(ctx, `${kit.path}/you`);
       const reader = kit.reader(ctx);
       const { body: config } = await kit.api(ctx).call('getSystemConfig');
-      const { features } = config;
       await kit.page(ctx, 'instance', {
         title: reader.t('settings.instance'),
-        facts: [
-          fact(reader.t('settings.name'), { text: config.name }, 'INSTANCE_NAME'),
-          fact(reader.t('settings.address'), { code: config.baseUrl }, 'BASE_URL'),
-          fact(reader.t('settings.zone'), { code: config.timeZone }, 'INSTANCE_TIME_ZONE'),
-          fact(
-            reader.t('settings.language'),
-            { text: reader.languageName(config.language) },
-            'INSTANCE_LANGUAGE',
-          ),
-          fact(reader.t('settings.languages'), {
-            text: reader.list(config.languages.map((tag) => reader.languageName(tag))),
-          }),
-          fact(reader.t('settings.issuer'), issuerCell(reader.t, config.issuer), 'OIDC_ISSUER'),
-          fact(reader.t('settings.mail'), hasIt(reader.t, features.includes('mail')), 'MAIL_URL'),
-          fact(reader.t('settings.sms'), hasIt(reader.t, features.includes('sms')), 'SMS_URL'),
-          fact(reader.t('settings.version'), { code: config.version }),
-        ],
+        facts: Object.entries(factsOf(reader, config)).map(([word, { setting, ...cell }]) => ({
+          label: reader.t(`settings.${word}`),
+          cell,
+          setting,
+        })),
       });
     });
     accountRoutes(router, kit);
@@ -45,15 +35,26 @@ export const settings: Room = {
   },
 };
 
-/** @param setting the environment variable that sets it. */
-function fact(label: string, cell: object, setting?: string) {
-  return { label, cell, setting };
-}
-
-function hasIt(t: (key: string) => string, is: boolean) {
-  return { text: t(is ? 'settings.yes' : 'settings.no') };
-}
-
-function issuerCell(t: (key: string) => string, { url, builtIn }: { url: string; builtIn: boolean }) {
-  return { code: url, note: t(builtIn ? 'settings.builtIn' : 'settings.outside') };
+/** The facts by their message, each with the environment variable that sets it. */
+function factsOf(reader: ConsoleReader, config: ResultOf<'getSystemConfig'>) {
+  const { t, languageName } = reader;
+  const { features, issuer } = config;
+  const has = (feature: string) =>
+    t(features.some((each) => each === feature) ? 'settings.yes' : 'settings.no');
+  const facts: Record<string, CellView & { setting?: string }> = {
+    name: { text: config.name, setting: 'INSTANCE_NAME' },
+    address: { code: config.baseUrl, setting: 'BASE_URL' },
+    zone: { code: config.timeZone, setting: 'INSTANCE_TIME_ZONE' },
+    language: { text: languageName(config.language), setting: 'INSTANCE_LANGUAGE' },
+    languages: { text: reader.list(config.languages.map(languageName)) },
+    issuer: {
+      code: issuer.url,
+      note: t(issuer.builtIn ? 'settings.builtIn' : 'settings.outside'),
+      setting: 'OIDC_ISSUER',
+    },
+    mail: { text: has('mail'), setting: 'MAIL_URL' },
+    sms: { text: has('sms'), setting: 'SMS_URL' },
+    version: { code: config.version },
+  };
+  return facts;
 }

@@ -1,5 +1,5 @@
 import type Router from '@koa/router';
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -8,7 +8,7 @@ import type { Column } from '../../pages/table.ts';
 import { answerWord, listAskable, readQuestions } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
 
-type Extracted = components['schemas']['ExtractedSubject'];
+type Extracted = Schemas['ExtractedSubject'];
 
 /** Who answered what: the people with a valid answer to an element. */
 export function answerRoutes(router: Router, kit: RoomKit): void {

@@ -1,11 +1,11 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { StateMark } from '../../pages/states.ts';
 import { type Column, type TableView, tableView } from '../../pages/table.ts';
 
-export type Decisions = components['schemas']['Decisions'];
-type ElementDecision = components['schemas']['ElementDecision'];
-type PurposeDecision = components['schemas']['PurposeDecision'];
+export type Decisions = Schemas['Decisions'];
+type ElementDecision = Schemas['ElementDecision'];
+type PurposeDecision = Schemas['PurposeDecision'];
 
 /** What the page knows beside the decisions. */
 interface Known {

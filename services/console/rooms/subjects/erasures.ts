@@ -1,35 +1,31 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
+import { buttonAct, fieldReader, leadAbove, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 
-type Erasure = components['schemas']['Erasure'];
+type Erasure = Schemas['Erasure'];
 
 const longestGround = 1_000;
 
 /** The list of erasures; one of them with what peers and organisations have done, and its decision. */
 export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/erasures`;
-  const urlOf = (ctx: Context) => `${path}/${ctx.params.id}`;
-  const paramsOf = (ctx: Context) => ({ params: { erasure: ctx.params.id as string } });
+  const urlOf = (ctx: Context) => `${path}/${ctx.params.erasure}`;
+  const paramsOf = (ctx: Context) => ({ params: { erasure: String(ctx.params.erasure) } });
 
-  router.get('/erasures', (ctx) => {
-    const reader = kit.reader(ctx);
-    return sendList(ctx, kit, {
-      view: 'erasures',
-      title: reader.t('erasures.title'),
-      path,
-      columns: columnsOf(reader, path),
-      read: (cursor) => rowsOf(kit.api(ctx).call('listErasures', { query: { cursor } as object })),
-    });
+  listRoute(router, kit, {
+    path: '/erasures',
+    operation: 'listErasures',
+    words: 'erasures',
+    columns: columnsOf,
   });
 
   const show = async (ctx: Context, failure?: ApiFailure) => {
@@ -47,7 +43,7 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     };
     await kit.page(ctx, 'erasure', locals, failure?.status);
   };
-  router.get('/erasures/:id', (ctx) => show(ctx));
+  router.get('/erasures/:erasure', (ctx) => show(ctx));
 
   function decisionForms(ctx: Context, reader: ConsoleReader, failure: ApiFailure | undefined) {
     const { t } = reader;
@@ -69,34 +65,32 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     };
   }
 
-  router.post('/erasures/:id/start', async (ctx) => {
-    await kit.api(ctx).call('decideErasure', { ...paramsOf(ctx), body: { status: 'RUNNING' } });
-    kit.open(ctx, urlOf(ctx), 'erasing');
+  buttonAct(router, kit, {
+    path: '/erasures/:erasure/start',
+    operation: 'decideErasure',
+    body: () => ({ status: 'RUNNING' as const }),
+    done: 'erasing',
   });
-
   router.post(
-    '/erasures/:id/refuse',
+    '/erasures/:erasure/refuse',
     orShowAgain(show, async (ctx) => {
       const body = { status: 'REFUSED' as const, ground: fieldReader(ctx, kit)('ground') };
       await kit.api(ctx).call('decideErasure', { ...paramsOf(ctx), body });
       kit.open(ctx, urlOf(ctx), 'erasureRefused');
     }),
   );
-
-  // Forms without a page of their own that were kept during a sign-in lead to the erasure.
-  for (const act of ['start', 'refuse'])
-    router.get(`/erasures/:id/${act}`, (ctx) => kit.open(ctx, urlOf(ctx)));
+  leadAbove(router, kit, '/erasures/:erasure/refuse');
 }
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Erasure>[] {
-  const { text, state, time } = columnsFor<Erasure>(reader);
+  const { text, state, time, number } = columnsFor<Erasure>(reader);
   return [
     text('erasures.requested', ({ created }) => reader.time(created).text, {
       href: ({ id }) => `${path}/${id}`,
     }),
     state('erasures.state', 'erasureState', (erasure) => erasure.state, { note: ({ ground }) => ground }),
     time('erasures.due', ({ due }) => due),
-    text('erasures.records', ({ counts }) => String(counts.records)),
+    number('erasures.records', ({ counts }) => counts.records),
     text('erasures.peers', ({ peers }) => peers.map(({ name }) => name).join(', ')),
   ];
 }

@@ -1,8 +1,8 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { formPage } from '../../pages/form-page.ts';
+import { actPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
@@ -16,14 +16,14 @@ import { recordRoutes } from './record.ts';
 import { subjectRoutes } from './subject.ts';
 import { contactFields, subjectPath } from './subject-path.ts';
 
-type Subject = components['schemas']['Subject'];
+type Subject = Schemas['Subject'];
 
 /** People who were asked: search, what each has answered, and answering on behalf. */
 export const subjects: Room = {
   name: 'subjects',
   path: '/subjects',
   roles: ['operator'],
-  views: ['list', 'answers', 'subject', 'record', 'review', 'erasures', 'erasure', 'decisions', 'decided'],
+  views: ['list', 'answers', 'subject', 'record', 'review', 'erasure', 'decisions', 'decided'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
@@ -61,23 +61,23 @@ export const subjects: Room = {
       kit.open(ctx, word ? `${kit.path}?s=${kit.names.seal(word)}` : kit.path);
     });
 
-    formPage(router, kit, {
+    actPage(router, kit, {
       path: '/new',
+      operation: 'createSubject',
       view: 'form',
+      isCreating: true,
       ask: (_, reader) => ({
         title: reader.t('subjects.new'),
         submit: reader.t('subjects.create'),
-        cancelUrl: kit.path,
         fields: [fieldsFor(reader, 'subjects')('name', { isRequired: true }), ...contactFields(reader)],
       }),
-      send(ctx, field) {
+      body(field) {
         const [emailAddress, defaultLanguage] = [field('emailAddress'), field('defaultLanguage')];
-        const body = {
-          name: field('name'),
+        const contact = {
           ...(emailAddress && { emailAddress }),
           ...(defaultLanguage && { defaultLanguage }),
         };
-        return kit.api(ctx).call('createSubject', { body });
+        return { name: field('name'), ...contact };
       },
       done: (ctx, { body }) => kit.open(ctx, subjectPath(kit, body.name), 'subjectMade'),
     });

@@ -1,6 +1,5 @@
 import type Router from '@koa/router';
-import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { OperationId } from '../../api/api-types.ts';
+import type { OperationId, Schemas } from '../../api/api-types.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { formPage } from '../../pages/form-page.ts';
@@ -12,7 +11,7 @@ import { holdFact } from './erasure.ts';
 import { answerWord, listAskable } from './questions.ts';
 import { contactFields, nameOf } from './subject-path.ts';
 
-type Answer = components['schemas']['Record'];
+type Answer = Schemas['Record'];
 
 const transactionsPath = '/console/transactions';
 /** Transactions of the person on the page; all of them are in the list of transactions. */
@@ -64,9 +63,9 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         act('exportSubject', `${href}/document/export`, 'subjects.exportDocument'),
         act('exportSubject', `${href}/export`, 'subjects.export'),
         subject.hold
-          ? act('endHold', `${href}/release`, 'hold.endAct')
-          : act('holdSubject', `${href}/hold`, 'hold.act'),
-        act('eraseSubject', `${href}/erase`, 'erase.act'),
+          ? act('endHold', `${href}/release`, 'hold.end')
+          : act('holdSubject', `${href}/hold`, 'hold'),
+        act('eraseSubject', `${href}/erase`, 'erase'),
         act('getSubject', `${href}/json`, 'subjects.json'),
       ].flat(),
     });
@@ -86,15 +85,15 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
 
   formPage(router, kit, {
     path: '/:s/edit',
+    operation: 'updateSubject',
     view: 'form',
     async ask(ctx, reader) {
-      const { name, href } = nameOf(ctx, kit);
+      const { name } = nameOf(ctx, kit);
       const { body: subject } = await kit.api(ctx).call('getSubject', { params: { name } });
       const { emailAddress, defaultLanguage } = subject;
       return {
         title: reader.t('subjects.editOf', { name }),
         submit: reader.t('subjects.save'),
-        cancelUrl: href,
         fields: contactFields(reader),
         values: { emailAddress, defaultLanguage },
       };
@@ -106,28 +105,21 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       const { id } = (await kit.api(ctx).call('getSubject', { params: { name } })).body;
       await kit.api(ctx).call('updateSubject', { params: { name: id }, body });
     },
-    done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'subjectChanged'),
+    done: 'subjectChanged',
   });
 
   formPage(router, kit, {
     path: '/:s/link',
+    operation: 'createTransaction',
     view: 'form',
+    isCreating: true,
     async ask(ctx, { t }) {
-      const { name, href } = nameOf(ctx, kit);
       const { forms } = await listAskable(ctx, kit);
+      const options = forms.map((each) => [each.key, each.name] as const);
       return {
-        title: t('link.title', { name }),
+        title: t('link.title', { name: nameOf(ctx, kit).name }),
         submit: t('link.make'),
-        cancelUrl: href,
-        fields: [
-          {
-            name: 'layout',
-            label: t('link.form'),
-            kind: 'select',
-            options: forms.map((each) => [each.key, each.name] as const),
-            isRequired: true,
-          },
-        ],
+        fields: [{ name: 'layout', label: t('link.form'), kind: 'select', options, isRequired: true }],
       };
     },
     send(ctx, field) {
@@ -174,21 +166,17 @@ function answerTable(reader: ConsoleReader, caption: string, rows: readonly Answ
   return tableView(reader, { caption: t(caption), rows, columns });
 }
 
-type Listed = components['schemas']['ListedTransaction'];
+type Listed = Schemas['ListedTransaction'];
 
 function transactionTable(reader: ConsoleReader, rows: readonly Listed[]) {
-  const { time, code, state } = columnsFor<Listed>(reader);
+  const { time, code, state, link } = columnsFor<Listed>(reader);
   const columns: Column<Listed>[] = [
     time('subjects.created', ({ created }) => created),
     code('subjects.transaction', ({ id }) => id, { href: ({ id }) => `${transactionsPath}/${id}` }),
     state('subjects.state', 'transactionState', (each) => each.state),
-    {
-      label: reader.t('subjects.receipt'),
-      cell: ({ id, receipt }) =>
-        receipt
-          ? { text: reader.t('subjects.show'), href: `/console/receipts?transaction=${id}` }
-          : { text: '–' },
-    },
+    link('subjects.receipt', 'subjects.show', ({ id, receipt }) =>
+      receipt ? `/console/receipts?transaction=${id}` : undefined,
+    ),
   ];
   return tableView(reader, { caption: reader.t('subjects.transactions'), rows, columns });
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ApiClient } from '../../api/api-client.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
@@ -13,7 +13,7 @@ import { subjectPath } from '../subjects/subject-path.ts';
 /** The room Integration shows webhooks. */
 const webhooksPath = `${consolePath}/integration/webhooks`;
 
-type Transaction = components['schemas']['ListedTransaction'];
+type Transaction = Schemas['ListedTransaction'];
 
 /** Everything about a transaction that its page shows, read side by side. */
 export async function readTransaction(ctx: Context, kit: RoomKit, id: string): Promise<PageLocals> {
@@ -119,7 +119,7 @@ function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names 
   });
 }
 
-type Change = components['schemas']['TransactionHistory']['values'][number];
+type Change = Schemas['TransactionHistory']['values'][number];
 
 function historyTable(reader: ConsoleReader, rows: readonly Change[]) {
   const { time, state } = columnsFor<Change>(reader);
@@ -130,7 +130,7 @@ function historyTable(reader: ConsoleReader, rows: readonly Change[]) {
   return tableView(reader, { caption: reader.t('transactions.history'), rows, columns });
 }
 
-type Follower = components['schemas']['Follower'];
+type Follower = Schemas['Follower'];
 
 function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
   const { text, state, time } = columnsFor<Follower>(reader);
@@ -142,7 +142,7 @@ function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
   return tableView(reader, { caption: reader.t('transactions.parts'), rows, columns });
 }
 
-type Recipient = components['schemas']['Recipient'];
+type Recipient = Schemas['Recipient'];
 
 function recipientTable(reader: ConsoleReader, rows: readonly Recipient[]) {
   const { text, state, time } = columnsFor<Recipient>(reader);
@@ -155,7 +155,7 @@ function recipientTable(reader: ConsoleReader, rows: readonly Recipient[]) {
   return tableView(reader, { caption: reader.t('transactions.recipients'), rows, columns });
 }
 
-type Message = components['schemas']['Message'];
+type Message = Schemas['Message'];
 
 function messageTable(reader: ConsoleReader, rows: readonly Message[]) {
   const { time, word, code, state } = columnsFor<Message>(reader);

@@ -1,4 +1,4 @@
-import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
@@ -12,7 +12,7 @@ import { readTransaction } from './read-transaction.ts';
 import { transactionPath } from './transaction-path.ts';
 
 /** A transaction without its token and links. */
-type Listed = components['schemas']['ListedTransaction'];
+type Listed = Schemas['ListedTransaction'];
 
 const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'] as const;
 
@@ -65,10 +65,9 @@ export const transactions: Room = {
       kit.open(ctx, found ?? `${kit.path}?s=${kit.names.seal(text)}`);
     });
 
-    router.get('/:id', async (ctx) => {
-      const id = String(ctx.params.id);
-      await kit.page(ctx, 'transaction', await readTransaction(ctx, kit, id));
-    });
+    router.get('/:txid', async (ctx) =>
+      kit.page(ctx, 'transaction', await readTransaction(ctx, kit, String(ctx.params.txid))),
+    );
     actRoutes(router, kit);
   },
 };

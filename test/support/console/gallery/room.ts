@@ -113,14 +113,14 @@ export const gallery: Room = {
     router.post('/form', (ctx) => save(ctx, kit));
     formPage(router, kit, {
       path: '/delete',
+      isEnding: true,
       ask: () => ({
         title: 'Delete the sample?',
         effects: ['4,120 answers stop counting.', 'Nothing can bring them back.'],
         submit: 'Delete',
-        tone: 'ending',
       }),
       send: async () => undefined,
-      done: (ctx) => kit.open(ctx, kit.path, 'deleted'),
+      done: 'deleted',
     });
     router.get('/failure', (ctx) => {
       throw new ApiFailure(Number(ctx.query.status), { detail: 'Not today.' }, { retryAfter: 7 });

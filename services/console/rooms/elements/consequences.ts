@@ -1,8 +1,10 @@
 import type { Context } from 'koa';
 import type { Activation, ActivationText } from '../../models/activation.ts';
-import { listEntries } from '../../models/read-model.ts';
+import type { EndingText } from '../../models/endings.ts';
+import { isQuestion, listEntries } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { ElementType } from './content-fields.ts';
+import type { FoundElement } from './read-element.ts';
 
 /** What the activation of an element means for the people who have answered it. */
 export async function describeActivation(
@@ -37,6 +39,28 @@ export async function describeActivation(
       whyMajor: mayBeMinor ? [] : check.minor.errors.map(({ detail }) => detail),
     },
   };
+}
+
+/** What it means to archive or delete an element: answers that stop counting, and forms that contain it. */
+export async function describeEnding(
+  ctx: Context,
+  kit: RoomKit,
+  { act, entry }: { act: 'archive' | 'discard' | 'delete'; entry: FoundElement['entry'] },
+): Promise<EndingText | undefined> {
+  if (act === 'discard') return undefined;
+  const { t } = kit.reader(ctx);
+  if (act === 'delete' && entry.default) return { effects: [t('endings.isDefault')], isBarred: true };
+  const [links, count] = await Promise.all([
+    readForms(ctx, kit, entry.key),
+    isQuestion(entry.type) ? countPeople(ctx, kit, entry.key) : undefined,
+  ]);
+  if (act === 'delete' && links.length > 0) return { effects: [t('endings.isUsed')], links, isBarred: true };
+  const effects = [
+    count !== undefined && t('endings.answers', { count }),
+    entry.shared && t('endings.peers'),
+    links.length > 0 && t('endings.forms'),
+  ];
+  return { effects: effects.filter((each) => each !== false), links };
 }
 
 /** The ACTIVE forms that show the element: the next transaction with one of them has the new version. */
