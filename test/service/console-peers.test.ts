@@ -7,10 +7,8 @@ let clinic: TestInstance;
 let lab: TestInstance;
 let admin: ConsolePages;
 beforeAll(async () => {
-  [clinic, lab] = await Promise.all([
-    startTestInstance({ INSTANCE_NAME: 'Lakeside Clinic' }),
-    startTestInstance({ INSTANCE_NAME: 'Northern Lab' }),
-  ]);
+  clinic = await startTestInstance({ INSTANCE_NAME: 'Lakeside Clinic' });
+  lab = await startTestInstance({ INSTANCE_NAME: 'Northern Lab' });
   admin = await openPages(clinic, 'admin');
 });
 afterAll(() => Promise.all([admin?.close(), clinic?.stop(), lab?.stop()]));

@@ -26,7 +26,7 @@ export function hrefOf(kit: RoomKit, key: string): string {
 }
 
 /** The entry of the page's URL. @throws ApiFailure 404 for a deleted entry, and for one of another type. */
-export async function findModel<Type extends Entry['type']>(
+async function findModel<Type extends Entry['type']>(
   ctx: Context,
   kit: RoomKit,
   types: readonly Type[],
@@ -36,6 +36,30 @@ export async function findModel<Type extends Entry['type']>(
   const type = types.find((each) => each === body.type);
   if (!type || body.status === 'DELETED') throw new ApiFailure(404, {});
   return { entry: { ...body, type }, etag, href: hrefOf(kit, key) };
+}
+
+/** Types of entries that the room of elements shows; layouts have a room of their own. */
+export const elementTypes = [
+  'processing',
+  'preference',
+  'conditions',
+  'information',
+  'theme',
+  'email',
+] as const;
+
+export type ElementType = (typeof elementTypes)[number];
+export type FoundElement = FoundModel<ElementType>;
+export type FoundForm = FoundModel<'layout'>;
+
+/** The element of the page's URL. @throws ApiFailure 404 for a layout or a deleted entry. */
+export function findElement(ctx: Context, kit: RoomKit): Promise<FoundElement> {
+  return findModel(ctx, kit, elementTypes);
+}
+
+/** The layout of the page's URL. @throws ApiFailure 404 for an entry of another type. */
+export function findForm(ctx: Context, kit: RoomKit): Promise<FoundForm> {
+  return findModel(ctx, kit, ['layout']);
 }
 
 /** Types of elements that people answer. */

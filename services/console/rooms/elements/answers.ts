@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
+import type { FoundElement } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { tableView } from '../../pages/table.ts';
 import { readDays } from '../home/read-stats.ts';
-import type { FoundElement } from './read-element.ts';
 
 const days = 90;
 

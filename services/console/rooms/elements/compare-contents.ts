@@ -1,8 +1,9 @@
+import type { Content } from '../../models/editor.ts';
+import type { ElementType, Version } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type Difference, differenceOf } from '../../pages/text-diff.ts';
-import { type ContentField, contentFields, type ElementType } from './content-fields.ts';
-import { type Content, shownValues } from './content-values.ts';
-import type { Version } from './read-element.ts';
+import { type ContentField, contentFields } from './content-fields.ts';
+import { shownValues } from './content-values.ts';
 
 /**
  * What differs between two versions of an element, by member and language. A member that the editor does not

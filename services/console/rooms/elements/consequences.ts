@@ -1,10 +1,8 @@
 import type { Context } from 'koa';
 import type { Activation, ActivationText } from '../../models/activation.ts';
 import type { EndingText } from '../../models/endings.ts';
-import { isQuestion, listEntries } from '../../models/read-model.ts';
+import { type ElementType, type FoundElement, isQuestion, listEntries } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import type { ElementType } from './content-fields.ts';
-import type { FoundElement } from './read-element.ts';
 
 /** What the activation of an element means for the people who have answered it. */
 export async function describeActivation(

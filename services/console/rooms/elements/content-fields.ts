@@ -1,3 +1,5 @@
+import type { ElementType } from '../../models/read-model.ts';
+
 /** A member of an element's content, as the editor shows it. */
 export interface ContentField {
   /** Names of the members that lead to it, such as `retention.fullText`. */
@@ -9,18 +11,6 @@ export interface ContentField {
   /** Of select and checks. */
   options?: readonly string[];
 }
-
-/** Types of models that the room shows; layouts have a room of their own. */
-export const elementTypes = [
-  'processing',
-  'preference',
-  'conditions',
-  'information',
-  'theme',
-  'email',
-] as const;
-
-export type ElementType = (typeof elementTypes)[number];
 
 const text = (path: string, more: Partial<ContentField> = {}): ContentField => ({
   path,

@@ -1,11 +1,6 @@
+import type { Content } from '../../models/editor.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { ContentField } from './content-fields.ts';
-
-/** Content by language, as the API has it; also members that the editor does not know. */
-export interface Content {
-  defaultLanguage: string;
-  data: Record<string, Members>;
-}
 
 type Members = Record<string, unknown>;
 

@@ -2,7 +2,13 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { endsOf, versionTable } from '../../models/detail.ts';
-import { listEntries, newestVersion } from '../../models/read-model.ts';
+import {
+  type Entry,
+  type FoundElement,
+  findElement,
+  listEntries,
+  newestVersion,
+} from '../../models/read-model.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -11,7 +17,6 @@ import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
 import { isAnswered, readAnswers } from './answers.ts';
-import { type Entry, type FoundElement, findElement } from './read-element.ts';
 
 /** An element: facts, preview, versions, forms that use it, what can be done. */
 export function detailRoutes(router: Router, kit: RoomKit): void {

@@ -1,7 +1,8 @@
 import { linkPlaceholder } from '#lib/contracts/rich-text.ts';
+import type { ElementType } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec } from '../../pages/form.ts';
-import { type ContentField, contentFields, type ElementType } from './content-fields.ts';
+import { type ContentField, contentFields } from './content-fields.ts';
 import { inputName } from './content-values.ts';
 
 /** The fields of the editor: the texts of each language, then what means the same in all. */

@@ -1,40 +1,32 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { formPage } from '../../pages/form-page.ts';
+import { actPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { hrefOf } from './read-element.ts';
 
 /** Imports an element or a form that was exported, here or on another instance, as a draft. */
 export function importRoutes(router: Router, kit: RoomKit): void {
-  formPage(router, kit, {
+  actPage(router, kit, {
     path: '/import',
     operation: 'importModel',
     view: 'form',
+    words: 'import',
     isCreating: true,
     placeFaults: atExport,
     ask(_, reader) {
-      const { t } = reader;
       const field = fieldsFor(reader, 'import');
       const text = { kind: 'textarea', isRequired: true, isCode: true } as const;
       return {
-        title: t('import.title'),
-        submit: t('import.submit'),
-        cancelUrl: kit.path,
         fields: [
-          field('export', { ...text, hint: t('import.hint'), fromFile: t('import.file') }),
+          field('export', { ...text, fromFile: reader.t('import.file') }),
           field('key', { maxLength: 255, isCode: true }),
         ],
       };
     },
-    async send(ctx, field) {
-      const body = readExport(field('export'), field('key'));
-      return kit.api(ctx).call('importModel', { body });
-    },
-    done(ctx, { body: made }) {
-      const isForm = made.type === 'layout';
-      const href = isForm ? `/console/forms/${encodeURIComponent(made.key)}` : hrefOf(kit, made.key);
-      kit.open(ctx, href, 'imported');
+    body: (field) => readExport(field('export'), field('key')),
+    done(ctx, { body: { type, key } }) {
+      const room = type === 'layout' ? '/console/forms' : kit.path;
+      kit.open(ctx, `${room}/${encodeURIComponent(key)}`, 'imported');
     },
   });
 }

@@ -1,11 +1,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { type ElementType, type FoundElement, findElement } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { contentFields, type ElementType } from './content-fields.ts';
+import { contentFields } from './content-fields.ts';
 import { mergeContent } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
-import { type FoundElement, findElement } from './read-element.ts';
 
 /**
  * The policy of the API's page in a frame: its own styles and images, no script, no sending. The styles of a

@@ -1,7 +1,8 @@
 import { Parser } from 'htmlparser2';
+import type { Content } from '../../models/editor.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { ContentField } from './content-fields.ts';
-import { type Content, inputName, shownValues } from './content-values.ts';
+import { inputName, shownValues } from './content-values.ts';
 
 /** Markup that the API did not store. */
 export interface RemovedMarkup {

@@ -2,17 +2,16 @@ import { activationRoutes } from '../../models/activation.ts';
 import { modelRoutes } from '../../models/detail.ts';
 import { endingRoutes } from '../../models/endings.ts';
 import type { ModelRoom } from '../../models/model-room.ts';
+import { type ElementType, elementTypes, findElement } from '../../models/read-model.ts';
 import { changeRoutes } from '../../models/version-changes.ts';
 import type { Room } from '../room.ts';
 import { compareContents } from './compare-contents.ts';
 import { describeActivation, describeEnding } from './consequences.ts';
-import { type ElementType, elementTypes } from './content-fields.ts';
 import { detailRoutes } from './detail.ts';
 import { editorRoutes } from './editor.ts';
 import { importRoutes } from './import.ts';
 import { listRoutes } from './list.ts';
 import { previewRoutes } from './preview.ts';
-import { findElement } from './read-element.ts';
 
 const room: ModelRoom<ElementType> = {
   words: 'elements',
@@ -28,7 +27,7 @@ export const elements: Room = {
   name: 'elements',
   path: '/elements',
   roles: ['operator'],
-  views: ['list', 'new', 'detail', 'edit', 'unshown', 'activate'],
+  views: ['list', 'detail', 'edit', 'unshown', 'activate'],
   routes(router, kit) {
     listRoutes(router, kit);
     importRoutes(router, kit);

@@ -1,40 +1,25 @@
 import type { Context } from 'koa';
-import type { ApiFailure } from '../../api/api-failure.ts';
+import type { DraftEdit } from '../../models/editor.ts';
+import type { FoundForm } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import type { Conflict, Edited } from '../../pages/merge.ts';
 import { mergedView } from '../../pages/merge-form.ts';
 import type { Changed } from './designer-ops.ts';
 import { type ElementView, readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
-import { editedOf, type LayoutValues, mergeRules, switchNames, textNames } from './layout-values.ts';
-import type { FoundForm } from './read-form.ts';
+import { type LayoutValues, mergeRules, postedLayout, switchNames, textNames } from './layout-values.ts';
 
 /** What the designer shows. */
-export interface Designed extends Changed {
-  /** The draft that the page was opened with, and its value for `If-Match`. */
-  draft: string;
-  etag: string;
-  /** The word that elements are searched by. */
-  word: string;
-  failure?: ApiFailure;
-  /** Whether the layout is another than the saved one. */
-  isChanged?: boolean;
-  /** What the page was opened with: what differs from it was changed here. */
-  base: Edited;
-  /** Where another person has saved something else; what was typed is in `layout`. */
-  conflicts: readonly Conflict[];
-  keptLanguages?: readonly string[];
-  /** Whether changes of another person were just put in. */
-  isMerged?: boolean;
-}
+export interface Designed extends DraftEdit, Pick<Changed, 'focus'> {}
 
 /** Reads what the designer needs, and makes its values to print. */
 export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: FoundForm, shown: Designed) {
   const reader = kit.reader(ctx);
   const { t } = reader;
-  const { layout, word, failure, focus, draft, etag } = shown;
+  const { failure, focus, draft, etag } = shown;
+  const layout = postedLayout({ ...shown.values, languages: shown.languages });
+  const word = kit.posted(ctx).word?.[0]?.trim() ?? '';
   const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
   const [known, found, information, themes, mails, faults] = await Promise.all([
     readNamed(ctx, kit, [...new Set([...layout.elements, ...offered])]),
@@ -80,7 +65,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
         maxLength: 35,
       },
     ],
-    values: editedOf(layout).values,
+    values: shown.values,
     failure,
     hidden: { draft, etag, base: JSON.stringify(shown.base) },
   });

@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { endsOf, versionTable } from '../../models/detail.ts';
+import { type Entry, type FoundForm, findForm, findVersion } from '../../models/read-model.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -9,7 +10,6 @@ import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
 import { type ElementView, readNamed } from './elements.ts';
 import { layoutOf } from './layout-values.ts';
-import { type Entry, type FoundForm, findForm, findVersion } from './read-form.ts';
 
 /** A form: facts, elements, versions, what can be done; its name and description. */
 export function detailRoutes(router: Router, kit: RoomKit): void {

@@ -1,7 +1,7 @@
-import type { Schemas } from '../../api/api-types.ts';
+import type { Content } from '../../models/editor.ts';
+import type { Version } from '../../models/read-model.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { Edited, MergeRules } from '../../pages/merge.ts';
-import type { Version } from './read-form.ts';
 
 /** Texts of a layout, which differ between its languages. */
 export const textNames = ['submitText', 'acceptAllText', 'cancelText'] as const;
@@ -36,22 +36,11 @@ export interface LayoutValues {
   texts: Record<string, Record<string, string>>;
 }
 
-/** @param language of a form without a version. */
-export function emptyLayout(language: string): LayoutValues {
-  return {
-    elements: [],
-    info: '',
-    theme: '',
-    notification: '',
-    orientation: 'VERTICAL',
-    switches: switchNames.filter((name) => switches[name]),
-    defaultLanguage: language,
-    texts: { [language]: {} },
-  };
-}
-
-/** The layout of a version. */
-export function layoutOf({ data, defaultLanguage }: Version): LayoutValues {
+/** The layout of the content of a version. */
+export function layoutOf({
+  data,
+  defaultLanguage,
+}: Pick<Version, 'data' | 'defaultLanguage'> | Content): LayoutValues {
   const main = (data[defaultLanguage] ?? {}) as Members;
   const textsOf = (content: Members) =>
     Object.fromEntries(textNames.map((name) => [name, String(content[name] ?? '')]));
@@ -132,13 +121,12 @@ const edited = new Set<string>([
   ...textNames,
 ]);
 
-/** The body of a version. Members of the stored version that the designer does not know stay. */
-export function versionBody(layout: LayoutValues, stored?: Version): Schemas['VersionContent'] {
+/** The content of a version. Members of the stored content that the designer does not know stay. */
+export function versionBody(layout: LayoutValues, stored: Content): Content {
   const kept = (language: string) =>
-    Object.fromEntries(Object.entries(stored?.data[language] ?? {}).filter(([name]) => !edited.has(name)));
+    Object.fromEntries(Object.entries(stored.data[language] ?? {}).filter(([name]) => !edited.has(name)));
   const data = Object.keys(layout.texts).map(
     (language) => [language, { ...kept(language), ...contentOf(layout, language) }] as const,
   );
-  // The contract has no schema for content: it depends on the type of the entry.
-  return { defaultLanguage: layout.defaultLanguage, data: Object.fromEntries(data) as Record<string, never> };
+  return { defaultLanguage: layout.defaultLanguage, data: Object.fromEntries(data) };
 }

@@ -1,12 +1,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
-import { newestVersion } from '../../models/read-model.ts';
+import { type Entry, findForm, newestVersion } from '../../models/read-model.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { placeFaults } from './layout-faults.ts';
 import { contentOf, layoutOf } from './layout-values.ts';
-import { type Entry, findForm } from './read-form.ts';
 
 /** The page of the API in a frame: nothing but its own styles and images, no script, no sending. */
 const framePolicy =

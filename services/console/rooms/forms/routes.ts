@@ -2,6 +2,7 @@ import { activationRoutes } from '../../models/activation.ts';
 import { modelRoutes } from '../../models/detail.ts';
 import { endingRoutes } from '../../models/endings.ts';
 import type { ModelRoom } from '../../models/model-room.ts';
+import { findForm } from '../../models/read-model.ts';
 import { changeRoutes } from '../../models/version-changes.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { Room } from '../room.ts';
@@ -12,7 +13,6 @@ import { failureOfDesigner } from './layout-faults.ts';
 import { layoutOf } from './layout-values.ts';
 import { listRoutes } from './list.ts';
 import { previewRoutes } from './preview.ts';
-import { findForm } from './read-form.ts';
 import { trialRoutes } from './trial.ts';
 
 const room: ModelRoom<'layout'> = {
@@ -29,7 +29,7 @@ export const forms: Room = {
   name: 'forms',
   path: '/forms',
   roles: ['operator'],
-  views: ['list', 'new', 'detail', 'designer', 'activate', 'preview'],
+  views: ['list', 'detail', 'designer', 'activate', 'preview'],
   routes(router, kit) {
     listRoutes(router, kit);
     detailRoutes(router, kit);

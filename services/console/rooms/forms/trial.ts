@@ -1,9 +1,9 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { findForm } from '../../models/read-model.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { sessionOf } from '../../sessions/session.ts';
-import { findForm } from './read-form.ts';
 
 /** Trying a form: a transaction of the person who is signed in. */
 export function trialRoutes(router: Router, kit: RoomKit): void {
