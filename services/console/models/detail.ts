@@ -1,10 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { columnsFor } from '../pages/columns.ts';
+import { type Act, actLinks } from '../pages/acts.ts';
+import { columnsFor, factsView } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { fieldsFor } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
+import { stateMark } from '../pages/states.ts';
 import { tableView } from '../pages/table.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, hasVersion } from './read-model.ts';
@@ -101,16 +103,36 @@ export function versionTable(
   return tableView(reader, { caption: reader.t(`${words}.versions`), columns, rows: entry.versions });
 }
 
+/** The facts of an entry. */
+export function entryFacts(reader: ConsoleReader, entry: Entry, words: ModelRoom<Entry['type']>['words']) {
+  const { t, languageName } = reader;
+  const isElement = words === 'elements';
+  const active = entry.versions.find(({ status }) => status === 'ACTIVE');
+  return factsView(reader, {
+    [`${words}.status`]: { state: stateMark(reader, 'entryStatus', entry.status) },
+    [`${words}.type`]: isElement && { text: reader.word('elementType', entry.type) },
+    [`${words}.key`]: { code: entry.key },
+    [`${words}.version`]: active && { code: active.serial ?? '' },
+    [`${words}.languages`]: { text: entry.availableLanguages.map(languageName).join(', ') || '–' },
+    [`${words}.isShared`]: isElement && { text: t(entry.shared ? 'elements.yes' : 'elements.no') },
+    [`${words}.description`]: entry.description && { text: entry.description },
+    [`${words}.created`]: { time: reader.time(entry.creationDate) },
+    [`${words}.changed`]: { time: reader.time(entry.modificationDate) },
+  });
+}
+
 /** What can be done with an entry beside its next steps: export, other names, ends. */
 export function endsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundModel, words: string) {
-  const { t } = kit.reader(ctx);
-  const act = (name: string) => ({ href: `${href}/${name}`, word: t(`${words}.${name}`) });
-  const acts = [
-    kit.may(ctx, 'updateModel') && { href: `${href}/name`, word: t(`${words}.rename`) },
-    act('export'),
-    hasVersion(entry, 'DRAFT') && kit.may(ctx, 'deleteVersion') && act('discard'),
-    hasVersion(entry, 'ACTIVE') && kit.may(ctx, 'setVersionStatus') && act('archive'),
-    kit.may(ctx, 'deleteModel') && act('delete'),
-  ];
-  return acts.filter((each) => each !== false);
+  const act = (name: string, rest: Omit<Act, 'href' | 'word'>) => ({
+    href: `${href}/${name}`,
+    word: `${words}.${name}`,
+    ...rest,
+  });
+  return actLinks(ctx, kit, [
+    { ...act('name', { operation: 'updateModel' }), word: `${words}.rename` },
+    act('export', {}),
+    act('discard', { operation: 'deleteVersion', when: hasVersion(entry, 'DRAFT') }),
+    act('archive', { operation: 'setVersionStatus', when: hasVersion(entry, 'ACTIVE') }),
+    act('delete', { operation: 'deleteModel' }),
+  ]);
 }

@@ -1,11 +1,10 @@
 import type { Context } from 'koa';
-import type { PageLocals, RoomKit } from '../pages/kit.ts';
 
 /**
- * The policy of the API's page in a frame: its own styles and images, no script, no sending. The styles of a
- * mail are inline, because programs for mail drop others.
+ * The policy of a page in a frame: its own styles and images, no script, no sending. The styles of a mail are
+ * inline, because programs for mail drop others.
  */
-function setPolicy(ctx: Context, type: string): void {
+export function setFramePolicy(ctx: Context, type: string): void {
   const styles = type === 'email' ? "'self' 'unsafe-inline'" : "'self'";
   const sources = `img-src 'self' data:; font-src 'self'; frame-src 'self'; frame-ancestors 'self'`;
   ctx.set('Content-Security-Policy', `default-src 'none'; style-src ${styles}; ${sources}; sandbox`);
@@ -15,16 +14,6 @@ function setPolicy(ctx: Context, type: string): void {
 export function sendFrame(ctx: Context, type: string, html: string): void {
   ctx.status = 200;
   ctx.type = 'text/html; charset=utf-8';
-  setPolicy(ctx, type);
+  setFramePolicy(ctx, type);
   ctx.body = html;
-}
-
-/** Sends a page of the console for a frame: why something cannot be shown. */
-export async function sendFramePage(
-  ctx: Context,
-  kit: RoomKit,
-  { view, type, status, locals }: { view: string; type: string; status: number; locals: PageLocals },
-): Promise<void> {
-  await kit.page(ctx, view, locals, status);
-  setPolicy(ctx, type);
 }

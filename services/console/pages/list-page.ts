@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ApiReply, OperationId, ResultOf } from '../api/api-types.ts';
+import { type Act, actLinks } from './acts.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type ReadRows, sendCsv } from './csv-export.ts';
 import type { Filters } from './filters.ts';
@@ -49,7 +50,7 @@ interface PlainList<Id extends OperationId> {
   /** The operation of the form at `<path>/new`. */
   creates?: OperationId;
   /** Other pages that the list leads to, as far as the person may open them. */
-  links?: readonly { href: string; word: string; operation: OperationId }[];
+  links?: readonly Act[];
 }
 
 /** Adds the page of a list. */
@@ -78,9 +79,7 @@ export async function sendPlainList<Id extends OperationId>(
       empty: reader.t(`${words}.empty`),
       newUrl: creates && kit.may(ctx, creates) && `${path}/new`,
       newWord: creates && reader.t(`${words}.new`),
-      others: links
-        .filter((each) => kit.may(ctx, each.operation))
-        .map(({ href, word }) => ({ href, word: reader.t(word) })),
+      others: actLinks(ctx, kit, links),
     },
   });
 }

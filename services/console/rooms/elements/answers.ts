@@ -11,11 +11,6 @@ const days = 90;
 /** Types whose answer is a decision; of the others only the valid answers are counted. */
 const decided: readonly string[] = ['processing', 'conditions'];
 
-/** Whether people answer the element. */
-export function isAnswered(type: string): boolean {
-  return type === 'preference' || decided.includes(type);
-}
-
 /** How many people have a valid answer to an element, and what was decided in the last 90 days. */
 export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, type } }: FoundElement) {
   const reader = kit.reader(ctx);

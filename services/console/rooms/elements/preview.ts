@@ -1,21 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
-import { type ElementType, type FoundElement, findElement } from '../../models/read-model.ts';
+import { sendFrame, setFramePolicy } from '../../models/preview-frame.ts';
+import { type FoundElement, findElement } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { contentFields } from './content-fields.ts';
 import { mergeContent } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
-
-/**
- * The policy of the API's page in a frame: its own styles and images, no script, no sending. The styles of a
- * mail are inline, because programs for mail drop others.
- */
-const framePolicy = (type: ElementType) => {
-  const styles = type === 'email' ? "'self' 'unsafe-inline'" : "'self'";
-  const sources = `img-src 'self' data:; font-src 'self'; frame-src 'self'; frame-ancestors 'self'`;
-  return `default-src 'none'; style-src ${styles}; ${sources}; sandbox`;
-};
 
 /** Documents for the frames that show an element as people see it. */
 export function previewRoutes(router: Router, kit: RoomKit): void {
@@ -64,13 +55,6 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
       failure: new ApiFailure(failure.status, { detail: failure.detail, errors }),
     });
     await kit.page(ctx, 'unshown', { title: reader.t('elements.preview'), form }, failure.status);
-    ctx.set('Content-Security-Policy', framePolicy(type));
+    setFramePolicy(ctx, type);
   }
-}
-
-function sendFrame(ctx: Context, type: ElementType, html: string): void {
-  ctx.status = 200;
-  ctx.type = 'text/html; charset=utf-8';
-  ctx.set('Content-Security-Policy', framePolicy(type));
-  ctx.body = html;
 }

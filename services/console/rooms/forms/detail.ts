@@ -1,12 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { endsOf, versionTable } from '../../models/detail.ts';
-import { type Entry, type FoundForm, findForm, findVersion } from '../../models/read-model.ts';
-import { columnsFor, factsView } from '../../pages/columns.ts';
+import { endsOf, entryFacts, versionTable } from '../../models/detail.ts';
+import { type FoundForm, findForm, findVersion, hasVersion } from '../../models/read-model.ts';
+import { actLinks } from '../../pages/acts.ts';
+import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { stateMark } from '../../pages/states.ts';
 import { tableView } from '../../pages/table.ts';
 import { type ElementView, readNamed } from './elements.ts';
 import { layoutOf } from './layout-values.ts';
@@ -23,8 +23,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     const elements = layout ? await readNamed(ctx, kit, layout.elements) : [];
     await kit.page(ctx, 'detail', {
       title: entry.name,
-      facts: factsOf(reader, entry),
-      description: entry.description ?? '',
+      facts: entryFacts(reader, entry, 'forms'),
       acts: actsOf(ctx, kit, form),
       ends: endsOf(ctx, kit, form, 'forms'),
       elements: elementTable(reader, elements),
@@ -33,36 +32,17 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
   });
 }
 
-function factsOf(reader: ConsoleReader, entry: Entry) {
-  const { status, key, versions, availableLanguages: languages, creationDate, modificationDate } = entry;
-  const active = versions.find((each) => each.status === 'ACTIVE');
-  return factsView(reader, {
-    'forms.status': { state: stateMark(reader, 'entryStatus', status) },
-    'forms.key': { code: key },
-    'forms.version': active && { code: active.serial ?? '' },
-    'forms.languages': { text: languages.map(reader.languageName).join(', ') || '–' },
-    'forms.created': { time: reader.time(creationDate) },
-    'forms.changed': { time: reader.time(modificationDate) },
-  });
-}
-
 /** What can be done with the form; the first is the next step. */
 function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
-  const { t } = kit.reader(ctx);
-  const has = (wanted: string) => entry.versions.some(({ status }) => status === wanted);
-  const [isActive, hasDraft] = [has('ACTIVE'), has('DRAFT')];
+  const [isActive, hasDraft] = [hasVersion(entry, 'ACTIVE'), hasVersion(entry, 'DRAFT')];
   const codeUrl = withQuery('/console/integration/code', { form: entry.key });
-  const acts = [
-    hasDraft && kit.may(ctx, 'setVersionStatus') && { href: `${href}/activate`, word: t('forms.activate') },
-    kit.may(ctx, 'createVersion') && {
-      href: `${href}/edit`,
-      word: t(hasDraft ? 'forms.goOn' : 'forms.design'),
-    },
-    isActive && { href: codeUrl, word: t('forms.use') },
-    isActive && kit.may(ctx, 'createTransaction') && { href: `${href}/try`, word: t('forms.try') },
-    (isActive || hasDraft) && { href: `${href}/preview`, word: t('forms.preview') },
-  ];
-  return acts.filter((each) => each !== false);
+  return actLinks(ctx, kit, [
+    { href: `${href}/activate`, word: 'forms.activate', operation: 'setVersionStatus', when: hasDraft },
+    { href: `${href}/edit`, word: hasDraft ? 'forms.goOn' : 'forms.design', operation: 'createVersion' },
+    { href: codeUrl, word: 'forms.use', when: isActive },
+    { href: `${href}/try`, word: 'forms.try', operation: 'createTransaction', when: isActive },
+    { href: `${href}/preview`, word: 'forms.preview', when: isActive || hasDraft },
+  ]);
 }
 
 function elementTable(reader: ConsoleReader, rows: readonly ElementView[]) {

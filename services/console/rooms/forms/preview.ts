@@ -1,15 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { sendFrame } from '../../models/preview-frame.ts';
 import { type Entry, findForm, newestVersion } from '../../models/read-model.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { placeFaults } from './layout-faults.ts';
 import { contentOf, layoutOf } from './layout-values.ts';
-
-/** The page of the API in a frame: nothing but its own styles and images, no script, no sending. */
-const framePolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'self'; sandbox";
 
 /** How a version looks to people, in each language, width and colour scheme. */
 export function previewRoutes(router: Router, kit: RoomKit): void {
@@ -62,11 +59,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     const { entry } = await findForm(ctx, kit);
     const one = (name: string) => [ctx.query[name]].flat()[0] ?? '';
     const page = { vid: versionOf(ctx, entry).id, language: one('language'), colors: one('colors') };
-    const html = await render(ctx, entry, page);
-    ctx.status = 200;
-    ctx.type = 'text/html; charset=utf-8';
-    ctx.set('Content-Security-Policy', framePolicy);
-    ctx.body = html;
+    sendFrame(ctx, entry.type, await render(ctx, entry, page));
   });
 
   /** The page of a version. One without elements has a page of the version alone, in light colours. */

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../../api/api-client.ts';
 import type { OperationId } from '../../api/api-types.ts';
+import { questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 
 /** A step on the way to the first consent. */
@@ -9,9 +10,6 @@ export interface NextStep {
   href: string;
   isDone: boolean;
 }
-
-/** Types of elements that people answer. */
-const elementTypes = ['processing', 'preference', 'conditions'];
 
 /**
  * The steps to the first consent, in order; steps that the person's role does not allow are left out.
@@ -28,7 +26,7 @@ export async function readNextSteps(
   };
   const steps: [name: string, href: string, isDone: Promise<boolean>][] = [
     ['information', '/console/elements/new?type=information', hasModel(['information'])],
-    ['element', '/console/elements/new', hasModel(elementTypes)],
+    ['element', '/console/elements/new', hasModel([...questionTypes])],
     ['form', '/console/forms/new', hasModel(['layout'])],
     ...(may('listKeys') ? [keyStep(api)] : []),
     ['consent', '/console/integration/code', hasConsent(api)],

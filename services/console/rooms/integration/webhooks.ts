@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
+import { actLinks } from '../../pages/acts.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
@@ -64,11 +65,11 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       title: webhook.name,
       facts: factsOf(reader, webhook),
       actions: webhook.subscribedActions,
-      acts: [
-        { href: `${href}/edit`, word: reader.t('webhooks.edit') },
-        { href: `${href}/secret`, word: reader.t('webhooks.renew') },
-        { href: `${href}/delete`, word: reader.t('webhooks.delete'), tone: 'ending' },
-      ],
+      acts: actLinks(ctx, kit, [
+        { href: `${href}/edit`, word: 'webhooks.edit' },
+        { href: `${href}/secret`, word: 'webhooks.renew' },
+        { href: `${href}/delete`, word: 'webhooks.delete', isEnding: true },
+      ]),
       test: kit.form(ctx, { action: `${href}/test`, submit: reader.t('webhooks.test') }),
       resume:
         webhook.state === 'PAUSED' &&

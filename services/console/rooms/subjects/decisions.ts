@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { Temporal } from 'temporal-polyfill';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { listEntries } from '../../models/read-model.ts';
+import { actLinks } from '../../pages/acts.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -153,13 +154,12 @@ function actsOf(ctx: Context, kit: RoomKit, { subject, object }: DecisionBody, {
     .filter(({ reason }) => askable.includes(reason))
     .map(({ element }) => element);
   if (missing.length === 0) return [];
-  const { t } = kit.reader(ctx);
   const href = subjectPath(kit, subject);
   const elements = [...new Set(missing)].join(' ');
   const record = withQuery(`${href}/record`, { elements, o: object && kit.names.seal(object) });
-  return [
+  return actLinks(ctx, kit, [
     // A form has no object unless a program names it.
-    { may: !object && kit.may(ctx, 'createTransaction'), href: `${href}/link`, word: t('link.act') },
-    { may: kit.may(ctx, 'createSingleStepTransaction'), href: record, word: t('record.act') },
-  ].filter(({ may }) => may);
+    { href: `${href}/link`, word: 'link.act', operation: 'createTransaction', when: !object },
+    { href: record, word: 'record.act', operation: 'createSingleStepTransaction' },
+  ]);
 }

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
-import type { OperationId, Schemas } from '../../api/api-types.ts';
+import type { Schemas } from '../../api/api-types.ts';
+import { actLinks } from '../../pages/acts.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { formPage } from '../../pages/form-page.ts';
@@ -37,8 +38,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       (one, other) => other.creationTimestamp - one.creationTimestamp,
     );
     const valid = answers.filter(({ status }) => status === 'VALID');
-    const act = (operation: OperationId, to: string, word: string) =>
-      kit.may(ctx, operation) ? [{ href: to, word: reader.t(word) }] : [];
+    const isHeld = subject.hold !== undefined;
     await kit.page(ctx, 'subject', {
       title: name,
       facts: [
@@ -55,19 +55,18 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       history: { ...records, value: answerTable(reader, 'subjects.history', answers) },
       transactions,
       allUrl: `${transactionsPath}?s=${String(ctx.params.s)}`,
-      acts: [
-        act('decideQuestions', decisionsPath(kit, name), 'decisions.title'),
-        act('createSingleStepTransaction', `${href}/record`, 'record.act'),
-        act('createTransaction', `${href}/link`, 'link.act'),
-        act('updateSubject', `${href}/edit`, 'subjects.edit'),
-        act('exportSubject', `${href}/document/export`, 'subjects.exportDocument'),
-        act('exportSubject', `${href}/export`, 'subjects.export'),
-        subject.hold
-          ? act('endHold', `${href}/release`, 'hold.end')
-          : act('holdSubject', `${href}/hold`, 'hold'),
-        act('eraseSubject', `${href}/erase`, 'erase'),
-        act('getSubject', `${href}/json`, 'subjects.json'),
-      ].flat(),
+      acts: actLinks(ctx, kit, [
+        { href: decisionsPath(kit, name), word: 'decisions.title', operation: 'decideQuestions' },
+        { href: `${href}/record`, word: 'record.act', operation: 'createSingleStepTransaction' },
+        { href: `${href}/link`, word: 'link.act', operation: 'createTransaction' },
+        { href: `${href}/edit`, word: 'subjects.edit', operation: 'updateSubject' },
+        { href: `${href}/document/export`, word: 'subjects.exportDocument', operation: 'exportSubject' },
+        { href: `${href}/export`, word: 'subjects.export', operation: 'exportSubject' },
+        { href: `${href}/release`, word: 'hold.end', operation: 'endHold', when: isHeld },
+        { href: `${href}/hold`, word: 'hold', operation: 'holdSubject', when: !isHeld },
+        { href: `${href}/erase`, word: 'erase', operation: 'eraseSubject' },
+        { href: `${href}/json`, word: 'subjects.json', operation: 'getSubject' },
+      ]),
     });
   });
 

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { ApiClient } from '../../api/api-client.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import { actLinks } from '../../pages/acts.ts';
 import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
@@ -26,7 +27,6 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
     messages: api.call('listMessages', { params }).then(({ body }) => messageTable(reader, body)),
     deliveries: readDeliveries(api, id).then((rows) => deliveryTable(reader, rows)),
   });
-  const href = `${kit.path}/${id}`;
   return {
     title: reader.t('transactions.one', { id }),
     facts: factsOf(reader, transaction, kit),
@@ -36,35 +36,23 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
     parts: partTable(reader, transaction.followers),
     recipients: transaction.recipients && recipientTable(reader, transaction.recipients),
     context: JSON.stringify(transaction.context ?? {}, null, 2),
-    acts: actsOf(transaction)
-      .filter((act) => kit.may(ctx, operations[act]))
-      .map((act) => ({
-        href: `${href}/${act}`,
-        word: reader.t(`transactions.${act}`),
-        tone: act === 'cancel' || act === 'withdraw' ? 'ending' : undefined,
-      })),
+    acts: actsOf(ctx, kit, transaction),
   };
 }
-
-const operations = {
-  cancel: 'cancelTransaction',
-  child: 'createChild',
-  invite: 'sendInvitation',
-  withdraw: 'withdrawConsents',
-} as const;
 
 const finalStates = ['COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'];
 
 /** What may be done with a transaction in its state. */
-function actsOf({ state, updatable, erased }: Transaction): (keyof typeof operations)[] {
+function actsOf(ctx: Context, kit: RoomKit, { id, state, updatable, erased }: Transaction) {
   if (erased) return [];
   const isFinal = finalStates.includes(state);
-  return [
-    ...(isFinal ? [] : (['invite'] as const)),
-    ...(isFinal && updatable ? (['child'] as const) : []),
-    ...(isFinal ? [] : (['cancel'] as const)),
-    ...(state === 'COMMITTED' ? (['withdraw'] as const) : []),
-  ];
+  const act = (name: string) => ({ href: `${kit.path}/${id}/${name}`, word: `transactions.${name}` });
+  return actLinks(ctx, kit, [
+    { ...act('invite'), operation: 'sendInvitation', when: !isFinal },
+    { ...act('child'), operation: 'createChild', when: isFinal && updatable },
+    { ...act('cancel'), operation: 'cancelTransaction', when: !isFinal, isEnding: true },
+    { ...act('withdraw'), operation: 'withdrawConsents', when: state === 'COMMITTED', isEnding: true },
+  ]);
 }
 
 /** Webhooks whose deliveries are looked up: an instance has few. */
