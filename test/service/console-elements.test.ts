@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { changedFields } from '../support/console/sent-form.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 
@@ -124,6 +125,35 @@ describe('elements in the console', () => {
     expect(html).toContain('Kept text');
     expect(html).toContain('name="fr:title"');
     expect(await textOf(`${path}/edit`)).not.toContain('Kept text');
+  });
+
+  it('say what each language lacks, take over texts, and tell what differs between languages', async () => {
+    const path = await create('Translated');
+    await write(path, { 'en:title': 'A letter', 'en:data': 'Your address', 'en:usage': 'We write to you.' });
+    const html = await textOf(`${path}/edit`);
+    expect(html).toMatch(/English\s*<span class="soft">complete/);
+    expect(html).toMatch(/French\s*<span class="soft">3 missing/);
+    const fields = new URLSearchParams(changedFields(html, [['op', 'copy:fr:title']]));
+    const headers = { Origin: admin.origin };
+    const copied = await fetch(`${admin.origin}${path}/edit`, { method: 'POST', headers, body: fields });
+    const shown = await copied.text();
+    expect(shown).toMatch(/French\s*<span class="soft">2 missing/);
+    expect(shown).toMatch(/name="fr:title" value="A letter"/);
+    expect(await textOf(`${path}/edit`)).not.toMatch(/name="fr:title" value="A/);
+
+    const shop = await signIn(instance, 'admin');
+    const key = path.split('/').at(-1);
+    const entry = (await (await shop.get(`/models/serials/${key}`)).json()) as {
+      id: string;
+      versions: { id: string }[];
+    };
+    const data = { en: { containsMedicalData: true }, fr: { containsMedicalData: false } };
+    const stored = { defaultLanguage: 'en', data };
+    const version = `/models/${entry.id}/versions/${entry.versions[0]?.id}?incomplete=true`;
+    expect((await shop.send('PUT', version, stored)).ok).toBe(true);
+    const told = await textOf(`${path}/edit`);
+    expect(told).toContain('differently in each language');
+    expect(told).toContain('<li>It concerns medical data</li>');
   });
 
   it('keep members that the editor does not know', async () => {

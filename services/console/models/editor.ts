@@ -26,6 +26,8 @@ export interface DraftEdit extends Edited {
   /** Where another person has saved something else; what was typed is in `values`. */
   conflicts: readonly Conflict[];
   keptLanguages?: readonly string[];
+  /** Inputs for all languages whose stored values differ between them; saving makes them the same. */
+  differing?: readonly string[];
   /** Whether changes of another person were just put in. */
   isMerged?: boolean;
   failure?: ApiFailure;
@@ -43,6 +45,8 @@ interface EditorParts<Type extends Entry['type'], Edit extends DraftEdit>
   bodyOf(type: Type, edit: Edit, stored: Content): Content;
   /** Carries out a button that saves nothing. @returns undefined for buttons that save. */
   change(edit: Edit, op: string, posted: PostedForm): Edit | undefined;
+  /** Inputs for all languages whose values differ between the languages of stored content. */
+  differingIn?(type: Type, content: Content): string[];
   /** Changes what a new draft begins with. */
   begin?(ctx: Context, edit: Edit): Edit;
   show(ctx: Context, found: FoundModel<Type>, edit: Edit): Promise<void>;
@@ -66,7 +70,8 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
   kit: RoomKit,
   parts: EditorParts<Type, Edit>,
 ): void {
-  const { find, rules, editedOf, typedIn, bodyOf, change, begin, show, saved, placeFaults } = parts;
+  const { find, rules, editedOf, typedIn, bodyOf, change, show, saved, placeFaults } = parts;
+  const { begin, differingIn } = parts;
 
   router.get('/:key/edit', async (ctx) => {
     const found = await find(ctx, kit);
@@ -110,7 +115,8 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
   async function open(ctx: Context, found: FoundModel<Type>, more: object): Promise<void> {
     const { content, isNew, draft, etag } = await readContent(ctx, kit, found.entry);
     const base = editedOf(found.entry.type, content);
-    const edit = { ...base, draft, etag, base, conflicts: [], ...more } as DraftEdit as Edit;
+    const differing = differingIn?.(found.entry.type, content);
+    const edit = { ...base, draft, etag, base, conflicts: [], differing, ...more } as DraftEdit as Edit;
     await show(ctx, found, isNew && begin ? begin(ctx, edit) : edit);
   }
 

@@ -8,7 +8,7 @@ import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { labelIn, mergedView } from '../../pages/merge-form.ts';
-import { contentFields } from './content-fields.ts';
+import { type ContentField, contentFields } from './content-fields.ts';
 import { inputName, mergeContent, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
 import { type RemovedMarkup, removedMarkup } from './removed-markup.ts';
@@ -35,9 +35,11 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         if (!languageTag.test(added) || languages.includes(added)) return edit;
         return { ...edit, languages: [...languages, added], values: { ...values, language: [] } };
       }
+      if (op.startsWith('copy:')) return { ...edit, values: copied(edit, op.slice('copy:'.length)) };
       if (!op.startsWith('remove:')) return undefined;
       return { ...edit, languages: languages.filter((each) => `remove:${each}` !== op) };
     },
+    differingIn,
     show: (ctx, found, edit) => showEditor(ctx, kit, found, edit),
     saved(ctx, { entry, href }, { op, posted, stored, open }) {
       const removed = removedMarkup(contentFields[entry.type], posted, stored.data);
@@ -61,10 +63,24 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     failure,
     hidden: { draft, etag: edit.etag, base: JSON.stringify(edit.base) },
   });
+  const [first = ''] = languages;
   const inputsOf = (language: string) =>
     fields
       .filter(({ isText = false }) => isText === (language !== '*'))
-      .map(({ path }) => form.byName[inputName(language, path)]);
+      .map(({ path, kind }) => {
+        const text = language === '*' || language === first ? '' : values[inputName(first, path)]?.[0];
+        return {
+          field: form.byName[inputName(language, path)],
+          // In one column the text to translate stands above its field. Rich text would be its HTML.
+          source: kind === 'rich' ? '' : text,
+          copyOp: text && `copy:${inputName(language, path)}`,
+        };
+      });
+  const missingIn = (language: string) =>
+    fields.filter(
+      ({ isText, isRequired, path }) =>
+        isText && isRequired && !values[inputName(language, path)]?.some((each) => each.trim()),
+    ).length;
   const locals = {
     title: reader.t('elements.editTitle', { name: entry.name }),
     form,
@@ -82,13 +98,18 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     columns: languages.map((language) => ({
       language,
       name: reader.languageName(language),
+      state: reader.t('elements.missing', { count: missingIn(language) }),
+      copyFrom: reader.t('elements.copyFrom', { language: reader.languageName(first) }),
       fields: inputsOf(language),
       removeOp: languages.length > 1 ? `remove:${language}` : '',
       preview: reader.t('elements.previewIn', { language: reader.languageName(language) }),
     })),
     previewUrl: `${href}/edit/preview`,
     frameUrl: draft && withQuery(`${href}/versions/${draft}/page`, { language: languages[0] ?? '' }),
+    firstLanguage: first,
     common: inputsOf('*'),
+    differing: (edit.differing ?? []).map((name) => form.byName[name]?.label ?? name),
+    differingText: reader.t('elements.differing', { language: reader.languageName(first) }),
   };
   await kit.page(ctx, 'edit', locals, edit.isMerged ? 412 : failure?.status);
 }
@@ -97,6 +118,12 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
 function languageOf(name: string): string | undefined {
   const [language] = name.split(':', 1);
   return language === '*' ? undefined : language;
+}
+
+/** The values with the text of the first language in the input of another one. */
+function copied({ languages: [first = ''], values }: Edited, name: string): Edited['values'] {
+  const path = name.slice(name.indexOf(':') + 1);
+  return { ...values, [name]: values[inputName(first, path)] ?? [] };
 }
 
 const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
@@ -112,4 +139,13 @@ function editedOf(type: ElementType, { defaultLanguage, data }: Content): Edited
         field,
       );
   return { languages, values };
+}
+
+/** Programs may store members differently in each language that the editor shows once. */
+function differingIn(type: ElementType, { defaultLanguage, data }: Content): string[] {
+  const shown = (language: string, field: ContentField) => JSON.stringify(shownValues(data[language], field));
+  return contentFields[type]
+    .filter((field) => !field.isText)
+    .filter((field) => Object.keys(data).some((each) => shown(each, field) !== shown(defaultLanguage, field)))
+    .map(({ path }) => inputName('*', path));
 }
