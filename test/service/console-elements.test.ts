@@ -156,6 +156,32 @@ describe('elements in the console', () => {
     expect(told).toContain('<li>It concerns medical data</li>');
   });
 
+  it('offer the accent, font, corners and width of a theme beside its style sheet', async () => {
+    const path = await create('Our colours', 'theme');
+    const html = await textOf(`${path}/edit`);
+    expect(html).toContain('type="color" name="*:css.accent" value="#0b6b75"');
+    const own = 'h1 {\n  color: #222;\n}';
+    const typed = { '*:css.accent': '#8a2f5b', '*:css.radius': '0.25rem', '*:css.own': own };
+    expect((await write(path, { 'en:name': 'Plum', ...typed }, ['en'])).status).toBe(303);
+    const exported = JSON.parse(await textOf(`${path}/export`)) as { versions: { data: object }[] };
+    const rule = ':root {\n  --accord-accent: #8a2f5b;\n  --accord-radius: 0.25rem;\n}\n';
+    expect(exported.versions[0]?.data).toMatchObject({ en: { name: 'Plum', css: rule + own } });
+    const again = await textOf(`${path}/edit`);
+    expect(again).toMatch(/contrast of 7\.\d : 1/);
+    expect(new Map(changedFields(again, [])).get('*:css.own')).toBe(own);
+    // Values that the editor does not offer stay.
+    await write(
+      path,
+      { 'en:name': 'Plum', '*:css.accent': 'light-dark(#123456, #abcdef)', '*:css.width': '50rem' },
+      ['en'],
+    );
+    const kept = new Map(changedFields(await textOf(`${path}/edit`), []));
+    expect([kept.get('*:css.accent'), kept.get('*:css.width')]).toEqual([
+      'light-dark(#123456, #abcdef)',
+      '50rem',
+    ]);
+  });
+
   it('keep members that the editor does not know', async () => {
     const path = await create('Unknown members');
     await write(path, letter);

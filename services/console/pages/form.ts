@@ -12,6 +12,7 @@ export interface FieldSpec {
     | 'url'
     | 'password'
     | 'number'
+    | 'color'
     | 'datetime-local'
     | 'textarea'
     | 'select'

@@ -4,7 +4,18 @@ import type { ElementType } from '../../models/read-model.ts';
 export interface ContentField {
   /** Names of the members that lead to it, such as `retention.fullText`. */
   path: string;
-  kind: 'text' | 'textarea' | 'rich' | 'lines' | 'check' | 'select' | 'checks' | 'number' | 'url' | 'email';
+  kind:
+    | 'text'
+    | 'textarea'
+    | 'rich'
+    | 'lines'
+    | 'check'
+    | 'select'
+    | 'checks'
+    | 'number'
+    | 'url'
+    | 'email'
+    | 'color';
   /** Whether every language has its own value; other members mean the same in all. */
   isText?: boolean;
   isRequired?: boolean;
@@ -40,6 +51,7 @@ const legalBases = [
   'LEGAL_BASIS_PUBLIC_INTEREST',
   'LEGAL_BASIS_VITAL_INTEREST',
 ];
+const fonts = ['Georgia, serif', 'Arial, Helvetica, sans-serif', 'ui-monospace, monospace'];
 const valueTypes = ['RADIO_BUTTONS', 'CHECKBOXES', 'LIST_SINGLE', 'LIST_MULTI', 'TOGGLE', 'FREE_TEXT'];
 
 /** The members that the editor knows (openapi.yaml, ProcessingContent and others); it keeps all others. */
@@ -82,7 +94,11 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
   theme: [
     text('name', required),
     text('logoAltText'),
-    { path: 'css', kind: 'textarea' },
+    { path: 'css.accent', kind: 'color' },
+    { path: 'css.font', kind: 'select', options: fonts },
+    { path: 'css.radius', kind: 'select', options: ['0', '0.25rem', '1rem'] },
+    { path: 'css.width', kind: 'select', options: ['34rem', '60rem'] },
+    { path: 'css.own', kind: 'textarea' },
     { path: 'logoPosition', kind: 'select', options: ['LEFT', 'CENTER', 'RIGHT'] },
     { path: 'colorScheme', kind: 'select', options: ['auto', 'light', 'dark'] },
   ],

@@ -1,6 +1,7 @@
 import type { Content } from '../../models/editor.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { ContentField } from './content-fields.ts';
+import { defaultAccent, joinCss, splitCss } from './theme-css.ts';
 
 type Members = Record<string, unknown>;
 
@@ -9,11 +10,25 @@ export function inputName(language: string, path: string): string {
   return `${language}:${path}`;
 }
 
+/** The members with the controls of a theme in place of its style sheet. */
+function withControls(members: Members): Members {
+  return typeof members.css === 'string' ? { ...members, css: splitCss(members.css) } : members;
+}
+
+/** The members as the API has them. */
+function withStyleSheet({ css, ...members }: Members): Members {
+  const sheet = css && joinCss(css);
+  return sheet ? { ...members, css: sheet } : members;
+}
+
 /** The values of a member as an input shows them. */
 export function shownValues(members: Members | undefined, { path, kind }: ContentField): string[] {
-  const value = path.split('.').reduce<unknown>((at, name) => (at as Members | undefined)?.[name], members);
+  const value = path
+    .split('.')
+    .reduce<unknown>((at, name) => (at as Members | undefined)?.[name], members && withControls(members));
   if (Array.isArray(value)) return kind === 'lines' ? [value.join('\n')] : value.map(String);
   if (kind === 'check') return value === true ? ['yes'] : [];
+  if (kind === 'color') return [String(value ?? defaultAccent)];
   return value === undefined || value === null ? [] : [String(value)];
 }
 
@@ -26,12 +41,12 @@ export function mergeContent(
 ): Content {
   const data: Record<string, Members> = {};
   for (const language of languages) {
-    const members = structuredClone(before.data[language] ?? {});
+    const members = withControls(structuredClone(before.data[language] ?? {}));
     for (const field of fields) {
       const given = posted[inputName(field.isText ? language : '*', field.path)] ?? [];
       setMember(members, field.path.split('.'), typedValue(field, given));
     }
-    data[language] = members;
+    data[language] = withStyleSheet(members);
   }
   return { defaultLanguage: before.defaultLanguage, data };
 }
@@ -47,6 +62,8 @@ function typedValue({ kind }: ContentField, given: readonly string[]): unknown {
       const lines = text.split('\n').map((line) => line.trim());
       return text === '' ? undefined : lines.filter(Boolean);
     }
+    case 'color':
+      return text === defaultAccent ? undefined : text || undefined;
     case 'number':
       // The API says what is wrong with a text that is no number.
       return text === '' ? undefined : Number.isNaN(Number(text)) ? text : Number(text);

@@ -44,8 +44,9 @@ function fieldOf(
         ...options.map((code) => [code, reader.word('option', code)] as const),
       ],
     }),
+    ...(path === 'css.own' && { isCode: true }),
     // A draft may lack what an active version needs; the label says which members are optional.
     isNeeded: isRequired ?? false,
-    pointer: `/data/${language === '*' ? first : language}/${path.replaceAll('.', '/')}`,
+    pointer: `/data/${language === '*' ? first : language}/${path.replace(/\.own$/, '').replaceAll('.', '/')}`,
   };
 }

@@ -4,7 +4,9 @@ import { richTextRules } from '#lib/contracts/rich-text.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { type Content, type DraftEdit, draftEditor } from '../../models/editor.ts';
 import { type ElementType, type FoundElement, findElement } from '../../models/read-model.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
+import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { labelIn, mergedView } from '../../pages/merge-form.ts';
@@ -12,6 +14,7 @@ import { type ContentField, contentFields } from './content-fields.ts';
 import { inputName, mergeContent, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
 import { type RemovedMarkup, removedMarkup } from './removed-markup.ts';
+import { contrastWithWhite } from './theme-css.ts';
 
 /** What the editor of an element shows. */
 interface ElementEdit extends DraftEdit {
@@ -58,7 +61,9 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     action: `${href}/edit`,
     submit: reader.t('elements.saveDraft'),
     cancelUrl: href,
-    fields: fieldsOf(reader, entry.type, languages),
+    fields: fieldsOf(reader, entry.type, languages).map((field) =>
+      withStored(field, values[field.name]?.[0]),
+    ),
     values,
     failure,
     hidden: { draft, etag: edit.etag, base: JSON.stringify(edit.base) },
@@ -108,6 +113,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     frameUrl: draft && withQuery(`${href}/versions/${draft}/page`, { language: languages[0] ?? '' }),
     firstLanguage: first,
     common: inputsOf('*'),
+    contrast: contrastText(reader, values['*:css.accent']?.[0]),
     differing: (edit.differing ?? []).map((name) => form.byName[name]?.label ?? name),
     differingText: reader.t('elements.differing', { language: reader.languageName(first) }),
   };
@@ -118,6 +124,22 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
 function languageOf(name: string): string | undefined {
   const [language] = name.split(':', 1);
   return language === '*' ? undefined : language;
+}
+
+/** A field that can show its value: a program may have stored another one than the editor offers. */
+function withStored(field: FieldSpec, value = ''): FieldSpec {
+  const { kind, options = [] } = field;
+  if (kind === 'color' && !/^#[0-9a-f]{6}$/i.test(value)) return { ...field, kind: 'text', isCode: true };
+  const isOffered = value === '' || options.some(([each]) => each === value);
+  return kind === 'select' && !isOffered ? { ...field, options: [...options, [value, value]] } : field;
+}
+
+/** How well the accent colour of a theme can be read; links and buttons need a contrast of 4.5. */
+function contrastText(reader: ConsoleReader, accent = ''): string {
+  const contrast = contrastWithWhite(accent);
+  if (contrast === undefined) return '';
+  const ratio = reader.number(Math.floor(contrast * 10) / 10);
+  return reader.t(contrast >= 4.5 ? 'elements.contrast' : 'elements.lowContrast', { ratio });
 }
 
 /** The values with the text of the first language in the input of another one. */
