@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type Edited, mergeEdits } from '../../services/console/pages/merge.ts';
 import { mergeLists } from '../../services/console/pages/merge-lists.ts';
 import {
-  editedOf,
+  layoutIn,
   layoutOf,
   mergeRules,
-  postedLayout,
   versionBody,
 } from '../../services/console/rooms/forms/layout-values.ts';
 
@@ -180,11 +179,11 @@ describe('a layout in the designer', () => {
   const version = { defaultLanguage: 'pt-BR', data } as never;
 
   it('is the same after it was merged with itself, with the members that the designer does not know', () => {
-    const edited = editedOf(layoutOf(version));
+    const edited = layoutOf(version);
     const sides = { base: edited, mine: edited, theirs: edited };
     const { values, languages, conflicts } = mergeEdits(sides, mergeRules);
-    const layout = postedLayout({ ...values, languages });
-    expect(layout).toEqual(layoutOf(version));
+    const layout = layoutIn({ values, languages });
+    expect(layout.values).toEqual(edited.values);
     expect(conflicts).toEqual([]);
     expect(versionBody(layout, version)).toMatchObject({ defaultLanguage: 'pt-BR', data });
   });

@@ -36,3 +36,13 @@ export function readFreshChallenge(challenge: string | null): number | undefined
   if (!challenge?.includes('insufficient_user_authentication')) return undefined;
   return Number(/max_age="?(\d+)/.exec(challenge)?.[1] ?? 0);
 }
+
+/** What a call returns; undefined if the API answers with 404. */
+export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return undefined;
+    throw error;
+  }
+}

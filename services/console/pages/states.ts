@@ -7,54 +7,20 @@ export interface StateMark {
   word: string;
 }
 
-/** The shape of every state that the API knows, by the name of its group in the catalogues. */
-const shapes: Record<string, Record<string, Shape>> = {
-  transactionState: {
-    CREATED: 'under-way',
-    SUBMITTED: 'under-way',
-    COMMITTED: 'in-force',
-    CANCELLED: 'over',
-    TIMEOUT: 'over',
-    ROLLBACK: 'over',
-  },
-  recordStatus: { VALID: 'in-force', EXPIRED: 'over', OBSOLETE: 'over', IRRELEVANT: 'over' },
-  entryStatus: {
-    ACTIVE: 'in-force',
-    DRAFT: 'under-way',
-    INACTIVE: 'over',
-    ARCHIVED: 'over',
-    DELETED: 'over',
-  },
-  erasureState: {
-    REQUESTED: 'needs-you',
-    RUNNING: 'under-way',
-    HELD: 'needs-you',
-    DONE: 'over',
-    REFUSED: 'over',
-  },
-  webhookState: { ACTIVE: 'in-force', FAILING: 'needs-you', PAUSED: 'needs-you' },
-  deliveryStatus: { PENDING: 'under-way', DELIVERED: 'in-force', FAILED: 'needs-you' },
-  messageStatus: { PENDING: 'under-way', SENT: 'in-force', FAILED: 'needs-you', EXPIRED: 'over' },
-  partState: {
-    WAITING: 'under-way',
-    SENDING: 'under-way',
-    HELD: 'under-way',
-    ACCEPTED: 'in-force',
-    REFUSED: 'needs-you',
-    DROPPED: 'over',
-  },
-  noticeState: {
-    QUEUED: 'under-way',
-    DELIVERED: 'under-way',
-    ACKNOWLEDGED: 'in-force',
-    KEPT: 'in-force',
-    OVERDUE: 'needs-you',
-    FAILED: 'needs-you',
-    UNSUPPORTED: 'needs-you',
-  },
-  peerState: { PAIRED: 'in-force', QUARANTINED: 'needs-you', ENDED: 'over' },
-  accountState: { INVITED: 'under-way', ACTIVE: 'in-force', DISABLED: 'over' },
+/** The states of the API by their shape. Most states mean the same of all things. */
+const statesByShape: Record<Shape, string> = {
+  'in-force': 'COMMITTED VALID ACTIVE SENT ACCEPTED ACKNOWLEDGED KEPT PAIRED deliveryStatus.DELIVERED',
+  'under-way': 'CREATED SUBMITTED DRAFT RUNNING PENDING WAITING SENDING HELD QUEUED DELIVERED INVITED',
+  over: `CANCELLED TIMEOUT ROLLBACK EXPIRED OBSOLETE IRRELEVANT INACTIVE ARCHIVED DELETED DONE DROPPED
+    ENDED DISABLED erasureState.REFUSED`,
+  'needs-you': 'REQUESTED FAILING PAUSED FAILED REFUSED OVERDUE UNSUPPORTED QUARANTINED erasureState.HELD',
 };
+
+const shapes = new Map(
+  Object.entries(statesByShape).flatMap(([shape, states]) =>
+    states.split(/\s+/).map((state) => [state, shape as Shape] as const),
+  ),
+);
 
 /**
  * The mark of a state of the API.
@@ -65,5 +31,6 @@ export function stateMark(
   group: string,
   state: string,
 ): StateMark {
-  return { shape: shapes[group]?.[state] ?? 'under-way', word: reader.word(group, state) };
+  const shape = shapes.get(`${group}.${state}`) ?? shapes.get(state) ?? 'under-way';
+  return { shape, word: reader.word(group, state) };
 }

@@ -23,51 +23,37 @@ export async function resolveNames(
       named.filter((each) => each.startsWith(`${kind}/`)).map((each) => each.slice(kind.length + 1)),
     ),
   ];
-  const read = async (kind: string, list: () => Promise<(Named & { id: string })[]>) => {
+  const ofLists = lists.map(async ({ kind, operation, hrefOf }) => {
     if (idsOf(kind).length === 0) return [];
-    const found = await list().catch(ignoreFailure);
-    return found.map(({ id, ...rest }) => [`${kind}/${id}`, rest] as const);
-  };
-  const all = await Promise.all([
-    read('account', async () => {
-      const { body } = await api.call('listAccounts', { query: { limit: maxListed } });
-      return body.map(({ id, name }) => ({ id, name, href: `/console/settings/accounts/${id}` }));
-    }),
-    read('key', async () => {
-      const { body } = await api.call('listKeys', { query: { limit: maxListed } });
-      return body.map(({ id, name }) => ({ id, name, href: '/console/integration/security' }));
-    }),
-    read('peer', async () => {
-      const { body } = await api.call('listPeers', { query: { limit: maxListed } });
-      return body.map(({ id, name }) => ({ id, name, href: `/console/integration/peers/${id}` }));
-    }),
-    read('webhook', async () => {
-      const { body } = await api.call('listWebhooks', { query: { limit: maxListed } });
-      return body.map(({ id, name }) => ({ id, name, href: `/console/integration/webhooks/${id}` }));
-    }),
-    read('model', async () => {
-      const found = await Promise.all(idsOf('model').map((id) => readModel(api, id)));
-      return found.flat();
-    }),
-  ]);
-  return new Map(all.flat());
+    const query = { limit: maxListed } as object;
+    const listed = await api.call(operation, { query }).catch(ignoreFailure);
+    const rows = (listed?.body ?? []) as { id: string; name: string }[];
+    return rows.map(({ id, name }) => [`${kind}/${id}`, { name, href: hrefOf(id) }] as const);
+  });
+  const ofModels = idsOf('model').map(async (id) => {
+    const found = await api.call('getModel', { params: { id } }).catch(ignoreFailure);
+    const room = found?.body.type === 'layout' ? 'forms' : 'elements';
+    return found ? [[`model/${id}`, { name: found.body.name, href: `/console/${room}/${id}` }] as const] : [];
+  });
+  return new Map((await Promise.all([...ofLists, ...ofModels])).flat());
 }
+
+/** Things that the API lists. */
+const lists = [
+  { kind: 'account', operation: 'listAccounts', hrefOf: (id: string) => `/console/settings/accounts/${id}` },
+  { kind: 'key', operation: 'listKeys', hrefOf: () => '/console/integration/security' },
+  { kind: 'peer', operation: 'listPeers', hrefOf: (id: string) => `/console/integration/peers/${id}` },
+  {
+    kind: 'webhook',
+    operation: 'listWebhooks',
+    hrefOf: (id: string) => `/console/integration/webhooks/${id}`,
+  },
+] as const;
 
 /** The longest page of the API; the names of others are not shown. */
 const maxListed = 200;
 
-async function readModel(api: ApiClient, id: string): Promise<(Named & { id: string })[]> {
-  try {
-    const { body } = await api.call('getModel', { params: { id } });
-    const room = body.type === 'layout' ? 'forms' : 'elements';
-    return [{ id, name: body.name, href: `/console/${room}/${id}` }];
-  } catch (error) {
-    return ignoreFailure(error);
-  }
-}
-
 /** Without a name the id is shown. @throws errors that the API did not answer. */
-function ignoreFailure(error: unknown): [] {
-  if (error instanceof ApiFailure) return [];
-  throw error;
+function ignoreFailure(error: unknown): undefined {
+  if (!(error instanceof ApiFailure)) throw error;
 }

@@ -1,34 +1,36 @@
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type Difference, differenceOf } from '../../pages/text-diff.ts';
-import { type LayoutValues, referenceNames, switchNames, textNames } from './layout-values.ts';
+import { type Layout, referenceNames, switchNames, textNames } from './layout-values.ts';
 
 const referenceLabels = { info: 'designer.info', theme: 'designer.theme', notification: 'designer.mail' };
 
 /** What differs between two layouts. @param before undefined: everything is new. */
 export function compareLayouts(
   reader: ConsoleReader,
-  before: LayoutValues | undefined,
-  after: LayoutValues,
+  before: Layout | undefined,
+  after: Layout,
 ): Difference[] {
   const { t } = reader;
   const differences: Difference[] = [];
-  const compare = (label: string, textOf: (layout: LayoutValues) => string) => {
+  const compare = (label: string, textOf: (layout: Layout) => string) => {
     const difference = differenceOf(label, before ? textOf(before) : '', textOf(after));
     if (difference) differences.push(difference);
   };
   compare(t('designer.elements'), ({ elements }) => elements.join(', '));
-  for (const name of referenceNames) compare(t(referenceLabels[name]), (layout) => layout[name]);
-  compare(t('designer.orientation'), ({ orientation }) => reader.word('orientation', orientation));
+  for (const name of referenceNames) compare(t(referenceLabels[name]), ({ one }) => one(name));
+  compare(t('designer.orientation'), ({ values }) =>
+    reader.word('orientation', values.orientation?.[0] ?? ''),
+  );
   for (const name of switchNames)
-    compare(t(`switch.${name}`), (layout) => t(layout.switches.includes(name) ? 'switch.on' : 'switch.off'));
+    compare(t(`switch.${name}`), ({ values }) =>
+      t(values.switches?.includes(name) ? 'switch.on' : 'switch.off'),
+    );
   compare(t('designer.defaultLanguage'), ({ defaultLanguage }) => reader.languageName(defaultLanguage));
-  const languages = new Set([...Object.keys(before?.texts ?? {}), ...Object.keys(after.texts)]);
-  compare(t('designer.languages'), ({ texts }) => Object.keys(texts).map(reader.languageName).join(', '));
-  for (const language of languages)
+  compare(t('designer.languages'), ({ languages }) => languages.map(reader.languageName).join(', '));
+  for (const language of new Set([...(before?.languages ?? []), ...after.languages]))
     for (const name of textNames)
-      compare(
-        `${t(`text.${name}`)} (${reader.languageName(language)})`,
-        ({ texts }) => texts[language]?.[name] ?? '',
+      compare(`${t(`text.${name}`)} (${reader.languageName(language)})`, ({ one }) =>
+        one(`${name}-${language}`),
       );
   return differences;
 }

@@ -1,9 +1,10 @@
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
-import type { LayoutValues } from './layout-values.ts';
+import type { Edited } from '../../pages/merge.ts';
+import type { Layout } from './layout-values.ts';
 
 /** What a button of the designer has done; it saves nothing. */
 export interface Changed {
-  layout: LayoutValues;
+  layout: Edited;
   /** The row of elements or the field that gets the focus. */
   focus?: { row: number; button: 'up' | 'down' | 'remove' } | { field: string };
 }
@@ -15,7 +16,7 @@ export interface Changed {
  * counted from 1.
  */
 export function applyOp(
-  layout: LayoutValues,
+  layout: Layout,
   op: string,
   typed: { newLanguage: string; places: Readonly<Record<number, number>> },
 ): Changed {
@@ -46,42 +47,47 @@ export function applyOp(
   }
 }
 
-function moveTo(layout: LayoutValues, index: number, to: number): Changed {
+function withElements({ languages, values }: Edited, elements: readonly string[]): Edited {
+  return { languages, values: { ...values, elements } };
+}
+
+function moveTo(layout: Layout, index: number, to: number): Changed {
   const elements = [...layout.elements];
   const [moved] = elements[to] === undefined ? [] : elements.splice(index, 1);
   if (moved === undefined) return { layout };
   elements.splice(to, 0, moved);
-  return { layout: { ...layout, elements }, focus: { row: to, button: to < index ? 'up' : 'down' } };
+  return { layout: withElements(layout, elements), focus: { row: to, button: to < index ? 'up' : 'down' } };
 }
 
 /** A place beyond the ends of the list is its end; without a number nothing moves. */
-function moveToPlace(layout: LayoutValues, index: number, place = Number.NaN): Changed {
+function moveToPlace(layout: Layout, index: number, place = Number.NaN): Changed {
   if (Number.isNaN(place)) return { layout, focus: { row: index, button: 'up' } };
   return moveTo(layout, index, Math.min(Math.max(Math.trunc(place), 1), layout.elements.length) - 1);
 }
 
-function remove(layout: LayoutValues, index: number): Changed {
+function remove(layout: Layout, index: number): Changed {
   const elements = layout.elements.filter((_, each) => each !== index);
   const row = Math.min(index, elements.length - 1);
-  return { layout: { ...layout, elements }, focus: row < 0 ? { field: 'word' } : { row, button: 'remove' } };
+  const focus: Changed['focus'] = row < 0 ? { field: 'word' } : { row, button: 'remove' };
+  return { layout: withElements(layout, elements), focus };
 }
 
-function add(layout: LayoutValues, reference: string): Changed {
+function add(layout: Layout, reference: string): Changed {
   if (reference === '' || layout.elements.includes(reference)) return { layout };
   const elements = [...layout.elements, reference];
-  return { layout: { ...layout, elements }, focus: { row: elements.length - 1, button: 'up' } };
+  return { layout: withElements(layout, elements), focus: { row: elements.length - 1, button: 'up' } };
 }
 
-function addLanguage(layout: LayoutValues, typed: string): Changed {
+function addLanguage(layout: Layout, typed: string): Changed {
   const language = canonicalLanguageTag(typed);
-  if (!language || layout.texts[language]) return { layout, focus: { field: 'newLanguage' } };
-  const texts = { ...layout.texts, [language]: {} };
-  return { layout: { ...layout, texts }, focus: { field: `submitText-${language}` } };
+  if (!language || layout.languages.includes(language)) return { layout, focus: { field: 'newLanguage' } };
+  const languages = [...layout.languages, language];
+  return { layout: { ...layout, languages }, focus: { field: `submitText-${language}` } };
 }
 
 /** The default language stays. */
-function removeLanguage(layout: LayoutValues, language: string): Changed {
+function removeLanguage(layout: Layout, language: string): Changed {
   if (language === layout.defaultLanguage) return { layout };
-  const texts = Object.fromEntries(Object.entries(layout.texts).filter(([each]) => each !== language));
-  return { layout: { ...layout, texts }, focus: { field: 'newLanguage' } };
+  const languages = layout.languages.filter((each) => each !== language);
+  return { layout: { ...layout, languages }, focus: { field: 'newLanguage' } };
 }

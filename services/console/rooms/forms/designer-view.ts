@@ -8,7 +8,7 @@ import { mergedView } from '../../pages/merge-form.ts';
 import type { Changed } from './designer-ops.ts';
 import { type ElementView, readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
-import { type LayoutValues, mergeRules, postedLayout, switchNames, textNames } from './layout-values.ts';
+import { type Layout, layoutIn, mergeRules, switchNames, textNames } from './layout-values.ts';
 
 /** What the designer shows. */
 export interface Designed extends DraftEdit, Pick<Changed, 'focus'> {}
@@ -18,7 +18,8 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const reader = kit.reader(ctx);
   const { t } = reader;
   const { failure, focus, draft, etag } = shown;
-  const layout = postedLayout({ ...shown.values, languages: shown.languages });
+  const layout = layoutIn(shown);
+  const { languages, one } = layout;
   const word = kit.posted(ctx).word?.[0]?.trim() ?? '';
   const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
   const [known, found, information, themes, mails, faults] = await Promise.all([
@@ -29,7 +30,6 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     readChoices(ctx, kit, 'email'),
     findFaults(ctx, kit, layout),
   ]);
-  const languages = Object.keys(layout.texts);
   const named = layout.elements.flatMap((each) => known.find(({ reference }) => reference === each) ?? []);
   const form = kit.form(ctx, {
     action: `${href}/edit`,
@@ -41,13 +41,13 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
         label: t('designer.elements'),
         options: known.map(({ reference, name }) => [reference, name] as const),
       },
-      choice('info', t('designer.info'), t('designer.infoDefault'), withNamed(information, layout.info)),
-      choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, layout.theme)),
+      choice('info', t('designer.info'), t('designer.infoDefault'), withNamed(information, one('info'))),
+      choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, one('theme'))),
       choice(
         'notification',
         t('designer.mail'),
         t('designer.mailNone'),
-        withNamed(mails, layout.notification),
+        withNamed(mails, one('notification')),
       ),
       ...optionFields(reader),
       {
@@ -131,7 +131,7 @@ function textFields({ t }: ConsoleReader, language: string): FieldSpec[] {
 function faultTexts(
   reader: ConsoleReader,
   faults: Awaited<ReturnType<typeof findFaults>>,
-  { elements }: LayoutValues,
+  { elements }: Layout,
 ) {
   return faults
     .filter(({ code }) => code !== 'no-element')

@@ -4,10 +4,11 @@ import { draftEditor } from '../../models/editor.ts';
 import { findForm } from '../../models/read-model.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import type { Edited } from '../../pages/merge.ts';
 import { applyOp } from './designer-ops.ts';
 import { type Designed, designerView } from './designer-view.ts';
 import { failureOfDesigner } from './layout-faults.ts';
-import { editedOf, layoutOf, mergeRules, postedLayout, versionBody } from './layout-values.ts';
+import { layoutIn, layoutOf, mergeRules, postedLayout, versionBody } from './layout-values.ts';
 
 const saving = ['save', 'preview', 'activate'];
 
@@ -16,14 +17,14 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
   draftEditor<'layout', Designed>(router, kit, {
     find: findForm,
     rules: mergeRules,
-    editedOf: (_, content) => editedOf(layoutOf(content)),
-    typedIn: (posted) => editedOf(postedLayout(posted)),
+    editedOf: (_, content) => editOf(layoutOf(content)),
+    typedIn: (posted) => editOf(postedLayout(posted)),
     bodyOf: (_, edit, stored) => versionBody(layoutIn(edit), stored),
     change(edit, op, posted) {
       if (saving.includes(op)) return undefined;
       const newLanguage = posted.newLanguage?.[0]?.trim() ?? '';
       const { layout, focus } = applyOp(layoutIn(edit), op, { newLanguage, places: placesIn(posted) });
-      return { ...edit, ...editedOf(layout), focus };
+      return { ...edit, ...editOf(layoutIn(layout)), focus };
     },
     // A form that was begun from the page of an element asks this element.
     begin(ctx, edit) {
@@ -41,9 +42,9 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
   });
 }
 
-/** The layout that a designer shows. */
-function layoutIn({ languages, values }: Designed) {
-  return postedLayout({ ...values, languages });
+/** The languages and inputs of a layout alone. */
+function editOf({ languages, values }: Edited): Edited {
+  return { languages, values };
 }
 
 /** The places to which rows are to be moved, from the fields `place:<row>`. */

@@ -2,10 +2,10 @@ import type { Context } from 'koa';
 import type { Fault } from '#lib/errors/fail.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { contentOf, type LayoutValues, textNames } from './layout-values.ts';
+import { contentOf, type Layout, textNames } from './layout-values.ts';
 
 /** What forbids a form as it stands, by the API: it renders the form, and stores nothing. */
-export async function findFaults(ctx: Context, kit: RoomKit, layout: LayoutValues): Promise<Fault[]> {
+export async function findFaults(ctx: Context, kit: RoomKit, layout: Layout): Promise<Fault[]> {
   try {
     const body = { layoutData: contentOf(layout), language: layout.defaultLanguage };
     await kit.api(ctx).page('previewForm', { body: body as never });

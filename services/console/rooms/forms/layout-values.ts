@@ -1,13 +1,12 @@
 import type { Content } from '../../models/editor.ts';
-import type { Version } from '../../models/read-model.ts';
 import type { PostedForm } from '../../pages/form.ts';
 import type { Edited, MergeRules } from '../../pages/merge.ts';
 
-/** Texts of a layout, which differ between its languages. */
+/** Texts of a layout, which differ between its languages: the inputs are called `<name>-<language>`. */
 export const textNames = ['submitText', 'acceptAllText', 'cancelText'] as const;
 
 /** Switches of a layout, with the value of an absent one (openapi.yaml, `LayoutData`). */
-export const switches = {
+const switches = {
   existingElementsVisible: true,
   validityVisible: true,
   acceptAllVisible: false,
@@ -23,70 +22,61 @@ export const referenceNames = ['info', 'theme', 'notification'] as const;
 
 type Members = Record<string, unknown>;
 
-/** A layout as the designer edits it. All languages have the same structure. */
-export interface LayoutValues {
-  elements: string[];
-  info: string;
-  theme: string;
-  notification: string;
-  orientation: string;
-  switches: string[];
+/** A layout by the inputs of the designer. All languages have the same structure. */
+export interface Layout extends Edited {
+  /** In their order. */
+  elements: readonly string[];
   defaultLanguage: string;
-  /** Texts by language and name. */
-  texts: Record<string, Record<string, string>>;
+  /** The value of an input with one value. */
+  one(name: string): string;
+}
+
+/** A layout as it was typed, or as an editor holds it. */
+export function layoutIn({ languages, values }: Edited): Layout {
+  // A form without a language is not one of ours, and is read as one without texts.
+  const tags = languages.length > 0 ? languages : ['en'];
+  const one = (name: string) => values[name]?.[0]?.trim() ?? '';
+  const texts = tags.flatMap((tag) => textNames.map((name) => `${name}-${tag}`));
+  const defaultLanguage = one('defaultLanguage') || (tags[0] ?? 'en');
+  const elements = values.elements ?? [];
+  const names = [...referenceNames, ...texts];
+  return {
+    languages: tags,
+    elements,
+    defaultLanguage,
+    one,
+    values: {
+      ...Object.fromEntries(names.map((name) => [name, [one(name)]])),
+      elements,
+      orientation: [one('orientation') || 'VERTICAL'],
+      switches: switchNames.filter((name) => values.switches?.includes(name)),
+      defaultLanguage: [defaultLanguage],
+    },
+  };
+}
+
+/** The layout of the form that was sent. */
+export function postedLayout(form: PostedForm): Layout {
+  return layoutIn({ languages: form.languages ?? [], values: form });
 }
 
 /** The layout of the content of a version. */
-export function layoutOf({
-  data,
-  defaultLanguage,
-}: Pick<Version, 'data' | 'defaultLanguage'> | Content): LayoutValues {
-  const main = (data[defaultLanguage] ?? {}) as Members;
-  const textsOf = (content: Members) =>
-    Object.fromEntries(textNames.map((name) => [name, String(content[name] ?? '')]));
-  return {
-    elements: [...((main.elements ?? []) as string[])],
-    info: String(main.info ?? ''),
-    theme: String(main.theme ?? ''),
-    notification: String(main.notification ?? ''),
-    orientation: String(main.orientation ?? 'VERTICAL'),
-    switches: switchNames.filter((name) => main[name] ?? switches[name]),
-    defaultLanguage,
-    texts: Object.fromEntries(
-      Object.entries(data).map(([language, content]) => [language, textsOf(content as Members)]),
-    ),
-  };
-}
-
-/** The layout of a posted form. */
-export function postedLayout(form: PostedForm): LayoutValues {
-  const one = (name: string) => form[name]?.[0]?.trim() ?? '';
-  // A form without a language is not one of ours, and is read as one without texts.
-  const languages = form.languages ?? ['en'];
-  return {
-    elements: [...(form.elements ?? [])],
-    info: one('info'),
-    theme: one('theme'),
-    notification: one('notification'),
-    orientation: one('orientation') || 'VERTICAL',
-    switches: switchNames.filter((name) => form.switches?.includes(name)),
-    defaultLanguage: one('defaultLanguage') || (languages[0] ?? 'en'),
-    texts: Object.fromEntries(
-      languages.map((language) => [
-        language,
-        Object.fromEntries(textNames.map((name) => [name, one(`${name}-${language}`)])),
-      ]),
-    ),
-  };
-}
-
-/** The languages and inputs of the designer for a layout; `postedLayout` reads them. */
-export function editedOf({ texts, ...layout }: LayoutValues): Edited {
-  const typed = Object.entries(texts).flatMap(([language, values]) =>
-    textNames.map((name) => [`${name}-${language}`, [values[name] ?? '']] as const),
+export function layoutOf({ data, defaultLanguage }: { data: object; defaultLanguage: string }): Layout {
+  const contents = Object.entries(data) as [language: string, content: Members][];
+  const main = contents.find(([language]) => language === defaultLanguage)?.[1] ?? {};
+  const texts = contents.flatMap(([language, content]) =>
+    textNames.map((name) => [`${name}-${language}`, [String(content[name] ?? '')]] as const),
   );
-  const members = Object.entries(layout).map(([name, value]) => [name, [value].flat()] as const);
-  return { languages: Object.keys(texts), values: Object.fromEntries([...members, ...typed]) };
+  const named = [...referenceNames, 'orientation'].map((name) => [name, [String(main[name] ?? '')]] as const);
+  return layoutIn({
+    languages: contents.map(([language]) => language),
+    values: {
+      ...Object.fromEntries([...named, ...texts]),
+      elements: (main.elements ?? []) as string[],
+      switches: switchNames.filter((name) => main[name] ?? switches[name]),
+      defaultLanguage: [defaultLanguage],
+    },
+  });
 }
 
 /** How two people's changes of a layout are merged: its elements in their order, its texts by language. */
@@ -100,32 +90,30 @@ export const mergeRules: MergeRules = {
 };
 
 /** The content of one language, without its empty members. */
-export function contentOf(layout: LayoutValues, language = layout.defaultLanguage): Members {
-  const references = referenceNames.map((name) => [name, layout[name]] as const);
-  const texts = textNames.map((name) => [name, layout.texts[language]?.[name] ?? ''] as const);
+export function contentOf(
+  { elements, values, one, defaultLanguage }: Layout,
+  language = defaultLanguage,
+): Members {
+  const references = referenceNames.map((name) => [name, one(name)] as const);
+  const texts = textNames.map((name) => [name, one(`${name}-${language}`)] as const);
   return {
     type: 'layout',
-    elements: layout.elements,
-    orientation: layout.orientation,
-    ...Object.fromEntries(switchNames.map((name) => [name, layout.switches.includes(name)])),
+    elements,
+    orientation: values.orientation?.[0],
+    ...Object.fromEntries(switchNames.map((name) => [name, values.switches?.includes(name)])),
     ...Object.fromEntries([...references, ...texts].filter(([, value]) => value !== '')),
   };
 }
 
-const edited = new Set<string>([
-  'type',
-  'elements',
-  'orientation',
-  ...switchNames,
-  ...referenceNames,
-  ...textNames,
-]);
+const edited = new Set<string>(
+  ['type', 'elements', 'orientation'].concat(switchNames, referenceNames, textNames),
+);
 
 /** The content of a version. Members of the stored content that the designer does not know stay. */
-export function versionBody(layout: LayoutValues, stored: Content): Content {
+export function versionBody(layout: Layout, stored: Content): Content {
   const kept = (language: string) =>
     Object.fromEntries(Object.entries(stored.data[language] ?? {}).filter(([name]) => !edited.has(name)));
-  const data = Object.keys(layout.texts).map(
+  const data = layout.languages.map(
     (language) => [language, { ...kept(language), ...contentOf(layout, language) }] as const,
   );
   return { defaultLanguage: layout.defaultLanguage, data: Object.fromEntries(data) };

@@ -7,7 +7,7 @@ import { fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
-import { findReceipt } from './find-receipt.ts';
+import { findReceipt } from '../transactions/find-transaction.ts';
 import { verifyReceipt } from './verify.ts';
 
 type Receipt = Schemas['Receipt'];

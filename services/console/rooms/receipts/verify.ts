@@ -10,7 +10,7 @@ import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { findRow, rowsOf } from '../../pages/list-page.ts';
-import { findReceipt } from './find-receipt.ts';
+import { findReceipt } from '../transactions/find-transaction.ts';
 
 type Receipt = Schemas['Receipt'];
 

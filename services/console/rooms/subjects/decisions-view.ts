@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/api-types.ts';
+import { columnsFor, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { StateMark } from '../../pages/states.ts';
 import { type Column, type TableView, tableView } from '../../pages/table.ts';
@@ -62,6 +63,7 @@ function tableOf(
   { names, transactions }: Known,
 ): TableView {
   const { t } = reader;
+  const { time, link } = columnsFor<ElementDecision>(reader);
   const columns: Column<ElementDecision>[] = [
     {
       label: t('subjects.element'),
@@ -81,22 +83,15 @@ function tableOf(
         note: owner ?? (evidence === 'PEER' ? t('decisions.ofPeer') : undefined),
       }),
     },
-    {
-      label: t('answers.given'),
-      cell: ({ given }) => (given ? { time: reader.time(given) } : {}),
-    },
+    time('answers.given', ({ given }) => given, ''),
     {
       label: t('answers.expires'),
-      cell: ({ given, expires }) =>
-        expires ? { time: reader.time(expires) } : given ? { text: t('decisions.noEnd') } : {},
+      cell: ({ given, expires }) => timeCell(reader, expires, given ? t('decisions.noEnd') : ''),
     },
-    {
-      label: t('subjects.transaction'),
-      cell({ record = '' }) {
-        const transaction = transactions.get(record);
-        return transaction ? { text: t('subjects.show'), href: `/console/transactions/${transaction}` } : {};
-      },
-    },
+    link('subjects.transaction', 'subjects.show', ({ record = '' }) => {
+      const transaction = transactions.get(record);
+      return transaction && `/console/transactions/${transaction}`;
+    }),
   ];
   return tableView(reader, { caption, rows, columns });
 }

@@ -7,7 +7,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
-import { transactionPath } from '../transactions/transaction-path.ts';
+import { transactionPath } from '../transactions/find-transaction.ts';
 import { answerRoutes } from './answers.ts';
 import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';

@@ -8,8 +8,8 @@ import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
 import { actRoutes } from './acts.ts';
+import { transactionPath } from './find-transaction.ts';
 import { readTransaction } from './read-transaction.ts';
-import { transactionPath } from './transaction-path.ts';
 
 /** A transaction without its token and links. */
 type Listed = Schemas['ListedTransaction'];
