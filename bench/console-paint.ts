@@ -5,7 +5,7 @@ import { launchChromium } from '../test/support/pages/chromium.ts';
 /** A slow phone: 1.6 Mbit/s, 150 ms for a round trip, a quarter of this machine's processor. */
 const network = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 100_000 };
 const slowerCpu = 4;
-const timesEach = 5;
+const timesEach = 3;
 
 /** Milliseconds to the largest contentful paint of a page, cold and with files from the browser's cache. */
 export interface PaintTimes {

@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** A person at the first page of the console; what they press and the pages that are loaded are counted. */
+/**
+ * A person at the first page of the console, who works by keyboard if there is JavaScript, else by mouse. What
+ * they press and the pages that are loaded are counted.
+ */
 async function arrive(javaScriptEnabled: boolean) {
   const context: BrowserContext = await browser.newContext({ javaScriptEnabled, locale: 'en' });
   context.setDefaultTimeout(10_000);
@@ -30,14 +33,19 @@ async function arrive(javaScriptEnabled: boolean) {
     /** Presses a link or a button, and waits for the page that it leads to. */
     async press(kind: 'button' | 'link', name: string) {
       counts.presses += 1;
-      await (kind === 'button' ? button(name).last() : link(name)).click();
+      const target = kind === 'button' ? button(name).last() : link(name);
+      if (javaScriptEnabled) await target.press('Enter');
+      else await target.click();
       await page.waitForLoadState('domcontentloaded');
     },
     /** Ticks, or chooses an option. */
     async choose(label: string, option?: string) {
       counts.presses += 1;
       const field = page.getByLabel(label, { exact: true });
-      await (option === undefined ? field.check() : field.selectOption({ label: option }));
+      if (javaScriptEnabled) {
+        await field.focus();
+        await page.keyboard.type(option ?? ' ');
+      } else await (option === undefined ? field.check() : field.selectOption({ label: option }));
     },
     type: async (name: string, text: string) => page.locator(`[name="${name}"]`).fill(text),
     leave: () => context.close(),
@@ -45,8 +53,8 @@ async function arrive(javaScriptEnabled: boolean) {
 }
 
 describe.each([
-  ['with JavaScript', true],
-  ['without JavaScript', false],
+  ['with JavaScript, by keyboard', true],
+  ['without JavaScript, by mouse', false],
 ])('a newcomer %s', (_how, javaScriptEnabled) => {
   it('makes an element in two languages, a form with it, and code to embed, in few steps', async () => {
     const person = await arrive(javaScriptEnabled);

@@ -93,6 +93,26 @@ describe('signing in to the console', () => {
     expect(person.browser.cookies().join()).not.toMatch(/eyJ/);
   });
 
+  it('has cookies for this host alone, over TLS alone, if BASE_URL is https', async () => {
+    const port = await freePort();
+    const origin = 'https://consent.example.org';
+    const behindProxy = await startTestInstance({ PORT: String(port), BASE_URL: origin });
+    // The proxy that ends TLS: it passes requests on as they are.
+    const person = createConsolePerson(origin);
+    const pass = person.browser.fetch;
+    person.browser.fetch = (url, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set('X-Forwarded-Proto', 'https');
+      return pass(url.replace(origin, `http://localhost:${port}`), { ...init, headers });
+    };
+    const asked = await person.open('/console/sign-in?here=1');
+    const page = await submitSignIn(person, asked, demo('admin'));
+    await behindProxy.stop();
+    expect(page.path).toBe('/console');
+    const cookie = person.browser.cookies().find((raw) => raw.startsWith('__Host-accord_console='));
+    expect(cookie).toMatch(/=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+  });
+
   it('stores tokens so that the database alone does not reveal them', async () => {
     await signInToConsole(instance.url, 'admin');
     const rows = await run<{ sealed: Buffer }>('SELECT sealed FROM console.sessions');
