@@ -134,7 +134,7 @@ export function formView(reader: ConsoleReader, input: FormInput): FormView {
       kind,
       value: given[0] ?? '',
       options,
-      isOptional: !spec.isRequired && !spec.isNeeded && kind !== 'select',
+      isOptional: !spec.isRequired && !spec.isNeeded && kind !== 'select' && kind !== 'color',
       ...(fault && { fault: fault.text }),
       ...(fault?.lang && { faultLang: fault.lang }),
       ...(describedBy && { describedBy }),

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { richTextRules } from '#lib/contracts/rich-text.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { type Content, type DraftEdit, draftEditor } from '../../models/editor.ts';
-import { type ElementType, type FoundElement, findElement } from '../../models/read-model.ts';
+import { type ElementType, type FoundElement, findElement, newestVersion } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { FieldSpec } from '../../pages/form.ts';
@@ -69,16 +69,18 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     hidden: { draft, etag: edit.etag, base: JSON.stringify(edit.base) },
   });
   const [first = ''] = languages;
+  const shown = newestVersion(entry);
   const inputsOf = (language: string) =>
     fields
       .filter(({ isText = false }) => isText === (language !== '*'))
       .map(({ path, kind }) => {
+        const name = inputName(language, path);
         const text = language === '*' || language === first ? '' : values[inputName(first, path)]?.[0];
         return {
-          field: form.byName[inputName(language, path)],
+          field: form.byName[name],
           // In one column the text to translate stands above its field. Rich text would be its HTML.
           source: kind === 'rich' ? '' : text,
-          copyOp: text && `copy:${inputName(language, path)}`,
+          copyOp: text && !values[name]?.[0] && `copy:${name}`,
         };
       });
   const missingIn = (language: string) =>
@@ -110,7 +112,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
       preview: reader.t('elements.previewIn', { language: reader.languageName(language) }),
     })),
     previewUrl: `${href}/edit/preview`,
-    frameUrl: draft && withQuery(`${href}/versions/${draft}/page`, { language: languages[0] ?? '' }),
+    frameUrl: shown && withQuery(`${href}/versions/${shown.id}/page`, { language: first }),
     firstLanguage: first,
     common: inputsOf('*'),
     contrast: contrastText(reader, values['*:css.accent']?.[0]),
