@@ -35,7 +35,7 @@ import { brokers, readAll } from '../support/stores/kafka.ts';
 const ours = 'canary-of-the-leader-c41e07';
 const theirs = 'canary-of-the-owner-95b8d2';
 /** Transactions of a person who is erased; `CANARIES=10000` is a longer run. */
-const canaries = Number(process.env.CANARIES ?? 2);
+const canaries = Number(process.env.CANARIES ?? 1);
 
 describe.runIf(brokers)("answers to a peer's elements, at a leader of separate services", () => {
   let redis: Awaited<ReturnType<typeof startLocalRedis>>;
