@@ -99,9 +99,10 @@ export async function withoutFailure(
 ): Promise<string> {
   const { load, seconds } = await loadDuring(stage, event, flows);
   await expectStored(stage, load);
+  for (const failure of load.failures.slice(0, 10)) stage.say(failure);
   expectThat(
     load.failures.length === 0,
-    `${load.failures.length} of ${load.flows} flows failed:\n${load.failures.slice(0, 10).join('\n')}`,
+    `${load.failures.length} of ${load.flows} flows failed, such as: ${load.failures[0]}`,
   );
   return `${describe(load)}; the event took ${seconds.toFixed(0)} s`;
 }
