@@ -30,10 +30,11 @@ export const securedValues = {
 /** Where the certificate is in the pods of the stores. */
 const mounted = '/store-tls';
 const postgresSettings = [`ssl_cert_file=${mounted}/tls.crt`, `ssl_key_file=${mounted}/tls.key`];
+/** LOCAL is for commands in the pod, which cannot reach the pod through its Service. */
 const kafkaProperties = `
-listeners=PLAINTEXT://:9092,SASL_SSL://:9094,CONTROLLER://localhost:9093
-advertised.listeners=PLAINTEXT://trial-kafka:9092,SASL_SSL://trial-kafka:9094
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL
+listeners=PLAINTEXT://:9092,SASL_SSL://:9094,LOCAL://localhost:9095,CONTROLLER://localhost:9093
+advertised.listeners=PLAINTEXT://trial-kafka:9092,SASL_SSL://trial-kafka:9094,LOCAL://localhost:9095
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOCAL:PLAINTEXT,SASL_SSL:SASL_SSL
 inter.broker.listener.name=PLAINTEXT
 sasl.enabled.mechanisms=SCRAM-SHA-512
 listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
@@ -182,7 +183,7 @@ export async function changeKafkaUser(
       ? ['--delete-config', 'SCRAM-SHA-512']
       : ['--add-config', `SCRAM-SHA-512=[password=${change.password}]`];
   const program = ['java', '-Xmx64m', '-cp', '/opt/kafka/libs/*', 'kafka.admin.ConfigCommand'];
-  const target = ['--bootstrap-server', 'localhost:9092', '--alter', '--entity-type', 'users'];
+  const target = ['--bootstrap-server', 'localhost:9095', '--alter', '--entity-type', 'users'];
   await kubectl('exec', 'trial-kafka-0', '--', ...program, ...target, '--entity-name', user, ...words);
 }
 
