@@ -91,8 +91,8 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   backoff: (attempts: number, random: number, row: Row) => ReturnType<Backoff>;
   /**
    * Back-off of a failing target for all its deliveries, by its consecutive failures. After a failure on our
-   * side the target waits as long as after its first failure. Absent, or 0 for these facts: the target's other
-   * deliveries are attempted at once, one at a time.
+   * side the target waits as long as after its first failure. Absent or 0: the target's other deliveries are
+   * attempted at once, one at a time.
    */
   targetBackoff?: (failures: number, random: number, facts: Facts) => number;
   /** Called with the rows of one read, before they are attempted. */

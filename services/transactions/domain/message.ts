@@ -122,8 +122,8 @@ const outages = /^(?:auth|connection|dns|tls|timeout|not-configured|smtp-421|htt
 const outageWait = exponentialBackoff({ minMs: 250, maxMs: 10_000 });
 
 /**
- * The wait of a queue whose server is away. Without it, each waiting message would use up its own attempts, be
- * composed again for each (a PDF for a notification), and wait for up to an hour after the server's return.
+ * The wait of a queue whose server is away. Without it, each message would use up its own attempts and wait
+ * for up to an hour after the server's return.
  * @param failures in a row, of the queue.
  */
 export function outageBackoff(failures: number, random: number, { error }: { error: string | null }): number {

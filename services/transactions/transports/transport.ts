@@ -32,7 +32,7 @@ export type SendResult = { result: 'sent' } | { result: 'refused' | 'failed'; er
 
 export interface MailTransport {
   send(mail: OutgoingMail, signal: AbortSignal): Promise<SendResult>;
-  /** Connects and signs in, as for a mail. @returns the failure; undefined if the server is ready for mails. */
+  /** Connects and signs in, as for a mail. @returns the failure; undefined if the server is ready. */
   check(): Promise<SendResult | undefined>;
   close(): Promise<void>;
 }
