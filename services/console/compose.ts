@@ -20,7 +20,7 @@ import { createKeptPosts } from './sessions/kept-posts.ts';
 import { readForm } from './sessions/read-form.ts';
 import { requireSession } from './sessions/require-session.ts';
 import { createSessionStore } from './sessions/store.ts';
-import { createCookies } from './sign-in/cookies.ts';
+import { type ConsoleCookies, createCookies } from './sign-in/cookies.ts';
 import { createIssuer } from './sign-in/issuer.ts';
 import { mountSignIn } from './sign-in/routes.ts';
 import { readUser } from './sign-in/user.ts';
@@ -51,8 +51,9 @@ const sweepMs = 5 * 60_000;
 const sweepLimit = 1_000;
 /** Requests at a time, so that people in the console never slow down subjects. */
 const maxConcurrent = 16;
-/** As long as a page may wait for the API: many tabs that open at once wait for each other. */
-const maxWaitMs = 10_000;
+/** Of one session: many tabs that open at once wait for each other, and delay nobody else. */
+const maxOfSession = 4;
+const maxWaitMs = 30_000;
 
 /** Builds and wires the console. */
 export async function composeConsole(
@@ -98,7 +99,7 @@ export async function composeConsole(
     refuseOtherPaths,
     setHeaders,
     sendAssets(assets),
-    limitRequests(),
+    limitRequests(cookies),
     readForm(baseUrl),
     router.routes() as Koa.Middleware,
     requireSession({ baseUrl, cookies, store, kept, issuer }),
@@ -127,10 +128,11 @@ export async function composeConsole(
 }
 
 /** Lets requests wait for others, and refuses those that have waited for too long. */
-function limitRequests(): Koa.Middleware {
-  const limiter = createKeyedLimiter({ perKey: maxConcurrent, total: maxConcurrent });
-  return async (_ctx, next) => {
-    const leave = await limiter.enter('console', AbortSignal.timeout(maxWaitMs)).catch(() => {
+function limitRequests({ session }: ConsoleCookies): Koa.Middleware {
+  const limiter = createKeyedLimiter({ perKey: maxOfSession, total: maxConcurrent });
+  return async (ctx, next) => {
+    const key = session.read(ctx) ?? '';
+    const leave = await limiter.enter(key, AbortSignal.timeout(maxWaitMs)).catch(() => {
       throw fail('unavailable', 'Too many people use the console at the moment. Please try again.', {
         headers: { 'Retry-After': '2' },
         overload: true,

@@ -155,7 +155,7 @@ describe('a session of the console', () => {
     const busy = run('BEGIN; SELECT 1 FROM console.sessions FOR UPDATE; SELECT pg_sleep(2.2); COMMIT');
     await lockedSessions();
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => person.browser.fetch(`${instance.url}/console`)),
+      Array.from({ length: 20 }, () => person.browser.fetch(`${instance.url}/console/receipts`)),
     );
     await busy;
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
