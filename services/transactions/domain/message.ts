@@ -119,11 +119,11 @@ export function messageBackoff(attempts: number, random: number, { kind }: Pick<
 
 /** Failures of the mail server or the gateway itself. All other replies concern one message. */
 const outages = /^(?:auth|connection|dns|tls|timeout|not-configured|smtp-421|http-\d+)$/;
-const outageWait = exponentialBackoff({ minMs: 250, maxMs: 10_000 });
+const outageWait = exponentialBackoff({ minMs: 250, maxMs: 30_000 });
 
 /**
- * The wait of a queue whose server is away. Without it, each message would use up its own attempts and wait
- * for up to an hour after the server's return.
+ * The wait of a queue whose server is away. Without it, every message would be attempted again and again, and
+ * wait for up to an hour after the server's return.
  * @param failures in a row, of the queue.
  */
 export function outageBackoff(failures: number, random: number, { error }: { error: string | null }): number {
