@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 /**
- * A person at the first page of the console, who works by keyboard if there is JavaScript, else by mouse. What
- * they press and the pages that are loaded are counted.
+ * A person at the first page of the console, who works by keyboard if there is JavaScript, else by mouse.
+ * Presses and loaded pages are counted.
  */
 async function arrive(javaScriptEnabled: boolean) {
   const context: BrowserContext = await browser.newContext({ javaScriptEnabled, locale: 'en' });

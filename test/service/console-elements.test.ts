@@ -193,15 +193,23 @@ describe('elements in the console', () => {
     expect(await textOf(`${path}/edit`)).toContain('A longer letter');
   });
 
-  it('say how many people a major version asks again', async () => {
+  it('say how many people a major version asks again, which is what happens', async () => {
     const path = await create('Major');
     await write(path, letter);
     await activate(path);
+    const shop = await signIn(instance, 'admin');
+    const key = path.split('/').at(-1) ?? '';
+    const context = { subject: 'major', layoutData: { elements: [key] } };
+    const values = { [`element/processing/${key}/1.0`]: ['accepted'] };
+    expect((await shop.send('POST', '/consents/singlestep', { context, values })).ok).toBe(true);
+    const countValid = async () => (await (await shop.get(`/stats/valid?keys=${key}`)).json()) as object;
+    expect(await countValid()).toMatchObject({ values: [{ key, subjects: 1 }] });
     await write(path, { ...letter, 'en:usage': 'We call you.', 'fr:usage': 'Nous vous appelons.' });
     const html = await textOf(`${path}/activate`);
-    expect(html).toContain('0 people are asked again');
+    expect(html).toContain('1 person is asked again');
     expect((await activate(path, { type: 'MAJOR' })).status).toBe(303);
     expect(await textOf(path)).toContain('2.0');
+    expect(await countValid()).toMatchObject({ values: [{ key, subjects: 0 }] });
   });
 
   it('that two people edit keep the changes of both; where both changed the same, each is offered', async () => {

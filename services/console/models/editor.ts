@@ -64,7 +64,7 @@ interface Sent {
   open(more: object): Promise<void>;
 }
 
-/** The page of an editor: it changes its shape without saving, saves, and merges with what others have saved. */
+/** The page of an editor: changes its shape without saving, saves, merges with what others have saved. */
 export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
   router: Router,
   kit: RoomKit,

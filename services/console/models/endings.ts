@@ -41,7 +41,7 @@ const endings: readonly Ending[] = [
   },
 ];
 
-/** Whether the key must be typed before an entry is deleted: it was active, so people may have answered it. */
+/** Whether the key must be typed before an entry is deleted: people may have answered what was active. */
 function mustTypeKey({ versions }: Entry, act: Ending['act']): boolean {
   return act === 'delete' && versions.some(({ serial }) => serial);
 }

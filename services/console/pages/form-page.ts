@@ -39,7 +39,7 @@ export interface FormPage<Made> {
   /** Template of the page. Default: the page that asks before an act with consequences. */
   view?: string;
   /**
-   * Prefix of the messages of an act: `<words>Title` with `name`, `<words>Effect`, and `<words>` on the button.
+   * Prefix of the messages of an act: `<words>Title` with `name`, `<words>Effect`, `<words>` on the button.
    */
   words?: string;
   /** Whether the act ends something: its button is outlined. */
@@ -54,7 +54,7 @@ export interface FormPage<Made> {
   ask?(ctx: Context, reader: ConsoleReader): AskedForm | Promise<AskedForm>;
   /** Calls the API. After an ApiFailure the page is shown again, with the faults and what was typed. */
   send(ctx: Context, field: ReadField): Promise<Made>;
-  /** Answers the request after the success; a text opens the path above, which says the message `done.<text>`. */
+  /** Answers the request after the success; a text opens the path above, with the message `done.<text>`. */
   done: string | ((ctx: Context, made: Made) => unknown);
 }
 

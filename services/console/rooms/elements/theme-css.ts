@@ -10,7 +10,7 @@ export const defaultAccent = '#0b6b75';
 const rootRule = /(?<=^|\})\s*(?::root|\.accord)\s*\{([^{}]*)\}\s*/;
 const declaration = (name: string) => new RegExp(`\\s*--accord-${name}\\s*:\\s*([^;]*?)\\s*(;|$)`);
 
-/** Takes the controls out of the first rule for the whole page; a rule that becomes empty is taken out, too. */
+/** Takes the controls out of the first rule for the whole page; an empty rule is taken out, too. */
 export function splitCss(css: string): ThemeCss {
   const parts: ThemeCss = {};
   const own = css.replace(rootRule, (rule, block: string) => {
