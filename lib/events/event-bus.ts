@@ -26,7 +26,7 @@ export interface AccordEvent {
   traceparent?: string;
 }
 
-/** An event with its topic and its key, which keeps the events of an aggregate on one partition. */
+/** An event with its topic and its key. Events with the same topic and key are published in order. */
 export interface OutboundEvent {
   topic: Topic;
   key: string;
@@ -60,7 +60,7 @@ export function eachReplica(name: string, onGap: () => void): Reader {
 
 /**
  * Reacts to an event; the effect is durable when it resolves. Must be idempotent, because events may come
- * repeatedly and in any order. After an error the event is retried; after a {@link PoisonError} it becomes a
+ * repeatedly, also after later ones. After an error the event is retried; after a {@link PoisonError} it becomes a
  * dead letter.
  * @param arrivedAt on the clock of `performance.now()`; data read later is no older than the event.
  */
@@ -75,15 +75,22 @@ export interface Unsent {
   error: unknown;
 }
 
+/** An event that was not published, because an earlier one with its key must be published first. */
+export function heldBack({ event }: OutboundEvent): Unsent {
+  const error = new Error('An earlier event with the same key was not published.');
+  return { id: event.id, permanent: false, error };
+}
+
 /**
- * Carries events between services at least once: they may come repeatedly, late and in any order
- * (docs/reliability.md). An acknowledged event is stored by the broker or, in one process, applied by every
- * reader.
+ * Carries events between services at least once: they may come repeatedly and late. Those with the same key
+ * come first in the order in which they were written (docs/adr/0008-events-at-least-once.md). An acknowledged
+ * event is stored by the broker or, in one process, applied by every reader.
  */
 export interface EventBus {
   /**
    * Resolves with the events that were not acknowledged. They may have arrived all the same and are sent
-   * again unless they are `permanent`. Never rejects.
+   * again unless they are `permanent`. No event is published after an earlier one of its key that must be
+   * sent again. Never rejects.
    */
   publish(events: readonly OutboundEvent[]): Promise<readonly Unsent[]>;
   /** Topics that cannot be written now; others are not affected. */

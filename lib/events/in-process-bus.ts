@@ -1,6 +1,6 @@
 import type { KafkaSecurity } from '#lib/config/kafka-security.ts';
 import { createEventApplier, type Subscription } from '#lib/events/apply-event.ts';
-import type { EventBus, OutboundEvent, Unsent } from '#lib/events/event-bus.ts';
+import { type EventBus, heldBack, type OutboundEvent, type Unsent } from '#lib/events/event-bus.ts';
 import { type EventContract, readEventContract } from '#lib/events/event-contract.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { EventMetrics } from '#lib/observability/metrics/event-metrics.ts';
@@ -47,17 +47,23 @@ export function createInProcessBus(options: Options): EventBus {
     return { id: event.id, permanent: false, error: new Error('A reader failed to apply the event.') };
   }
 
-  /** Keeps the order of events with the same key, as Kafka does. */
+  /** Delivers the events of one key. The first one that must be sent again ends it. */
+  async function deliverInOrder(queue: readonly OutboundEvent[], arrivedAt: number): Promise<Unsent[]> {
+    const unsent: Unsent[] = [];
+    for (const [index, each] of queue.entries()) {
+      const failed = await deliver(each, arrivedAt);
+      if (failed) unsent.push(failed);
+      if (failed?.permanent === false) return [...unsent, ...queue.slice(index + 1).map(heldBack)];
+    }
+    return unsent;
+  }
+
   async function deliverAll(events: readonly OutboundEvent[]): Promise<Unsent[]> {
     const arrivedAt = performance.now();
     const unsent: Unsent[] = [];
     const queues = Map.groupBy(events, ({ topic, key }) => `${topic} ${key}`).values();
     const deliverQueues = async () => {
-      for (const queue of queues)
-        for (const each of queue) {
-          const failed = await deliver(each, arrivedAt);
-          if (failed) unsent.push(failed);
-        }
+      for (const queue of queues) unsent.push(...(await deliverInOrder(queue, arrivedAt)));
     };
     await Promise.all(Array.from({ length: maxConcurrent }, deliverQueues));
     return unsent;

@@ -120,17 +120,22 @@ export function createOutboxRelay(options: Options): OutboxRelay {
   };
 }
 
-/** @param pausedTopics are skipped, so that their rows do not take the place of others. */
+/**
+ * Leases rows in the order of their keys: the first row of a key together with the rows that closely follow
+ * it. A later row is not leased without the first, which may be leased by another relay or wait for a retry.
+ * @param pausedTopics are skipped, so that their rows do not take the place of others.
+ */
 const claim = (pausedTopics: readonly Topic[]) => sql`
   UPDATE outbox AS o
      SET lease_until = now() + ${leaseSeconds} * interval '1 second', attempts = o.attempts + 1
-   WHERE o.id IN (
-           SELECT c.id FROM outbox AS c
-            WHERE c.topic <> ALL(${pausedTopics}::text[]) AND c.not_before <= now()
-              AND (c.lease_until IS NULL OR c.lease_until < now())
-            ORDER BY c.id
-            LIMIT ${batchSize}
-              FOR UPDATE SKIP LOCKED)
+    FROM (SELECT c.id, c.topic, c.key FROM outbox AS c
+           WHERE c.topic <> ALL(${pausedTopics}::text[]) AND c.not_before <= now()
+             AND (c.lease_until IS NULL OR c.lease_until < now())
+             AND NOT EXISTS (SELECT FROM outbox AS e WHERE e.topic = c.topic AND e.key = c.key AND e.id < c.id)
+           ORDER BY c.id
+           LIMIT ${batchSize}
+             FOR UPDATE SKIP LOCKED) AS first
+   WHERE o.topic = first.topic AND o.key = first.key AND o.id < first.id + ${batchSize}
   RETURNING o.id, o.topic, o.key, o.event`;
 
 const idsOf = (rows: readonly OutboxRow[]) => rows.map((row) => row.id);

@@ -106,6 +106,58 @@ describe('the outbox relay', () => {
     expect(rounds).toEqual([['a', 'b', 'c'], ['b'], ['b']]);
   });
 
+  test('publishes no event before an earlier one of its key that failed, and those of other keys meanwhile', async () => {
+    const db = await openDatabase();
+    const sent: string[] = [];
+    let isUp = false;
+    const relay = startRelay(db, async (events) => {
+      const lost = events.filter(({ key }) => key === 'a' && !isUp);
+      sent.push(...events.filter((each) => !lost.includes(each)).map(({ event }) => event.id));
+      return lost.map(({ event }) => ({ id: event.id, permanent: false, error: new Error('no answer') }));
+    });
+    for (const subject of ['a', 'a', 'b']) await write(db, { subject });
+    const ids = (
+      await db.query<{ id: string }>(sql`SELECT o.event_id AS id FROM outbox AS o ORDER BY o.id`)
+    ).map(({ id }) => id);
+    await expect.poll(() => sent).toEqual([ids[2]]);
+    // The first event is retried later than the second.
+    const delay = sql`
+      UPDATE outbox SET not_before = now() + interval '1 hour'
+       WHERE event_id = ${ids[0]} AND lease_until IS NULL AND attempts > 0 RETURNING id`;
+    await expect.poll(async () => (await db.query(delay)).length).toBe(1);
+    isUp = true;
+    await db.query(sql`UPDATE outbox SET not_before = now() WHERE event_id = ${ids[1]}`);
+    for (const subject of ['a', 'c']) await write(db, { subject });
+    relay.wake();
+    await expect.poll(() => sent.length).toBe(2);
+    expect(ids.slice(0, 2)).not.toContain(sent[1]);
+    await db.query(sql`UPDATE outbox SET not_before = now()`);
+    relay.wake();
+    await expect.poll(() => countRows(db)).toBe(0);
+    expect(sent.slice(2, 4)).toEqual(ids.slice(0, 2));
+    expect(sent.length).toBe(5);
+  });
+
+  test('publishes no event of a key while another relay publishes an earlier one', async () => {
+    const db = await openDatabase();
+    const ids: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const publish: Publish = async (events) => {
+      ids.push(...events.map(({ event }) => event.id));
+      if (events.some(({ event }) => event.subject === 'a')) await gate.promise;
+      return [];
+    };
+    for (let relay = 0; relay < 3; relay += 1) startRelay(db, publish);
+    await write(db, { subject: 'a' });
+    await expect.poll(() => ids.length).toBe(1);
+    await write(db, { subject: 'a' });
+    await write(db, { subject: 'b' });
+    await expect.poll(() => ids.length).toBe(2);
+    gate.resolve();
+    await expect.poll(() => countRows(db)).toBe(0);
+    expect(new Set(ids).size).toBe(3);
+  });
+
   test('publishes to one topic while many events wait for another', async () => {
     const db = await openDatabase();
     for (let index = 0; index < 3; index += 1)

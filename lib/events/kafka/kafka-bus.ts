@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createEventApplier, type Subscription } from '#lib/events/apply-event.ts';
-import type { EventBus, OutboundEvent, Topic, Unsent } from '#lib/events/event-bus.ts';
+import {
+  type EventBus,
+  heldBack,
+  type OutboundEvent,
+  type Topic,
+  type Unsent,
+} from '#lib/events/event-bus.ts';
 import type { EventContract } from '#lib/events/event-contract.ts';
 import { createKafkaConnection, type KafkaAddress } from '#lib/events/kafka/kafka-client.ts';
 import { createReaderLoop, type ReaderLoop } from '#lib/events/kafka/reader-loop.ts';
@@ -59,14 +65,19 @@ export function createKafkaBus(options: Options): EventBus {
     subscribe: (topic, reader, handler) => addLoop({ topic, reader, handler }),
     async publish(events) {
       const refused: Unsent[] = [];
-      const byTopic = new Map<Topic, OutboundEvent[]>();
-      for (const each of events) {
-        const refusal = contract.refusal(each.topic, each.event);
-        if (refusal) refused.push({ id: each.event.id, ...refusal });
-        else byTopic.set(each.topic, [...(byTopic.get(each.topic) ?? []), each]);
-      }
+      const blocked = new Set<string>();
+      const allowed = events.filter((each) => {
+        const { topic, key, event } = each;
+        const refusal = contract.refusal(topic, event);
+        const isBlocked = blocked.has(`${topic} ${key}`);
+        if (isBlocked) refused.push(heldBack(each));
+        else if (refusal) refused.push({ id: event.id, ...refusal });
+        if (refusal?.permanent === false) blocked.add(`${topic} ${key}`);
+        return !refusal && !isBlocked;
+      });
       // A missing topic must not affect the events of other topics.
-      const unsent = await Promise.all([...byTopic].map(([topic, group]) => send(topic, group)));
+      const byTopic = [...Map.groupBy(allowed, ({ topic }) => topic)];
+      const unsent = await Promise.all(byTopic.map(([topic, group]) => send(topic, group)));
       return [...refused, ...unsent.flat()];
     },
     start() {

@@ -151,7 +151,11 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       'are refused %s, for good when no newer release can be at work any more, and the others go',
       async (_what, changes) => {
         const [young, old] = [sampleEvent(changes), sampleEvent({ ...changes, time: yesterday })];
-        const sent = [outbound(), outbound(young), outbound(old), outbound()];
+        // Each under a key of its own.
+        const sent = [outbound(), outbound(young), outbound(old), outbound()].map((each) => ({
+          ...each,
+          key: each.event.id,
+        }));
         const applied: AccordEvent[] = [];
         const bus = await running((made) =>
           made.subscribe('accord.consents', testReader(), collect(applied, sent)),
@@ -168,6 +172,22 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
         expect(applied.map(({ id }) => id)).not.toContain(young.id);
       },
     );
+
+    test('wait for an earlier one with the same key that was refused, and no others do', async () => {
+      const refused = { ...sampleEvent(), type: 'io.accord.consent.created.v9' };
+      const [waiting, other] = [sampleEvent(), sampleEvent()];
+      const sent = [outbound(refused), outbound(waiting), { ...outbound(other), key: 'another' }];
+      const applied: AccordEvent[] = [];
+      const bus = await running((made) =>
+        made.subscribe('accord.consents', testReader(), collect(applied, sent)),
+      );
+      const unsent = await bus.publish(sent);
+      expect(unsent).toMatchObject([
+        { id: refused.id, permanent: false },
+        { id: waiting.id, permanent: false },
+      ]);
+      await expect.poll(() => applied).toEqual([other]);
+    });
 
     test('are refused for good larger than 16 KiB, and the others go', async () => {
       const broken = sampleEvent({ source: `https://consent.example.org/${'x'.repeat(17_000)}` });
