@@ -3276,7 +3276,7 @@ export interface components {
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
-            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, expired */
+            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired */
             reason?: string;
             /**
              * Format: date-time

@@ -62,8 +62,8 @@ export interface PageFault {
   /** The element's identifier, or `info`, `comment`. */
   identifier: string;
   /**
-   * `required`, `not-refusable`, `too-long`, `too-many`, `not-an-option`, `invalid-text`; other codes get a
-   * general text.
+   * `required`, `not-refusable`, `too-long`, `too-long-together`, `too-many`, `not-an-option`,
+   * `invalid-text`; other codes get a general text.
    */
   code: string;
   /** Only for JSON clients: pages have their own text for every code. */

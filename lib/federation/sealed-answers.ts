@@ -45,8 +45,8 @@ export type Opened =
 
 const type = 'accord-answers';
 const stepBytes = 1_024;
-/** The maximum length of `sealed` in openapi.yaml. */
-const maxSealLength = 2 * 1024 * 1024;
+/** The maximum length of a sealed part (openapi.yaml, `Submission`). */
+export const maxSealedLength = 2 * 1024 * 1024;
 
 /**
  * Digest of the elements that were asked of an owner: SHA-256 over the canonical JSON (RFC 8785) of {info,
@@ -79,7 +79,7 @@ export function openAnswers(
   sealed: string,
   { keys, now }: { keys: readonly (JWK & { kid: string })[]; now: Date },
 ): Opened {
-  const jwe = sealed.length <= maxSealLength ? readCompact(sealed) : undefined;
+  const jwe = sealed.length <= maxSealedLength ? readCompact(sealed) : undefined;
   const header = jwe && readHeader(jwe);
   if (!header) return { opened: false, fault: 'form' };
   const key = keys.find(({ kid }) => kid === header.kid);

@@ -134,6 +134,32 @@ describe('answers to a peer’s elements', () => {
     expect(JSON.stringify(result)).not.toContain('"accepted"]');
   });
 
+  it('are refused if they are larger than the peer accepts, and the longest is named', async () => {
+    const keys = Array.from({ length: 70 }, (_, index) => `wish.${index + 10}`);
+    await keep([sharedInformation, ...keys.map((key) => ({ ...wishes, key }))]);
+    const elements = keys.map((key) => `${key}@${at}`);
+    // JSON writes a control character as six.
+    const answer = (count: number) => ['\u0001'.repeat(count)];
+    const named = keys.map((key) => theirs('1.0', 'preference', key));
+    const send = (count: number, longest: string) =>
+      check(Object.fromEntries(named.map((name) => [name, answer(name === longest ? 4_000 : count)])), {
+        elements,
+      });
+    const longest = named[42] as string;
+    expect(await send(3_900, longest)).toEqual({
+      outcome: 'invalid',
+      faults: [
+        {
+          pointer: `/${longest.replaceAll('/', '~1')}`,
+          code: 'too-long-together',
+          detail: 'is too long together with the other answers to this peer',
+        },
+      ],
+    });
+    const [part] = await partsOf(send(3_600, longest));
+    expect(Object.values((await read(part)).answers).length).toBe(keys.length);
+  });
+
   it('are sealed without an optional element that the page did not show', async () => {
     const post = {
       'accord-shown': [own, theirs()],

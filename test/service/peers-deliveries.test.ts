@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
+import { maxSealedLength } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { listPeers } from '../../services/peers/queries/peers.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
@@ -123,6 +124,14 @@ describe('a part of the answers that is released', () => {
       verdict: 'refused',
       reason: 'stale',
     });
+  });
+
+  it('is refused and not sent if it is larger than its owner accepts', async () => {
+    const sid = await clinic.release(lab, { sealed: 'a'.repeat(maxSealedLength + 1) });
+    const verdict = { verdict: 'refused', reason: 'too-large' };
+    expect(await outcomeOf(sid)).toEqual({ submission: sid, peer: lab.url, ...verdict });
+    expect(owner.came).toEqual([]);
+    await nothingWaits();
   });
 
   it('whose reply was lost gets the same verdict when it is sent again', async () => {

@@ -1,8 +1,11 @@
 import type { AnswerCheck, CheckedAnswer, FormsOperations } from '#lib/contracts/forms.ts';
+import type { SealedPart } from '#lib/contracts/parts.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import { maxSealedLength } from '#lib/federation/sealed-answers.ts';
 import { type ActiveItem, checkAnswers } from '../domain/check-answers.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import { formatIdentifier, formatReference } from '../domain/identifiers.ts';
-import { type GivenAnswers, readAnswers } from '../domain/read-answers.ts';
+import { type GivenAnswers, pointerTo, readAnswers } from '../domain/read-answers.ts';
 import { type ActiveRow, markAnswered, readSerials } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
 import { type CurrentForm, elementsOf, readForm } from './read-form.ts';
@@ -37,11 +40,13 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
-    // An entry without earlier answers was deleted meanwhile: check again without it.
-    if (!(await markRows(rowsOf(answers, current)))) return check(input);
     const until = new Date(input.sealUntil);
     const { subjectInfos } = input;
     const parts = sealParts(result, current.peers, { leader: instance.baseUrl, until, subjectInfos });
+    const faults = sizeFaults(parts, result.answers, given);
+    if (faults.length > 0) return { outcome: 'invalid', faults };
+    // An entry without earlier answers was deleted meanwhile: check again without it.
+    if (!(await markRows(rowsOf(answers, current)))) return check(input);
     return { outcome: 'valid', language, info, answers, unanswered, parts };
   };
 
@@ -82,6 +87,25 @@ function peerInformations({ peers }: CurrentForm): [string, ActiveItem][] {
 /** The key of a peer's element contains a host. */
 function isOfPeer({ identifier }: { identifier: string }): boolean {
   return identifier.includes('@');
+}
+
+/** A fault of the longest answer of each part that is larger than its owner accepts. */
+function sizeFaults(
+  parts: readonly SealedPart[],
+  answers: readonly CheckedAnswer[],
+  { elements }: GivenAnswers,
+): Fault[] {
+  const lengthOf = ({ value }: CheckedAnswer) => value.join('').length;
+  const tooLarge = parts.filter(({ sealed }) => sealed.length > maxSealedLength);
+  return tooLarge.flatMap((part) => {
+    const owned = answers.filter(({ identifier }) =>
+      part.elements.some((element) => element.identifier === identifier),
+    );
+    const [longest] = owned.sort((one, other) => lengthOf(other) - lengthOf(one));
+    const given = elements.find(({ identifier }) => identifier === longest?.identifier);
+    const detail = 'is too long together with the other answers to this peer';
+    return given ? [{ pointer: pointerTo(given.name), code: 'too-long-together', detail }] : [];
+  });
 }
 
 /** The entries that the records will refer to. */

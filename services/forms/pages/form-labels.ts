@@ -38,6 +38,7 @@ const faultCodes = [
   'required',
   'not-refusable',
   'too-long',
+  'too-long-together',
   'too-many',
   'not-an-option',
   'invalid-text',

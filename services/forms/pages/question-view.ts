@@ -223,7 +223,14 @@ function preferenceSpecifics({ content }: PreferenceElement, reader: Reader): Sp
   };
 }
 
-const knownFaults = new Set(['not-refusable', 'too-long', 'too-many', 'not-an-option', 'invalid-text']);
+const knownFaults = new Set([
+  'not-refusable',
+  'too-long',
+  'too-long-together',
+  'too-many',
+  'not-an-option',
+  'invalid-text',
+]);
 
 function faultText(element: FormElement, control: Control, page: FormPage, reader: Reader): string | null {
   const fault = page.faults.find(({ identifier }) => identifier === element.identifier);

@@ -4,9 +4,10 @@ import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transa
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import type { AttemptResult } from '#lib/deliveries/delivery-kind.ts';
 import { Failure } from '#lib/errors/fail.ts';
+import { maxSealedLength } from '#lib/federation/sealed-answers.ts';
 import { type PeerClient, peerUnavailable } from '../client/peer-client.ts';
 import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
-import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
+import type { AttemptFacts, PeerRow, Verdict } from '../domain/delivery.ts';
 import type { PeerDescription } from '../domain/description.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { readPairedKeys } from '../queries/peer-keys.ts';
@@ -103,7 +104,7 @@ async function sendOrder(
 ): Promise<Attempt> {
   try {
     if (!(await dependencies.hasCapability(row.url, row.signing, name)))
-      return { kind: 'refused', facts: { isUnsupported: true } };
+      return ended({ verdict: row.kind === 'erase' ? 'erasure-unsupported' : 'unsupported' });
   } catch (error) {
     return failed(describeFailure(error));
   }
@@ -121,6 +122,9 @@ async function sendPart(
   const part = await readPart(sid);
   if (!part) return { kind: 'obsolete', facts: {} };
   if (part.location !== url) return failed('The part belongs to another peer.', true);
+  // Releases before this check stored such parts. Their owner could never accept them.
+  if (part.submission.sealed.length > maxSealedLength)
+    return ended({ verdict: 'refused', reason: 'too-large' });
   const body = bytesOf(part.submission);
   const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
   return readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
@@ -204,6 +208,11 @@ function readVerdict(reply: Reply, possible: readonly string[]): Attempt {
   if (!('verdict' in content) || !possible.includes(content.verdict))
     return failed('The acknowledgement of the peer contains no verdict that answers this request.');
   return { kind: content.verdict === 'refused' ? 'refused' : 'done', facts: { acknowledgement: reply } };
+}
+
+/** Ends a delivery with a verdict of this instance, without an acknowledgement. */
+function ended(verdict: Verdict): Attempt {
+  return { kind: 'refused', facts: { verdict } };
 }
 
 function failed(error: string, own = false): Attempt {

@@ -1,3 +1,4 @@
+import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Decision, PeerSummary } from '#lib/contracts/parts.ts';
 import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
@@ -30,11 +31,14 @@ export interface PeerRow extends DeliveryName, DueRow {
   traceparent: string | null;
 }
 
+/** A verdict as it is reported to transactions. */
+export type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
+
 /** What is recorded of an attempt. */
 export interface AttemptFacts {
   acknowledgement?: Acknowledgement;
-  /** Whether the peer lacks the capability. */
-  isUnsupported?: boolean;
+  /** A verdict of this instance that ends the delivery. */
+  verdict?: Verdict;
   /** @param own the failure is ours. */
   failure?: { own: boolean; error: string };
 }

@@ -2,13 +2,12 @@ import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
-import type { PeerDeliveryKind } from '../domain/delivery.ts';
+import type { PeerDeliveryKind, Verdict } from '../domain/delivery.ts';
 import {
   deferRollback,
   deleteOverdue,
   listUndecided,
   stopAsking,
-  type Verdict,
   verdictEvent,
 } from '../queries/deliveries.ts';
 

@@ -1,4 +1,3 @@
-import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Decision, OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
@@ -6,7 +5,7 @@ import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { type NewEvent, newEvent, outboxRows } from '#lib/events/outbox.ts';
 import { currentTraceparent } from '#lib/observability/tracing.ts';
-import type { AttemptFacts, DeliveryName, PeerDeliveryKind, PeerRow } from '../domain/delivery.ts';
+import type { AttemptFacts, DeliveryName, PeerDeliveryKind, PeerRow, Verdict } from '../domain/delivery.ts';
 
 export interface NewDelivery extends DeliveryName {
   decision: Decision | null;
@@ -74,9 +73,6 @@ export async function lockDeliveries(tx: Queries, names: readonly DeliveryName[]
               AND (d.kind, d.peer_url, d.sid) <= (g.kind, g.url, g.sid) FOR UPDATE) AS l`);
 }
 
-/** A verdict as it is reported to transactions. */
-export type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
-
 /**
  * The verdict as transactions gets it: `noted` and `refused` on an erasure are renamed, so that they differ
  * from verdicts on the part.
@@ -114,11 +110,7 @@ export async function endDeliveries(
       ...newEvent(verdictEvent(name, verdict, source)),
       ...(traceparent && { traceparent }),
     });
-    if (facts.isUnsupported)
-      return {
-        ...name,
-        event: eventOf({ verdict: kind === 'erase' ? 'erasure-unsupported' : 'unsupported' }),
-      };
+    if (facts.verdict) return { ...name, event: eventOf(facts.verdict) };
     if (!facts.acknowledgement) return name;
     const { jws: receipt, content } = facts.acknowledgement;
     if ('decision' in content) return { ...name, receipt, verdict: content.decision };
