@@ -1,7 +1,7 @@
-import type { JWK } from 'jose';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { composeCheckpoints } from '#lib/audit/checkpoints.ts';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
@@ -18,14 +18,14 @@ import { createKeyRefresher } from './commands/refresh-keys.ts';
 import { subscribePeers } from './consumers/subscribe.ts';
 import { createAcknowledgementSigner } from './domain/acknowledgement.ts';
 import { describeInstance, signDescription } from './domain/description.ts';
-import { type OwnKey, signClaims } from './domain/signatures.ts';
+import { signClaims } from './domain/signatures.ts';
 import { createPeerAuthentication } from './handlers/authenticate.ts';
 import { catalogueHandlers } from './handlers/catalogue.ts';
 import { pairingHandlers } from './handlers/pairing.ts';
 import { partHandlers } from './handlers/parts.ts';
 import { createPeerLimiter } from './handlers/peer-limiter.ts';
 import { peerHandlers } from './handlers/peers.ts';
-import { createChangeAnnouncer, createKeyAnnouncer } from './jobs/announce.ts';
+import { createAnnouncer } from './jobs/announce.ts';
 import { createOverdueSweeper } from './jobs/end-overdue.ts';
 import { createDeliveryJob } from './jobs/peer-deliveries.ts';
 import { createCatalogueRefresher } from './jobs/refresh-catalogues.ts';
@@ -44,15 +44,14 @@ interface Options extends ServiceParts {
     plainLoopback: boolean;
   };
   /** Private keys, newest first. The first signs requests and documents, the last the self-description. */
-  signingKeys: readonly OwnKey[];
-  sealingKeys: readonly JWK[];
+  signingKeys: readonly PrivateKey[];
+  sealingKeys: readonly PrivateKey[];
 }
 
 /** Peers in metrics, those with the longest backlog first. */
 const maxMeasuredPeers = 50;
 /** The delivery engine limits requests per peer. A limit per host would delay other peers on that host. */
 const deliveryLimits = { perHost: 64, total: 64 };
-const everyMinuteMs = 60_000;
 
 /** Builds and wires the peers service. Tests run its background jobs themselves. */
 export async function composePeers(options: Options) {
@@ -86,38 +85,35 @@ export async function composePeers(options: Options) {
     sign: (claims) => signClaims(claims, { type: 'accord-checkpoint+jwt', key: signingKey }),
     wake: relay.wake,
   });
-  const tokens = createRepeatedWork({
-    everyMs: everyMinuteMs,
-    work: () => deleteExpiredTokens(db),
-    onError: (error) => log.warn('failed to delete expired token ids; retried in a minute', { error }),
-  });
-  const knownPeers = createRepeatedWork({
-    everyMs: everyMinuteMs,
-    work: async () => forms.setKnownPeers(await listPeerIds(db)),
-    onError: (error) => log.warn('failed to send the list of peers to forms; retried in a minute', { error }),
-  });
+  const everyMinute = (task: string, work: () => Promise<unknown>) =>
+    createRepeatedWork({
+      everyMs: 60_000,
+      work,
+      onError: (error) => log.warn(`failed to ${task}; retried in a minute`, { error }),
+    });
+  const tokens = everyMinute('delete expired token ids', () => deleteExpiredTokens(db));
+  const sendPeers = async () => forms.setKnownPeers(await listPeerIds(db));
+  const knownPeers = everyMinute('send the list of peers to forms', sendPeers);
   const dependencies: Dependencies = {
     ...calling,
     auth,
     forms,
     transactions,
-    refreshKeysOnDemand: createKeyRefresher({ ...calling, minSeconds: 60 }),
+    refreshKeys: createKeyRefresher(calling),
     baseUrl,
     plainLoopback: settings.plainLoopback,
     ownKids,
     ownDescription: () => signDescription(description, vouchingKey),
     recordRejection: (reason) => metrics?.peers.rejected(reason),
     wakeRelay: relay.wake,
-    wake() {
+    afterPairingChange() {
       relay.wake();
       catalogues.wake();
+      return knownPeers.runOnce();
     },
-    updateForms: knownPeers.runOnce,
   };
-  const refreshKeysPeriodically = createKeyRefresher({ ...calling, minSeconds: 600 });
-  const catalogues = createCatalogueRefresher({ ...dependencies, refreshKeysPeriodically });
-  const keyAnnouncer = createKeyAnnouncer(calling, signingKey.kid);
-  const changeAnnouncer = createChangeAnnouncer(dependencies);
+  const catalogues = createCatalogueRefresher(dependencies);
+  const announcer = createAnnouncer({ ...dependencies, kid: signingKey.kid });
   // A client of its own, so that deliveries do not wait for reads of catalogues.
   const deliveryOutbound = createOutboundClient({ allowedNetworks, limits: deliveryLimits });
   const deliveryClient = createPeerClient({ outbound: deliveryOutbound, ...clientOptions });
@@ -131,9 +127,9 @@ export async function composePeers(options: Options) {
   };
   const deliveries = createDeliveryJob(deliveryDependencies);
   const overdue = createOverdueSweeper(deliveryDependencies);
-  subscribePeers({ bus, db, wake: deliveries.wake, announce: changeAnnouncer.announce });
+  subscribePeers({ bus, db, wake: deliveries.wake, announce: announcer.announce });
 
-  const jobs = [relay, tokens, inbox, catalogues, keyAnnouncer, knownPeers, audit, checkpoints.signer];
+  const jobs = [relay, tokens, inbox, catalogues, announcer, knownPeers, audit, checkpoints.signer];
   const peerLimiter = createPeerLimiter({
     sinceOthersMs: () => options.guard?.load().sinceOthersMs ?? Number.POSITIVE_INFINITY,
   });
@@ -164,10 +160,9 @@ export async function composePeers(options: Options) {
     endOverdue: overdue.runOnce,
     async start() {
       for (const job of [...jobs, deliveries, overdue]) job.start();
-      for (const job of [knownPeers, keyAnnouncer]) void job.runOnce();
+      for (const job of [knownPeers, announcer]) void job.runOnce();
     },
     async stop() {
-      changeAnnouncer.stop();
       await overdue.stop();
       await deliveries.stop();
       await outbound.stop();

@@ -33,10 +33,9 @@ async function newPartner(): Promise<Partner> {
 const removalDependencies = () => ({
   db: here.db,
   baseUrl: 'http://here.test',
-  wake: () => {},
   client: { send: async () => ({}) },
   auth: { spendPairingKeys: async () => ({}) },
-  updateForms: async () => {},
+  afterPairingChange: async () => {},
 });
 let lab: Partner;
 beforeEach(async () => {

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createChangeAnnouncer } from '../../services/peers/jobs/announce.ts';
+import { createAnnouncer } from '../../services/peers/jobs/announce.ts';
 import { markSent, scheduleSoon } from '../../services/peers/queries/catalogues.ts';
+import { markKeyKnown } from '../../services/peers/queries/peer-keys.ts';
 import { type PeersService, startPeers } from '../support/instances/peers-service.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 import { patience } from '../support/run/patience.ts';
@@ -24,10 +25,11 @@ afterAll(async () => {
   await here?.stop();
 });
 
+const kid = 'our-current-key';
 /** Addresses of those that were told, in order. */
 let told: string[];
 let answer: (url: string) => Promise<{ status: number }>;
-let announcer: ReturnType<typeof createChangeAnnouncer>;
+let announcer: ReturnType<typeof createAnnouncer>;
 beforeEach(async () => {
   told = [];
   answer = async () => ({ status: 204 });
@@ -35,14 +37,15 @@ beforeEach(async () => {
     send: async ({ method, url, path }: { method: string; url: string; path: string }) => {
       expect([method, path]).toEqual(['POST', '/federation/ping']);
       told.push(url);
-      return { ...(await answer(url)), content: undefined, bytes: 0 };
+      return { ...(await answer(url)), content: undefined };
     },
   };
-  announcer = createChangeAnnouncer({
+  announcer = createAnnouncer({
     db: here.db,
     client,
     forms: here.forms.operations,
     log: createLogger({ level: 'silent' }),
+    kid,
   });
   await share({ shared: false });
   await letAllLook();
@@ -64,6 +67,7 @@ async function letAllLook(): Promise<void> {
       limit: 1,
     });
     await markSent(here.db, id, state);
+    await markKeyKnown(here.db, id, kid);
   }
 }
 const urlOf = (name: 'clinic' | 'lab') => partners[name].peer.url;
@@ -128,6 +132,18 @@ describe('a change of the catalogue', () => {
       timeout: 5_000,
     });
     expect(told.filter((url) => url === urlOf('lab'))).toHaveLength(1);
+  });
+
+  it('is not announced twice to a peer that learns our current key by the same ping', async () => {
+    await here.db.query(sql`UPDATE peers SET knows_kid = 'former' WHERE id = ${partners.lab.id}`);
+    await announcer.runOnce();
+    await vi.waitFor(() => expect(told).toEqual([urlOf('lab')]), patience);
+    const known = sql`SELECT p.knows_kid AS kid FROM peers AS p WHERE p.id = ${partners.lab.id}`;
+    await vi.waitFor(async () => expect(await here.db.one(known)).toEqual({ kid }), patience);
+    await announcer.runOnce();
+    await share({ shared: true, sharedWith: [partners.clinic.id] });
+    announcer.announce();
+    await vi.waitFor(() => expect(told).toEqual([urlOf('lab'), urlOf('clinic')]), patience);
   });
 
   it('is not announced again after a failed ping', async () => {

@@ -1,17 +1,15 @@
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundRefused } from '#lib/outbound/targets.ts';
 import { descriptionFaults, type PeerDescription, readDescription } from '../domain/description.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
-import type { OwnKey } from '../domain/signatures.ts';
 
 export interface PeerReply {
   status: number;
   /** Parsed JSON; undefined if the body is not JSON. */
   content: unknown;
-  /** Size of the body. */
-  bytes: number;
 }
 
 /** Calls other instances through the guarded client (lib/outbound), with signed requests. */
@@ -33,7 +31,7 @@ export interface PeerClient {
 interface Options {
   outbound: Pick<OutboundClient, 'request'>;
   baseUrl: string;
-  signingKey: OwnKey;
+  signingKey: PrivateKey;
   /** Thumbprints of all keys of this instance. */
   ownKids: ReadonlySet<string>;
   /** Called with the `Date` of each reply to a signed request. */
@@ -77,7 +75,7 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
         maxBytes,
       });
       onDate(url, reply.headers.date === undefined ? undefined : new Date(reply.headers.date));
-      return { status: reply.status, content: parse(reply.body), bytes: reply.body.byteLength };
+      return { status: reply.status, content: parse(reply.body) };
     },
   };
 }

@@ -3,14 +3,14 @@ import { fail } from '#lib/errors/fail.ts';
 import type { PeerClient } from './peer-client.ts';
 
 /** Longer catalogues are cut. */
-const catalogueLimits = { pages: 100, entries: 2_000, bytes: 32 * 2 ** 20 };
+const catalogueLimits = { pages: 100, entries: 2_000, characters: 32 * 2 ** 20 };
 
 /** A page has 1 MiB of entries, or one entry of 2 MiB; twice that, because JSON may escape characters. */
 const maxPageBytes = 4 * 2 ** 20;
 /** How often a catalogue is read from the start if it changes between two pages. */
 const maxReads = 3;
 
-type Page = Omit<components['schemas']['SharedModels'], 'asOf'> & { bytes: number };
+type Page = Omit<components['schemas']['SharedModels'], 'asOf'>;
 
 interface Options {
   client: Pick<PeerClient, 'send'>;
@@ -38,7 +38,7 @@ export async function readCatalogue(options: Options): Promise<Reading> {
 /** @returns undefined if the catalogue changed between two pages. */
 async function readFromStart({ client, url, known, store, signal }: Options): Promise<Reading | undefined> {
   let state: string | undefined;
-  let left = { ...catalogueLimits };
+  const left = { ...catalogueLimits };
   let query = known === null ? '' : `?since=${encodeURIComponent(known)}`;
   for (;;) {
     if (signal.aborted) throw unreadable('it took too long');
@@ -47,14 +47,11 @@ async function readFromStart({ client, url, known, store, signal }: Options): Pr
     if (page.unchanged && page.state === known) return { state: known, cut: false };
     state = page.state;
     await store(page.entries.slice(0, left.entries), state);
-    left = {
-      pages: left.pages - 1,
-      entries: left.entries - page.entries.length,
-      bytes: left.bytes - page.bytes,
-    };
-    if (left.entries < 0) return { state, cut: true };
-    if (page.next === null) return { state, cut: false };
-    if (left.pages <= 0 || left.entries === 0 || left.bytes <= 0) return { state, cut: true };
+    left.pages -= 1;
+    left.entries -= page.entries.length;
+    left.characters -= page.entries.join('').length;
+    const isOver = left.pages <= 0 || left.entries <= 0 || left.characters <= 0;
+    if (page.next === null || isOver) return { state, cut: page.next !== null || left.entries < 0 };
     query = `?cursor=${encodeURIComponent(page.next)}`;
   }
 }
@@ -74,7 +71,7 @@ async function readPage(client: Options['client'], url: string, query: string): 
     entries.every((entry) => typeof entry === 'string') &&
     (next === null || isText(next, 1_000));
   if (!isValid) throw unreadable('a page is not valid');
-  return { state, unchanged: unchanged === true, entries, next, bytes: reply.bytes };
+  return { state, unchanged: unchanged === true, entries, next };
 }
 
 function isText(value: unknown, max: number): value is string {

@@ -21,8 +21,9 @@ const pinnedWithinSeconds = 5;
 export async function acceptPairing(
   dependencies: Dependencies,
   { pairing, apiKey, description: jws }: components['schemas']['Introduction'],
-  { token, request, now }: { token: string; request: IncomingPeerRequest; now: Date },
+  { token, request }: { token: string; request: IncomingPeerRequest },
 ): Promise<{ description: string }> {
+  const now = new Date();
   const claimed = claimedPeer(jws);
   const presented = { apiKey, pairing, partner: claimed };
   const { verdict } = await dependencies.auth.reservePairingKey(presented);
@@ -37,14 +38,13 @@ export async function acceptPairing(
   await refuseTakeover(dependencies, description);
   await dependencies.db.withTransaction(async (tx) => {
     const how = { action: 'peer.accepted', by: thisInstance, readInSeconds: pinnedWithinSeconds } as const;
-    await savePeer(tx, dependencies, description, how);
+    await savePeer(tx, dependencies, { ...how, description });
     // The key is used up before the COMMIT: if an administrator removes the peer meanwhile, the key is spent
     // and nothing is stored. If the process ends before the COMMIT, the same peer may present the key again.
     const { used } = await dependencies.auth.usePairingKey(presented);
     if (!used) throw keyRefused('used');
   });
-  dependencies.wake();
-  await dependencies.updateForms();
+  await dependencies.afterPairingChange();
   return { description: dependencies.ownDescription() };
 }
 

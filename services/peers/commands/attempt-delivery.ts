@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
+import type { OwnerVerdict } from '#lib/contracts/parts.ts';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import type { AttemptResult } from '#lib/deliveries/delivery-kind.ts';
@@ -13,9 +14,8 @@ import { bodyDigest } from '../domain/signatures.ts';
 import { readPairedKeys } from '../queries/peer-keys.ts';
 import type { Dependencies } from './dependencies.ts';
 
-export interface AttemptDependencies
-  extends Pick<Dependencies, 'db' | 'client' | 'transactions' | 'baseUrl' | 'refreshKeysOnDemand'> {
-  hasCapability: HasCapability;
+export interface AttemptDependencies extends Dependencies {
+  hasCapability: ReturnType<typeof createCapabilities>;
 }
 
 type Attempt = AttemptResult<AttemptFacts>;
@@ -67,17 +67,19 @@ export function attemptDelivery(
 ): Promise<Attempt> {
   if (row.kind === 'submit') return sendPart(dependencies, row, readPart);
   if (row.kind === 'withdraw' || row.kind === 'erase') return sendOrder(dependencies, row, orders[row.kind]);
-  return row.kind === 'decide' ? sendDecision(dependencies, row) : askDecision(dependencies, row);
+  if (row.kind === 'ask') return askDecision(dependencies, row);
+  const content = { decision: row.decision };
+  return sendAbout(dependencies, row, { name: 'decision', content, verdicts: decisionVerdicts });
 }
 
-/** Whether a peer states a capability in its self-description. @throws Failure if that cannot be read. */
-export type HasCapability = (url: string, signing: PeerRow['signing'], name: string) => Promise<boolean>;
-
-/** Asks peers for their capabilities, and keeps the answers for a minute. */
-export function createCapabilities(client: Pick<PeerClient, 'describe'>): HasCapability {
+/**
+ * Tells whether a peer states a capability in its self-description, which is kept for a minute. The returned
+ * function throws a Failure if the self-description cannot be read.
+ */
+export function createCapabilities(client: Pick<PeerClient, 'describe'>) {
   const fetchMethod = (url: string) => client.describe(url);
   const kept = new LRUCache<string, PeerDescription>({ max: 1_000, ttl: 60_000, fetchMethod });
-  return async (url, signing, name) => {
+  return async (url: string, signing: PeerRow['signing'], name: string): Promise<boolean> => {
     const { signedBy, capabilities } = await kept.forceFetch(url);
     if (signing.some(({ kid }) => kid === signedBy)) return capabilities.includes(name);
     kept.delete(url);
@@ -85,32 +87,37 @@ export function createCapabilities(client: Pick<PeerClient, 'describe'>): HasCap
   };
 }
 
-interface Order {
-  /** The capability that the owner needs, and the last segment of the path. */
-  name: string;
-  verdicts: readonly string[];
-}
+/** The owner's verdicts that answer a request, each with the verdict that is reported to transactions. */
+type Verdicts = Partial<Record<OwnerVerdict['verdict'], Verdict['verdict']>>;
+
+const decisionVerdicts: Verdicts = { committed: 'committed', rolledback: 'rolledback', refused: 'refused' };
+const partVerdicts: Verdicts = { ...decisionVerdicts, held: 'held' };
+
+/** @param capability that the owner needs. It is also the last segment of the path. */
+type Order = { capability: string; verdicts: Verdicts; unsupported: Verdict['verdict'] };
 
 const orders: Readonly<Record<'withdraw' | 'erase', Order>> = {
-  withdraw: { name: 'withdrawal', verdicts: ['withdrawn'] },
-  erase: { name: 'erasure', verdicts: ['erased', 'noted', 'refused'] },
+  withdraw: { capability: 'withdrawal', verdicts: { withdrawn: 'withdrawn' }, unsupported: 'unsupported' },
+  erase: {
+    capability: 'erasure',
+    verdicts: { erased: 'erased', noted: 'erasure-noted', refused: 'erasure-refused' },
+    unsupported: 'erasure-unsupported',
+  },
 };
 
 /** Tells an owner that the leader has withdrawn a part or erased its person, if the owner understands it. */
 async function sendOrder(
   dependencies: AttemptDependencies,
   row: PeerRow,
-  { name, verdicts }: Order,
+  { capability, verdicts, unsupported }: Order,
 ): Promise<Attempt> {
   try {
-    if (!(await dependencies.hasCapability(row.url, row.signing, name)))
-      return ended({ verdict: row.kind === 'erase' ? 'erasure-unsupported' : 'unsupported' });
+    if (!(await dependencies.hasCapability(row.url, row.signing, capability)))
+      return { kind: 'refused', facts: { verdict: { verdict: unsupported } } };
   } catch (error) {
     return failed(describeFailure(error));
   }
-  const path = `${pathOf(row.sid)}/${name}`;
-  const reply = await requestAcknowledgement(dependencies, row, { method: 'POST', path, body: bytesOf({}) });
-  return readVerdict(reply, verdicts);
+  return sendAbout(dependencies, row, { name: capability, content: {}, verdicts });
 }
 
 async function sendPart(
@@ -121,22 +128,27 @@ async function sendPart(
   const { url, sid } = row;
   const part = await readPart(sid);
   if (!part) return { kind: 'obsolete', facts: {} };
-  if (part.location !== url) return failed('The part belongs to another peer.', true);
+  if (part.location !== url) throw new Error('the part belongs to another peer');
   // Releases before this check stored such parts. Their owner could never accept them.
   if (part.submission.sealed.length > maxSealedLength)
-    return ended({ verdict: 'refused', reason: 'too-large' });
+    return { kind: 'refused', facts: { verdict: { verdict: 'refused', reason: 'too-large' } } };
   const body = bytesOf(part.submission);
   const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
-  return readVerdict(reply, ['committed', 'held', 'rolledback', 'refused']);
+  return readVerdict(reply, partVerdicts);
 }
 
-async function sendDecision(dependencies: AttemptDependencies, row: PeerRow): Promise<Attempt> {
-  const reply = await requestAcknowledgement(dependencies, row, {
-    method: 'POST',
-    path: `${pathOf(row.sid)}/decision`,
-    body: bytesOf({ decision: row.decision }),
-  });
-  return readVerdict(reply, ['committed', 'rolledback', 'refused']);
+/** Sends a request about a part. @param name the last segment of its path. */
+async function sendAbout(
+  dependencies: AttemptDependencies,
+  row: PeerRow,
+  { name, content, verdicts }: { name: string; content: object; verdicts: Verdicts },
+): Promise<Attempt> {
+  const path = `${pathOf(row.sid)}/${name}`;
+  const body = bytesOf(content);
+  return readVerdict(
+    await requestAcknowledgement(dependencies, row, { method: 'POST', path, body }),
+    verdicts,
+  );
 }
 
 /** Back-off of requests for a decision while the leader has not decided. */
@@ -154,12 +166,12 @@ async function askDecision(dependencies: AttemptDependencies, row: PeerRow): Pro
     return { kind: 'retry', facts: {}, waitMs: decisionBackoff(row.attempts + 1, Math.random()) };
   const decision = received === 'commit' ? 'commit' : 'rollback';
   await dependencies.transactions.decideSubmission({ peer, sid, decision });
-  return { kind: 'done', facts: { acknowledgement: reply } };
+  return { kind: 'done', facts: { receipt: { jws: reply.jws, verdict: received } } };
 }
 
 /** Sends a signed request. Only a valid acknowledgement counts as an answer; everything else is retried. */
 async function requestAcknowledgement(
-  { db, client, baseUrl, refreshKeysOnDemand }: AttemptDependencies,
+  { db, client, baseUrl, refreshKeys }: AttemptDependencies,
   { url, sid, signing }: PeerRow,
   { method, path, body }: { method: string; path: string; body?: Uint8Array },
 ): Promise<Reply> {
@@ -176,7 +188,7 @@ async function requestAcknowledgement(
   const from = { url, audience: baseUrl, since, now: new Date() };
   let read = readAcknowledgement(receipt, about, { ...from, signing });
   if ('fault' in read && read.fault === 'unknown-key') {
-    await refreshKeysOnDemand(url);
+    await refreshKeys(url);
     // The keys are read even if none were fetched: another attempt may have pinned the new key.
     const keys = await readPairedKeys(db, url);
     read = readAcknowledgement(receipt, about, { ...from, signing: keys?.signing ?? [] });
@@ -202,19 +214,17 @@ function bytesOf(content: object): Uint8Array {
   return Buffer.from(canonicalize(content) as string);
 }
 
-function readVerdict(reply: Reply, possible: readonly string[]): Attempt {
+function readVerdict(reply: Reply, verdicts: Verdicts): Attempt {
   if ('fault' in reply) return failed(reply.fault);
-  const { content } = reply;
-  if (!('verdict' in content) || !possible.includes(content.verdict))
+  const { jws, content } = reply;
+  const reported = 'verdict' in content ? verdicts[content.verdict] : undefined;
+  if (!('verdict' in content) || !reported)
     return failed('The acknowledgement of the peer contains no verdict that answers this request.');
-  return { kind: content.verdict === 'refused' ? 'refused' : 'done', facts: { acknowledgement: reply } };
+  const kind = content.verdict === 'refused' ? 'refused' : 'done';
+  const receipt = { jws, verdict: content.verdict };
+  return { kind, facts: { receipt, verdict: { ...content, verdict: reported } } };
 }
 
-/** Ends a delivery with a verdict of this instance, without an acknowledgement. */
-function ended(verdict: Verdict): Attempt {
-  return { kind: 'refused', facts: { verdict } };
-}
-
-function failed(error: string, own = false): Attempt {
-  return { kind: 'retry', own, facts: { failure: { own, error } } };
+function failed(error: string): Attempt {
+  return { kind: 'retry', facts: { error } };
 }

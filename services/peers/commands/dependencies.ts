@@ -5,8 +5,8 @@ import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PeerClient } from '../client/peer-client.ts';
 
-/** Fetches a peer's keys, unless they were fetched lately. @returns whether they were fetched. */
-export type RefreshKeys = (url: string) => Promise<boolean>;
+/** Fetches a peer's keys, unless that was done in the last `minSeconds` (60). @returns whether it did. */
+export type RefreshKeys = (url: string, minSeconds?: number) => Promise<boolean>;
 
 /** What commands, jobs and handlers of this service use. Built in compose.ts. */
 export interface Dependencies {
@@ -15,7 +15,7 @@ export interface Dependencies {
   forms: FormsOperations;
   transactions: Omit<TransactionsOperations, 'createTransaction'>;
   client: PeerClient;
-  refreshKeysOnDemand: RefreshKeys;
+  refreshKeys: RefreshKeys;
   /** This instance's base URL. */
   baseUrl: string;
   /** Whether peers on this machine may use http (standalone). */
@@ -27,9 +27,10 @@ export interface Dependencies {
   /** Counts rejected messages by reason, for metrics. */
   recordRejection: (reason: string) => void;
   wakeRelay: () => void;
-  /** Wakes the outbox relay and the catalogue refresher. */
-  wake: () => void;
-  /** Sends the list of peers to the service forms. Never rejects: the list is sent again every minute. */
-  updateForms: () => Promise<void>;
+  /**
+   * Wakes the outbox relay and the catalogue refresher, and sends the list of peers to the service forms.
+   * Never rejects: the list is sent again every minute.
+   */
+  afterPairingChange: () => Promise<void>;
   log: Logger;
 }

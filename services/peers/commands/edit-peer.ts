@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { fail, invalidMember } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
 import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
-import { describePeer } from '../queries/peer-keys.ts';
-import { changePeer, findPeer, lockPeer } from '../queries/peers.ts';
+import { findPeer, lockPeer, updatePeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { acceptKeys } from './refresh-keys.ts';
 
@@ -23,14 +23,11 @@ export async function editPeer(
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
-    const prefix = subjectPrefix === undefined ? peer.subjectPrefix : readPrefix(subjectPrefix);
-    const mail = notification === undefined ? peer.notification : readNotification(notification);
-    const changed = { subjectPrefix: prefix, notification: mail, erasure: erasure ?? peer.erasure };
-    const { subjectPrefix: oldPrefix, notification: oldMail, erasure: oldErasure } = peer;
-    if (prefix !== oldPrefix || mail !== oldMail || changed.erasure !== oldErasure) {
-      await changePeer(tx, id, changed);
+    let changed = { ...peer, erasure: erasure ?? peer.erasure };
+    if (subjectPrefix !== undefined) changed.subjectPrefix = readPrefix(subjectPrefix);
+    if (notification !== undefined) changed.notification = readNotification(notification);
+    if (!isDeepStrictEqual(changed, peer))
       await recordAction(tx, { action: 'peer.updated', target: `peer/${id}` });
-    }
     if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
       const keys = peer.announced;
       if (!keys || !sameSet(thumbprints, signingKids(keys)))
@@ -40,9 +37,10 @@ export async function editPeer(
           'Send all thumbprints of announcedThumbprints.',
         );
       await acceptKeys(tx, peer, keys);
-      await describePeer(tx, id, peer.name);
+      changed = { ...changed, state: 'PAIRED', announced: null };
       await recordAction(tx, { action: 'peer.confirmed', target: `peer/${id}` });
     }
+    if (!isDeepStrictEqual(changed, peer)) await updatePeer(tx, changed);
     return (await findPeer(tx, id)) as ListedPeer;
   });
 }

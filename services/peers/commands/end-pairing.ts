@@ -1,6 +1,7 @@
-import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
+import { thisInstance } from '#lib/audit/record-action.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { deletePeer, endPeer, findPeer, lockPeer } from '../queries/peers.ts';
+import { pinKeys } from '../queries/peer-keys.ts';
+import { deletePeer, findPeer, lockPeer, updatePeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { publishPeer } from './pair.ts';
 
@@ -13,13 +14,11 @@ export async function removePeer(dependencies: Dependencies, id: string): Promis
     const found = await lockPeer(tx, id);
     if (!found) throw fail('not-found', 'Peer not found.');
     await deletePeer(tx, id);
-    const { url, version } = found;
-    await publishPeer(tx, dependencies.baseUrl, { change: 'removed', id, url, version: version + 1 });
-    await recordAction(tx, { action: 'peer.removed', target: `peer/${id}` });
+    const version = found.version + 1;
+    await publishPeer(tx, dependencies.baseUrl, { ...found, version, action: 'peer.removed' });
     return found;
   });
-  dependencies.wake();
-  await dependencies.updateForms();
+  await dependencies.afterPairingChange();
   if (peer.state === 'ENDED') return;
   await dependencies.client
     .send({ method: 'DELETE', url: peer.url, path: '/federation/pairing' })
@@ -30,16 +29,17 @@ export async function removePeer(dependencies: Dependencies, id: string): Promis
 
 /** Ends a pairing that the peer has ended: unpins its keys. The peer stays listed for administrators. */
 export async function acceptEnd(
-  dependencies: Pick<Dependencies, 'db' | 'auth' | 'baseUrl' | 'wake'>,
+  dependencies: Dependencies,
   { id, url }: { id: string; url: string },
 ): Promise<void> {
   await dependencies.auth.spendPairingKeys({ url });
   await dependencies.db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer || peer.state === 'ENDED') return;
-    const version = await endPeer(tx, id);
-    await publishPeer(tx, dependencies.baseUrl, { change: 'removed', id, url, version });
-    await recordAction(tx, { action: 'peer.removed', target: `peer/${id}` }, thisInstance);
+    await pinKeys(tx, id, []);
+    await updatePeer(tx, { ...peer, state: 'ENDED', announced: null });
+    const change = { action: 'peer.removed', by: thisInstance, version: peer.version + 1 } as const;
+    await publishPeer(tx, dependencies.baseUrl, { ...peer, ...change });
   });
-  dependencies.wake();
+  await dependencies.afterPairingChange();
 }

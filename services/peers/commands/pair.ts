@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { AuditAction } from '#lib/audit/actions.ts';
+import { v5 } from 'uuid';
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
@@ -8,11 +7,11 @@ import { addToOutbox } from '#lib/events/outbox.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { addressFault, type PeerReply, peerUnavailable } from '../client/peer-client.ts';
 import { type PeerDescription, readDescription, signingKids } from '../domain/description.ts';
-import { type ListedPeer, readPeerAddress } from '../domain/peer.ts';
+import { type ListedPeer, type Peer, readPeerAddress } from '../domain/peer.ts';
 import { scheduleFullRead } from '../queries/catalogues.ts';
 import { bindDeliveries } from '../queries/deliveries.ts';
 import { pinKeys } from '../queries/peer-keys.ts';
-import { findOrBeginPairing, findPeer, savePairedPeer } from '../queries/peers.ts';
+import { findPeer, savePairedPeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The peer's address, and the one-time key that its administrator made. */
@@ -29,31 +28,27 @@ export async function pair(
 ): Promise<{ peer: ListedPeer; isNew: boolean }> {
   const url = readInvitation(dependencies, invitation);
   const published = await dependencies.client.describe(url);
-  const pairing = await findOrBeginPairing(dependencies.db, {
-    id: newUuid(),
-    url,
-    keyDigest: createHash('sha256').update(invitation.apiKey).digest(),
-  });
-  const introduction = { pairing, apiKey: invitation.apiKey, description: dependencies.ownDescription() };
+  const { apiKey } = invitation;
+  // The same call has the same id, so that it completes a pairing whose reply was lost.
+  const pairing = v5(`${dependencies.baseUrl} ${url} ${apiKey}`, v5.URL);
+  const introduction = { pairing, apiKey, description: dependencies.ownDescription() };
   const body = Buffer.from(JSON.stringify(introduction));
   const reply = await dependencies.client.send({ method: 'POST', url, path: '/federation/pairing', body });
   const confirmed = readReply(reply, { url, ownKids: dependencies.ownKids });
   if (confirmed.signedBy !== published.signedBy)
     throw addressFault('The instance at this address used two different keys.');
   const { id, isNew } = await dependencies.db.withTransaction((tx) =>
-    savePeer(tx, dependencies, confirmed, { action: 'peer.paired' }),
+    savePeer(tx, dependencies, { action: 'peer.paired', description: confirmed }),
   );
-  dependencies.wake();
-  await dependencies.updateForms();
+  await dependencies.afterPairingChange();
   const peer = await findPeer(dependencies.db, id);
   if (!peer) throw fail('unavailable', 'The pairing was ended during this request. Try again.');
   return { peer, isNew };
 }
 
 function readInvitation(dependencies: Dependencies, { url, withCounterPart }: Invitation): string {
-  const counterPartFault = 'Omit this member or set it to true.';
   if (withCounterPart === false)
-    throw invalidMember('A pairing is always mutual.', '/withCounterPart', counterPartFault);
+    throw invalidMember('A pairing is always mutual.', '/withCounterPart', 'Omit it or set it to true.');
   const read = readPeerAddress(url, { own: dependencies.baseUrl, plainLoopback: dependencies.plainLoopback });
   if ('fault' in read) throw addressFault(read.fault);
   return read.origin;
@@ -88,34 +83,42 @@ function refusalOf(status: number, content: unknown): Failure {
   return addressFault(`The instance at this address refused to pair (${status}).`);
 }
 
+/** How a pairing begins or ends. */
+interface PairingChange {
+  action: 'peer.paired' | 'peer.accepted' | 'peer.removed';
+  /** Who acts, if it is not the caller. */
+  by?: string;
+  /** Delay of the first read of the peer's catalogue: the peer may not have pinned our keys yet. */
+  readInSeconds?: number;
+}
+
 /**
- * Creates or renews the peer of a description, pins its keys, binds deliveries to them that were queued while
- * the pairing had ended, and schedules a read of the peer's catalogue.
- * @param how.by who acts, if it is not the caller. @param how.readInSeconds delay of that read: the peer may
- * not have pinned our keys yet.
+ * Creates or renews the peer of a description, pins its keys, and binds deliveries to them that were queued
+ * while the pairing had ended.
  */
 export async function savePeer(
   tx: Queries,
   { baseUrl }: { baseUrl: string },
-  { instance, name, keys }: PeerDescription,
-  { action, by, readInSeconds }: { action: AuditAction; by?: string; readInSeconds?: number },
+  { description: { instance, name, keys }, ...change }: PairingChange & { description: PeerDescription },
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   await pinKeys(tx, id, keys);
   await bindDeliveries(tx, instance, { from: [], to: signingKids(keys) });
-  await recordAction(tx, { action, target: `peer/${id}` }, by);
-  await publishPeer(tx, baseUrl, { change: 'added', id, url: instance, version }, readInSeconds);
+  await publishPeer(tx, baseUrl, { ...change, id, url: instance, version });
   return { id, isNew };
 }
 
-/** Writes the event, and schedules a read of the peer's catalogue, or the deletion of our copy of it. */
+/**
+ * Writes the line of the audit log and the event, and schedules a read of the peer's catalogue, or the
+ * deletion of our copy of it.
+ */
 export async function publishPeer(
   tx: Queries,
   baseUrl: string,
-  { change, id, url, version }: { change: 'added' | 'removed'; id: string; url: string; version: number },
-  readInSeconds = 0,
+  { action, by, readInSeconds = 0, id, url, version }: PairingChange & Pick<Peer, 'id' | 'url' | 'version'>,
 ): Promise<void> {
+  await recordAction(tx, { action, target: `peer/${id}` }, by);
   await scheduleFullRead(tx, url, readInSeconds);
-  const type = `io.accord.peer.${change}.v1` as const;
+  const type = `io.accord.peer.${action === 'peer.removed' ? 'removed' : 'added'}.v1` as const;
   await addToOutbox(tx, 'accord.peers', { type, source: baseUrl, subject: id, data: { peer: id, version } });
 }

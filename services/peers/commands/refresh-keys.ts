@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Queries } from '#lib/db/database.ts';
 import { type PeerKey, signingKids } from '../domain/description.ts';
 import type { Peer } from '../domain/peer.ts';
 import { scheduleFullRead } from '../queries/catalogues.ts';
 import { bindDeliveries } from '../queries/deliveries.ts';
-import { claimDescription, describePeer, pinKeys, quarantinePeer } from '../queries/peer-keys.ts';
-import { findPeerByUrl, lockPeer, touchPeer } from '../queries/peers.ts';
+import { claimDescription, pinKeys } from '../queries/peer-keys.ts';
+import { lockPeer, touchPeer, updatePeer } from '../queries/peers.ts';
 import type { Dependencies, RefreshKeys } from './dependencies.ts';
 
 type KeyDependencies = Pick<Dependencies, 'db' | 'client' | 'log'>;
@@ -14,19 +15,15 @@ type KeyDependencies = Pick<Dependencies, 'db' | 'client' | 'log'>;
  * rate is limited over all processes, so that strangers cannot make us send requests (docs/federation.md,
  * "Requests between peers").
  */
-export function createKeyRefresher({
-  minSeconds,
-  ...dependencies
-}: KeyDependencies & { minSeconds: number }): RefreshKeys {
+export function createKeyRefresher(dependencies: KeyDependencies): RefreshKeys {
   const { db, log } = dependencies;
-  return async (url) => {
-    const peer = await findPeerByUrl(db, url);
-    if (!peer || peer.state === 'ENDED' || !(await claimDescription(db, peer.id, minSeconds))) return false;
+  return async (url, minSeconds = 60) => {
+    const id = await claimDescription(db, url, minSeconds);
+    if (id === undefined) return false;
     try {
-      await refreshPeer(dependencies, peer);
+      await refreshPeer(dependencies, { id, url });
       return true;
     } catch (error) {
-      const { id } = peer;
       log.warn('failed to fetch the self-description of a peer; its pinned keys stay', { id, error });
       return false;
     }
@@ -34,24 +31,28 @@ export function createKeyRefresher({
 }
 
 /** Pins the keys of the current description if a pinned key signed it; otherwise quarantines the peer. */
-async function refreshPeer({ db, client, log }: KeyDependencies, peer: Peer): Promise<void> {
-  const description = await client.describe(peer.url);
+async function refreshPeer(
+  { db, client, log }: KeyDependencies,
+  { id, url }: { id: string; url: string },
+): Promise<void> {
+  const description = await client.describe(url);
   await db.withTransaction(async (tx) => {
-    const current = await lockPeer(tx, peer.id);
+    const current = await lockPeer(tx, id);
     if (!current || current.state === 'ENDED') return;
     if (!current.thumbprints.includes(description.signedBy)) {
-      log.error('peer quarantined: no pinned key vouches for its new keys; confirm the thumbprints', {
-        id: peer.id,
-      });
-      return quarantinePeer(tx, peer.id, description.keys);
+      log.error('peer quarantined: no pinned key vouches for its new keys; confirm the thumbprints', { id });
+      if (isDeepStrictEqual(current.announced, description.keys)) return;
+      return updatePeer(tx, { ...current, state: 'QUARANTINED', announced: description.keys });
     }
     await acceptKeys(tx, current, description.keys);
-    const isRenamed = current.name !== description.name;
-    if (current.state === 'QUARANTINED' || isRenamed) await describePeer(tx, peer.id, description.name);
+    const { name } = description;
+    const isRenamed = current.name !== name;
+    if (current.state === 'QUARANTINED' || isRenamed)
+      await updatePeer(tx, { ...current, state: 'PAIRED', announced: null, name });
     // The service forms gets the name with the catalogue, too.
-    if (isRenamed) await scheduleFullRead(tx, peer.url);
+    if (isRenamed) await scheduleFullRead(tx, url);
   });
-  await touchPeer(db, peer.url);
+  await touchPeer(db, url);
 }
 
 /**

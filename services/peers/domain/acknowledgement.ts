@@ -1,8 +1,8 @@
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { Decision, OwnerVerdict, RefusalReason } from '#lib/contracts/parts.ts';
 import {
   maxSkewSeconds,
   numericDate,
-  type OwnKey,
   type PinnedKey,
   readSigned,
   type SignedFault,
@@ -38,7 +38,7 @@ const decisions = ['commit', 'rollback', 'open'];
  * (docs/federation.md, "Answers on their way").
  * @param issuer this instance's base URL.
  */
-export function createAcknowledgementSigner(issuer: string, key: OwnKey) {
+export function createAcknowledgementSigner(issuer: string, key: PrivateKey) {
   type About = AcknowledgedRequest & { audience: string };
   return (content: AcknowledgementContent, { sid, digest, audience }: About, now = new Date()): string =>
     signClaims({ sid, digest, ...content, iss: issuer, aud: audience, iat: numericDate(now) }, { type, key });

@@ -1,7 +1,6 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Decision, PeerSummary } from '#lib/contracts/parts.ts';
 import type { DueRow } from '#lib/deliveries/delivery-kind.ts';
-import type { Acknowledgement } from './acknowledgement.ts';
 import type { PinnedKey } from './signatures.ts';
 
 /**
@@ -36,9 +35,10 @@ export type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submi
 
 /** What is recorded of an attempt. */
 export interface AttemptFacts {
-  acknowledgement?: Acknowledgement;
-  /** A verdict of this instance that ends the delivery. */
+  /** The acknowledgement, and the verdict or decision that it contains. */
+  receipt?: { jws: string; verdict: string };
+  /** The verdict to report: the owner's, or one of this instance if the owner was not asked. */
   verdict?: Verdict;
-  /** @param own the failure is ours. */
-  failure?: { own: boolean; error: string };
+  /** Why the attempt is retried; absent if the leader has not decided yet. */
+  error?: string;
 }

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import { type PrivateKey, publicPart } from '#lib/config/secret-values.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
 import { readCompactJws } from '#lib/jose/jws.ts';
@@ -8,7 +9,6 @@ import {
   algorithmOf,
   maxSkewSeconds,
   numericDate,
-  type OwnKey,
   readPayload,
   signatureFault,
   signClaims,
@@ -65,14 +65,14 @@ const maxLifetimeSeconds = 7 * 24 * 60 * 60;
 export function describeInstance(instance: {
   baseUrl: string;
   name: string;
-  signingKeys: readonly JWK[];
-  sealingKeys: readonly JWK[];
+  signingKeys: readonly PrivateKey[];
+  sealingKeys: readonly PrivateKey[];
 }): SelfDescription {
   const { baseUrl, name, signingKeys, sealingKeys } = instance;
   const keys = [
-    ...signingKeys.map((key) => publicPart(key, 'sig', 'ES256')),
-    ...sealingKeys.map((key) => publicPart(key, 'enc', 'ECDH-ES')),
-  ];
+    ...signingKeys.map((key) => ({ ...publicPart(key), use: 'sig', alg: 'ES256' })),
+    ...sealingKeys.map((key) => ({ ...publicPart(key), use: 'enc', alg: 'ECDH-ES' })),
+  ] as PublishedKey[];
   return {
     instance: baseUrl,
     name,
@@ -83,16 +83,11 @@ export function describeInstance(instance: {
   };
 }
 
-function publicPart({ kty, crv, x, y }: JWK, use: PublishedKey['use'], alg: string): PublishedKey {
-  const key = { kty, crv, x, y } as JWK;
-  return { ...key, use, alg, kid: keyThumbprint(key) } as PublishedKey;
-}
-
 /**
  * Signs a self-description, valid for a day.
  * @param key the oldest signing key: peers that have pinned it accept the newer keys in the description.
  */
-export function signDescription(description: SelfDescription, key: OwnKey, now = new Date()): string {
+export function signDescription(description: SelfDescription, key: PrivateKey, now = new Date()): string {
   const iat = numericDate(now);
   const claims = { ...description, iss: description.instance, iat, exp: iat + lifetimeSeconds };
   return signClaims(claims, { type, key });

@@ -1,11 +1,11 @@
 import type { JWK } from 'jose';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { readCompactJws } from '#lib/jose/jws.ts';
 import {
   bodyDigest,
   maxSkewSeconds,
   numericDate,
-  type OwnKey,
   readPayload,
   type SignedFault,
   signatureFault,
@@ -36,12 +36,6 @@ export interface PeerClaims {
   exp: number;
 }
 
-/**
- * Finds a pinned signing key of one peer. Several peers may list the same public key, so the thumbprint alone
- * does not identify a peer. @param issuer base URL of the peer that the token names.
- */
-export type FindPinnedKey = (issuer: string, kid: string) => Promise<JWK | undefined>;
-
 /** Why a token is rejected, in the order of the checks. */
 export type PeerTokenFault = SignedFault | 'lifetime' | 'clock' | 'audience' | 'method' | 'address' | 'body';
 
@@ -69,17 +63,18 @@ export function signPeerRequest(
   return signClaims({ ...about, jti: id, iat, exp: iat + lifetimeSeconds }, { type, key });
 }
 
-type PeerRequestOptions = { issuer: string; audience: string; key: OwnKey; id?: string; now?: Date };
+type PeerRequestOptions = { issuer: string; audience: string; key: PrivateKey; id?: string; now?: Date };
 
 /**
  * Checks a request's token in the order of {@link PeerTokenFault}. The signature is checked only if the key
  * is pinned. The caller checks in the database that the `jti` is new.
- * @param options.pinned finds a key by the claimed `iss` and `kid`; the signature then proves both.
+ * @param options.pinned finds a pinned key of one peer by the claimed `iss` and `kid`; the signature then
+ * proves both. Several peers may list the same public key, so `kid` alone does not identify a peer.
  */
 export async function verifyPeerToken(
   token: string,
   request: IncomingPeerRequest,
-  options: { audience: string; pinned: FindPinnedKey; now: Date },
+  options: { audience: string; pinned: (issuer: string, kid: string) => Promise<JWK | undefined>; now: Date },
 ): Promise<PeerTokenCheck> {
   if (token.length > maxTokenLength) return refuse('size');
   const jws = readCompactJws(token);

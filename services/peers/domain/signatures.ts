@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JWK } from 'jose';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
 import {
   type CompactJws,
@@ -12,11 +13,8 @@ import {
 } from '#lib/jose/jws.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 
-/** A private key on P-256 with its RFC 7638 thumbprint. */
-export type OwnKey = JWK & { kid: string };
-
 /** A pinned public signing key of a peer, with its RFC 7638 thumbprint. */
-export type PinnedKey = Pick<OwnKey, 'kid'> & { jwk: JWK };
+export type PinnedKey = { kid: string; jwk: JWK };
 
 /** Largest accepted difference between two clocks; a larger one raises an alert on both sides. */
 export const maxSkewSeconds = 30;
@@ -34,7 +32,7 @@ export function algorithmOf(key: JWK): SignatureAlgorithm | undefined {
 }
 
 /** Signs claims with ES256. @param type `typ` of the header. @returns a compact JWS. */
-export function signClaims(claims: object, { type, key }: { type: string; key: OwnKey }): string {
+export function signClaims(claims: object, { type, key }: { type: string; key: PrivateKey }): string {
   return createCompactJws(
     { alg: 'ES256', typ: type, kid: key.kid },
     createEs256(key),
@@ -91,7 +89,7 @@ const maxDocumentLength = 2 * 1024 * 1024;
 /** Signs an entry for peers (docs/federation.md, "Catalogue"). The document states what was true at `iat`. */
 export function signSharedEntry(
   entry: SharedEntry,
-  { issuer, key, now }: { issuer: string; key: OwnKey; now: Date },
+  { issuer, key, now }: { issuer: string; key: PrivateKey; now: Date },
 ): string {
   return signClaims({ ...entry, iss: issuer, iat: numericDate(now) }, { type: documentType, key });
 }

@@ -17,8 +17,7 @@ import { findPinnedKey } from '../queries/peer-keys.ts';
 import { admitToken } from '../queries/peers.ts';
 import type { PeerLimiter } from './peer-limiter.ts';
 
-interface Options
-  extends Pick<Dependencies, 'db' | 'baseUrl' | 'log' | 'refreshKeysOnDemand' | 'recordRejection'> {
+interface Options extends Pick<Dependencies, 'db' | 'baseUrl' | 'log' | 'refreshKeys' | 'recordRejection'> {
   authenticator: Authenticator;
   /** Counts rejected requests by network address. @throws Failure `too-many-requests`. */
   countRefusal: (ctx: Context) => Promise<void>;
@@ -35,7 +34,7 @@ type ProvedToken = PeerTokenCheck & { valid: true };
  * (docs/federation.md, "Requests between peers"). A token is accepted once.
  */
 export function createPeerAuthentication(options: Options) {
-  const { db, baseUrl, log, clocks, peerLimiter, refreshKeysOnDemand, recordRejection } = options;
+  const { db, baseUrl, log, clocks, peerLimiter, refreshKeys, recordRejection } = options;
   // They may be stale: `admit` confirms the key of each request.
   const pinnedKeys = new LRUCache<string, JWK>({ max: maxCachedKeys });
 
@@ -74,7 +73,7 @@ export function createPeerAuthentication(options: Options) {
     };
     const check = await verifyPeerToken(token, request, context);
     if (check.valid || check.fault !== 'unknown-key' || !check.issuer) return check;
-    return (await refreshKeysOnDemand(check.issuer)) ? verifyPeerToken(token, request, context) : check;
+    return (await refreshKeys(check.issuer)) ? verifyPeerToken(token, request, context) : check;
   }
 
   /** Proves who sent the request. @throws Failure `unauthorized` if the token is rejected. */
@@ -114,13 +113,14 @@ export function createPeerAuthentication(options: Options) {
     // The cached key may have been unpinned meanwhile. Then the token is checked again, without that key.
     const sender = (await admit(proved)) ?? (await admit(await prove(ctx, operation, token)));
     if (!sender) throw unauthorized('The pairing has ended.');
-    const { isFirst, state, ...peer } = sender;
+    const { isFirst, state, erasure, ...peer } = sender;
     if (!isFirst) {
       recordRejection('replay');
       throw unauthorized('The token was used before. Sign each request with a new one.');
     }
     if (state !== 'PAIRED') throw fail('forbidden', 'The keys of this peer wait for confirmation.');
     ctx.state.peer = peer satisfies PeerSummary;
+    ctx.state.followsErasures = erasure === 'FOLLOW';
     (ctx.state.trace as RequestTrace | undefined)?.continueFrom(ctx.get('traceparent'));
     return { roles: ['peer'], name: peer.url, account: `peer:${peer.id}` };
   };

@@ -1,8 +1,9 @@
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { SharedEntry } from '#lib/contracts/peer-entries.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import type { Dependencies } from '../commands/dependencies.ts';
-import { type OwnKey, signSharedEntry } from '../domain/signatures.ts';
+import { signSharedEntry } from '../domain/signatures.ts';
 import { markSent, scheduleFirstRead, scheduleSoon } from '../queries/catalogues.ts';
 import { peerOf } from './authenticate.ts';
 
@@ -12,8 +13,8 @@ const pageCharacters = 2 ** 20;
 
 /** /federation/models and /federation/ping. @param wake called when a catalogue has become due. */
 export function catalogueHandlers(
-  { db, forms, baseUrl }: Pick<Dependencies, 'db' | 'forms' | 'baseUrl'>,
-  { signingKey, wake }: { signingKey: OwnKey; wake: () => void },
+  { db, forms, baseUrl }: Dependencies,
+  { signingKey, wake }: { signingKey: PrivateKey; wake: () => void },
 ) {
   /** Signs as many entries as fit on a page, at least one. */
   function signPage(entries: readonly SharedEntry[], now: Date): string[] {
@@ -41,13 +42,14 @@ export function catalogueHandlers(
       await markSent(db, peer, found.state);
       const entries = signPage(found.entries, now);
       const last = found.entries[entries.length - 1];
+      const isMore = found.more || entries.length < found.entries.length;
       ctx.set('Cache-Control', 'no-store');
       ctx.body = {
         asOf: now.toISOString(),
         state: found.state,
         unchanged: found.state === known,
         entries,
-        next: last && (found.more || entries.length < found.entries.length) ? writeAfter(last.key) : null,
+        next: last && isMore ? Buffer.from(last.key).toString('base64url') : null,
       };
     },
 
@@ -58,10 +60,6 @@ export function catalogueHandlers(
       ctx.status = 204;
     },
   } satisfies Handlers;
-}
-
-function writeAfter(key: string): string {
-  return Buffer.from(key).toString('base64url');
 }
 
 /** @throws Failure `malformed`. */

@@ -35,7 +35,7 @@ export function pairingHandlers(
       };
       // The request counts as a refusal until its key is accepted. This limits guesses of keys.
       await limiter.countRefusal(ctx);
-      ctx.body = await acceptPairing(dependencies, body, { token, request, now: new Date() });
+      ctx.body = await acceptPairing(dependencies, body, { token, request });
       await limiter.forgetRefusal(ctx);
     },
 

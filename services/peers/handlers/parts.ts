@@ -7,17 +7,11 @@ import type { Dependencies } from '../commands/dependencies.ts';
 import type { AcknowledgementContent, SignAcknowledgement } from '../domain/acknowledgement.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { stopAsking } from '../queries/deliveries.ts';
-import { followsErasures } from '../queries/peers.ts';
 import { peerOf } from './authenticate.ts';
 
 /** /federation/submissions and /federation/decisions. Every 200 is a signed acknowledgement. */
 export function partHandlers(
-  {
-    db,
-    transactions,
-    log,
-    recordRejection,
-  }: Pick<Dependencies, 'db' | 'transactions' | 'log' | 'recordRejection'>,
+  { db, transactions, log, recordRejection }: Dependencies,
   sign: SignAcknowledgement,
 ) {
   function acknowledge(ctx: Context, sid: string, content: AcknowledgementContent): void {
@@ -74,7 +68,7 @@ export function partHandlers(
 
     /** The owner learns that the person of a part was erased at the leader. */
     async eraseSubmission(ctx, { params }) {
-      const follows = await followsErasures(db, peerOf(ctx).id);
+      const follows = ctx.state.followsErasures as boolean;
       await acknowledgeOrder(ctx, params.sid, (part) => transactions.eraseSubmission({ ...part, follows }));
     },
 

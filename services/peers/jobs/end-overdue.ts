@@ -11,10 +11,7 @@ import {
   verdictEvent,
 } from '../queries/deliveries.ts';
 
-interface Dependencies
-  extends Pick<ServiceDependencies, 'db' | 'transactions' | 'baseUrl' | 'log' | 'wakeRelay'> {
-  metrics?: DeliveryMetrics | undefined;
-}
+type Dependencies = ServiceDependencies & { metrics?: DeliveryMetrics | undefined };
 
 /** The verdict that is reported when a delivery expires, by kind; for other kinds `expired`. */
 const expiredVerdicts = { withdraw: 'unreachable', erase: 'erasure-unreachable' } as Partial<

@@ -11,11 +11,10 @@ import {
   type ReadPart,
   readAhead,
 } from '../commands/attempt-delivery.ts';
-import type { Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { endDeliveries, lockDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
-interface Dependencies extends AttemptDependencies, Pick<ServiceDependencies, 'log' | 'wakeRelay'> {
+interface Dependencies extends AttemptDependencies {
   metrics?: DeliveryMetrics | undefined;
   tracing?: Tracing | undefined;
   /** Closes connections of attempts that are running when the process stops. */
@@ -60,20 +59,16 @@ const peerTables = {
     (SELECT jsonb_agg(jsonb_build_object('kid', k.kid, 'jwk', k.jwk)) FROM ${signingKeys}) AS signing`,
 };
 
-/** Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, 64 in total. */
+/**
+ * Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, 64 in total. The kinds are
+ * `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw` and `peer-erase`; a target is a peer.
+ */
 export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
-  const limits = { perTarget: 4, total: 64, readAhead: 28, maxUnsettled: 64, slowMs: 2_000, maxAgeMs: 1_000 };
-  return createDeliveryEngine({ ...dependencies, kind: createPeerDeliveries(dependencies), limits });
-}
-
-/** The kinds `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw`, `peer-erase`: a target is a peer. */
-function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow, AttemptFacts> {
-  const { transactions, wakeRelay } = dependencies;
   /** Rows that were read together share a reader, so that few calls read their parts. */
   const readers = new WeakMap<PeerRow, ReadPart>();
-  return {
+  const kind: DeliveryKind<PeerRow, AttemptFacts> = {
     name: 'peer',
-    labelOf: ({ kind }) => `peer-${kind}`,
+    labelOf: (row) => `peer-${row.kind}`,
     traceOf: ({ traceparent, peer }) => ({
       parent: traceparent ?? undefined,
       fields: { service: 'peers', peer: peer.id },
@@ -82,15 +77,17 @@ function createPeerDeliveries(dependencies: Dependencies): DeliveryKind<PeerRow,
     backoff: failureBackoff,
     targetBackoff: failureBackoff,
     prepare(rows) {
-      const sids = rows.filter(({ kind }) => kind === 'submit').map(({ sid }) => sid);
-      const readPart = readAhead(transactions, sids);
+      const sids = rows.flatMap((row) => (row.kind === 'submit' ? [row.sid] : []));
+      const readPart = readAhead(dependencies.transactions, sids);
       for (const row of rows) readers.set(row, readPart);
     },
     attempt: (row) => attemptDelivery(dependencies, row, readers.get(row) as ReadPart),
-    describeError: () => ({ failure: { own: true, error: 'The attempt failed on our side.' } }),
+    describeError: () => ({ error: 'The attempt failed on our side.' }),
     settle: (tx, settlements) => settle(dependencies, tx, settlements),
-    afterSettle: wakeRelay,
+    afterSettle: dependencies.wakeRelay,
   };
+  const limits = { perTarget: 4, total: 64, readAhead: 28, maxUnsettled: 64, slowMs: 2_000, maxAgeMs: 1_000 };
+  return createDeliveryEngine({ ...dependencies, kind, limits });
 }
 
 async function settle(
@@ -104,15 +101,14 @@ async function settle(
   if (ended.length > 0) await endDeliveries(tx, ended, baseUrl);
   for (const { row, ending, facts, hasThrown, waitMs } of settlements) {
     if (ending !== 'retry') continue;
-    const { failure } = facts;
-    const peerError = failure?.own === false ? failure.error : undefined;
-    await postponeDelivery(tx, row, { waitMs, error: failure?.error ?? null, peerError });
-    if (failure && !hasThrown)
-      log.warn(failure.own ? 'delivery failed on our side; retried' : 'delivery to peer failed; retried', {
+    const { error } = facts;
+    await postponeDelivery(tx, row, { waitMs, error, isOwn: hasThrown });
+    if (error !== undefined && !hasThrown)
+      log.warn('delivery to peer failed; retried', {
         id: row.peer.id,
         operation: row.kind,
         count: row.attempts + 1,
-        code: failure.error,
+        code: error,
       });
   }
 }

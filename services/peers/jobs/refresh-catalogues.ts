@@ -4,7 +4,7 @@ import type { PeerEntry } from '#lib/contracts/peer-entries.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { readCatalogue } from '../client/read-catalogue.ts';
-import type { RefreshKeys, Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
+import type { Dependencies } from '../commands/dependencies.ts';
 import { readSharedDocument } from '../domain/signatures.ts';
 import {
   type ClaimedCatalogue,
@@ -16,18 +16,13 @@ import {
 import { type PairedKeys, readPairedKeys } from '../queries/peer-keys.ts';
 import { touchPeer } from '../queries/peers.ts';
 
-interface Dependencies
-  extends Pick<ServiceDependencies, 'db' | 'client' | 'forms' | 'refreshKeysOnDemand' | 'log'> {
-  refreshKeysPeriodically: RefreshKeys;
-}
-
 const pollMs = 1_000;
+/** Interval at which a peer's keys are read, to notice removed ones. */
+const keySeconds = 600;
 /** Catalogues that a process reads at the same time. */
 const maxConcurrent = 16;
 /** The longest time for reading a catalogue; much shorter than the lease. */
 const timeoutMs = 45_000;
-/** Maximum length of the documents in one call to forms, which validates every character. */
-const maxCharacters = 2 ** 20;
 
 /**
  * Reads each paired peer's catalogue about once a minute, and at once when the peer announces a change.
@@ -45,7 +40,7 @@ export function createCatalogueRefresher(dependencies: Dependencies) {
         await forms.forgetPeer({ url });
         return await releaseForgotten(db, claimed);
       }
-      await dependencies.refreshKeysPeriodically(url);
+      await dependencies.refreshKeys(url, keySeconds);
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
       const read = await refreshCatalogue(dependencies, { url, known: state, asOf: beganAt, signal });
       await releaseRead(db, claimed, read);
@@ -116,14 +111,14 @@ async function refreshCatalogue(
  * Verifies documents page by page and sends their entries to forms. A new state means that reading started
  * over.
  */
-async function createStore({ db, forms, refreshKeysOnDemand, log }: Dependencies, url: string) {
+async function createStore({ db, forms, refreshKeys, log }: Dependencies, url: string) {
   let keys = await readKeys(db, url);
   let seen = { state: '', keys: new Set<unknown>() };
 
   /** @returns undefined if the document is rejected. */
   async function verify(jws: string): Promise<PeerEntry | undefined> {
     let read = readSharedDocument(jws, { url, signing: keys.signing });
-    if ('fault' in read && read.fault === 'unknown-key' && (await refreshKeysOnDemand(url))) {
+    if ('fault' in read && read.fault === 'unknown-key' && (await refreshKeys(url))) {
       keys = await readKeys(db, url);
       read = readSharedDocument(jws, { url, signing: keys.signing });
     }
@@ -136,28 +131,18 @@ async function createStore({ db, forms, refreshKeysOnDemand, log }: Dependencies
 
   async function add(documents: readonly string[], state: string): Promise<void> {
     if (seen.state !== state) seen = { state, keys: new Set() };
-    let batch: PeerEntry[] = [];
-    let characters = 0;
-    const send = async () => {
-      const peer = { url, name: keys.name, sealingKey: keys.sealing as Record<string, unknown> };
-      await forms.storePeerEntries({ peer, state, entries: batch });
-      batch = [];
-      characters = 0;
-    };
+    const entries: PeerEntry[] = [];
     for (const jws of documents) {
       const entry = await verify(jws);
       if (!entry) continue;
-      if (seen.keys.has(entry.key)) {
+      if (seen.keys.has(entry.key))
         log.warn('a peer shares two entries with the same key; the second is skipped', { id: url });
-        continue;
-      }
+      else entries.push(entry);
       seen.keys.add(entry.key);
-      if (batch.length > 0 && characters + jws.length > maxCharacters) await send();
-      batch.push(entry);
-      characters += jws.length;
     }
-    // An empty batch is sent, too: forms must know this state before finishPeerCatalogue.
-    await send();
+    const peer = { url, name: keys.name, sealingKey: keys.sealing as Record<string, unknown> };
+    // Also without entries: forms must know this state before finishPeerCatalogue.
+    await forms.storePeerEntries({ peer, state, entries });
   }
 
   /** Number of entries in the state that was read last. */

@@ -91,22 +91,29 @@ export async function releaseFailed(db: Queries, { url, lease }: ClaimedCatalogu
      WHERE c.url = ${url} AND c.lease = ${lease}`);
 }
 
-/** Deletes the row of a deleted copy. If the peer has paired again, its catalogue is due at once. */
-export async function releaseForgotten(db: Queries, { url, lease }: ClaimedCatalogue): Promise<void> {
+/** Deletes the row of a deleted copy, unless the peer has paired again: then its catalogue is read soon. */
+export async function releaseForgotten(db: Queries, claimed: ClaimedCatalogue): Promise<void> {
   await db.query(sql`
-    WITH paired AS (
-      UPDATE catalogues AS c SET state = NULL, due_at = accord_now(), lease = NULL, lease_until = NULL
-       WHERE c.url = ${url} AND c.lease = ${lease}
-         AND EXISTS (SELECT 1 FROM peers AS p WHERE p.url = c.url AND p.state <> 'ENDED')
-      RETURNING c.url)
     DELETE FROM catalogues AS c
-     WHERE c.url = ${url} AND c.lease = ${lease} AND NOT EXISTS (SELECT 1 FROM paired)`);
+     WHERE c.url = ${claimed.url} AND c.lease = ${claimed.lease}
+       AND NOT EXISTS (SELECT FROM peers AS p WHERE p.url = c.url AND p.state <> 'ENDED')`);
+  await releaseFailed(db, claimed);
 }
 
-/** Lists paired peers, with the state of our catalogue that each received last. */
-export function listPaired(db: Queries): Promise<{ id: string; url: string; sentState: string | null }[]> {
+/** A paired peer, and what it has received of us last. */
+export interface InformedPeer {
+  id: string;
+  url: string;
+  /** State of our catalogue. */
+  sentState: string | null;
+  /** Thumbprint of our newest signing key that it has accepted. */
+  knownKid: string | null;
+}
+
+export function listPaired(db: Queries): Promise<InformedPeer[]> {
   return db.query(sql`
-    SELECT p.id, p.url, p.shown_state AS "sentState" FROM peers AS p WHERE p.state = 'PAIRED'`);
+    SELECT p.id, p.url, p.shown_state AS "sentState", p.knows_kid AS "knownKid"
+      FROM peers AS p WHERE p.state = 'PAIRED'`);
 }
 
 /** Records the state of our catalogue that a peer receives. */

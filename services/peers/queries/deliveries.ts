@@ -1,4 +1,4 @@
-import type { Decision, OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
+import type { Decision, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
@@ -73,17 +73,7 @@ export async function lockDeliveries(tx: Queries, names: readonly DeliveryName[]
               AND (d.kind, d.peer_url, d.sid) <= (g.kind, g.url, g.sid) FOR UPDATE) AS l`);
 }
 
-/**
- * The verdict as transactions gets it: `noted` and `refused` on an erasure are renamed, so that they differ
- * from verdicts on the part.
- */
-function reported(kind: PeerDeliveryKind, { verdict, ...rest }: OwnerVerdict): Verdict {
-  if (verdict === 'noted') return { ...rest, verdict: 'erasure-noted' };
-  if (kind === 'erase' && verdict === 'refused') return { ...rest, verdict: 'erasure-refused' };
-  return { ...rest, verdict };
-}
-
-/** The event that reports the verdict on a part, or why there is none. */
+/** The event that reports a verdict to transactions. */
 export function verdictEvent(
   { url, sid }: Pick<DeliveryName, 'url' | 'sid'>,
   verdict: Verdict,
@@ -104,18 +94,17 @@ export async function endDeliveries(
   ended: readonly Settlement<PeerRow, AttemptFacts>[],
   source: string,
 ): Promise<void> {
-  const given = ended.map(({ row: { kind, url, sid }, facts, traceparent }) => {
-    const name = { kind, url, sid };
-    const eventOf = (verdict: Verdict) => ({
-      ...newEvent(verdictEvent(name, verdict, source)),
+  const given = ended.map(({ row: { kind, url, sid }, facts: { receipt, verdict }, traceparent }) => ({
+    kind,
+    url,
+    sid,
+    receipt: receipt?.jws,
+    verdict: receipt?.verdict,
+    event: verdict && {
+      ...newEvent(verdictEvent({ url, sid }, verdict, source)),
       ...(traceparent && { traceparent }),
-    });
-    if (facts.verdict) return { ...name, event: eventOf(facts.verdict) };
-    if (!facts.acknowledgement) return name;
-    const { jws: receipt, content } = facts.acknowledgement;
-    if ('decision' in content) return { ...name, receipt, verdict: content.decision };
-    return { ...name, receipt, verdict: content.verdict, event: eventOf(reported(kind, content)) };
-  });
+    },
+  }));
   const events = sql`(SELECT m.event FROM matched AS m WHERE m.event IS NOT NULL)`;
   await tx.query(sql`
     WITH given AS MATERIALIZED (
@@ -145,37 +134,35 @@ export async function endDeliveries(
 }
 
 /**
- * Schedules the next attempt of a delivery. @param error null: the leader has not decided yet. @param
- * peerError the error, if the peer caused it.
+ * Schedules the next attempt of a delivery.
+ * @param error undefined: the leader has not decided yet. @param isOwn whether this instance caused it.
  */
 export async function postponeDelivery(
   tx: Queries,
   { kind, url, sid }: DeliveryName,
-  { waitMs, error, peerError }: { waitMs: number; error: string | null; peerError: string | undefined },
+  { waitMs, error, isOwn }: { waitMs: number; error: string | undefined; isOwn: boolean },
 ): Promise<void> {
-  if (peerError !== undefined)
-    await tx.query(sql`UPDATE queues AS q SET last_error = ${peerError} WHERE q.peer_url = ${url}`);
+  if (error !== undefined && !isOwn)
+    await tx.query(sql`UPDATE queues AS q SET last_error = ${error} WHERE q.peer_url = ${url}`);
   await tx.query(sql`
     UPDATE deliveries AS d
-       SET attempts = d.attempts + 1, last_error = ${error},
+       SET attempts = d.attempts + 1, last_error = ${error ?? null},
            not_before = accord_now() + ${waitMs} * interval '1 millisecond'
      WHERE d.kind = ${kind} AND d.peer_url = ${url} AND d.sid = ${sid}`);
 }
 
 /**
- * Whether no attempt can be running; not for `ask`. Either the queue is not leased, or the deadline passed at
- * least 30 seconds ago: an attempt begins at most a second after it.
+ * Deletes deliveries past their deadline, except `ask`, while no attempt can be running: the queue is not
+ * leased, or the deadline passed at least 30 seconds ago. An attempt begins at most a second after it.
+ * @returns the deleted deliveries.
  */
-const isIdle = sql`
-  (d.deadline <= accord_now() - interval '30 seconds'
-   OR NOT EXISTS (SELECT FROM queues AS q WHERE q.peer_url = d.peer_url AND q.lease_until > now()))`;
-
-/** Deletes deliveries past their deadline, except `ask`. @returns the deleted deliveries. */
 export function deleteOverdue(tx: Queries, limit: number): Promise<DeliveryName[]> {
   return tx.query(sql`
     DELETE FROM deliveries AS d USING (
       SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d
-       WHERE d.deadline <= accord_now() AND d.kind <> 'ask' AND ${isIdle}
+       WHERE d.deadline <= accord_now() AND d.kind <> 'ask'
+         AND (d.deadline <= accord_now() - interval '30 seconds'
+              OR NOT EXISTS (SELECT FROM queues AS q WHERE q.peer_url = d.peer_url AND q.lease_until > now()))
        ORDER BY d.deadline LIMIT ${limit} FOR UPDATE SKIP LOCKED) AS over
      WHERE d.kind = over.kind AND d.peer_url = over.peer_url AND d.sid = over.sid
     RETURNING d.kind, d.peer_url AS url, d.sid`);

@@ -14,16 +14,14 @@ export async function pinKeys(
   peer: string,
   keys: readonly PeerKey[],
 ): Promise<string | undefined> {
-  const former = await tx.query<{ kid: string; use: 'sig' | 'enc'; position: number }>(sql`
-    DELETE FROM peer_keys AS k WHERE k.peer = ${peer} RETURNING k.kid, k.use, k.position`);
+  const former = await tx.maybeOne<{ kid: string }>(sql`
+    SELECT k.kid FROM peer_keys AS k WHERE k.peer = ${peer} AND k.use = 'enc' ORDER BY k.position LIMIT 1`);
+  await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${peer}`);
   await tx.query(sql`
     INSERT INTO peer_keys (kid, peer, use, position, jwk)
     SELECT k.value->>'kid', ${peer}::uuid, k.value->>'use', k.ordinality, k.value->'jwk'
       FROM jsonb_array_elements(${JSON.stringify(keys)}::jsonb) WITH ORDINALITY AS k (value, ordinality)`);
-  const sealing = former
-    .filter(({ use }) => use === 'enc')
-    .sort((one, other) => one.position - other.position);
-  return sealing[0]?.kid;
+  return former?.kid;
 }
 
 /** Finds a pinned signing key of the peer at a base URL. Ended pairings have no pinned keys. */
@@ -52,35 +50,21 @@ export async function readPairedKeys(db: Queries, url: string): Promise<PairedKe
   return { name: sealing.name, sealing: sealing.jwk, signing: rows.filter(({ use }) => use === 'sig') };
 }
 
-/** Quarantines a peer: stores the keys that no pinned key vouches for, until they are confirmed. */
-export async function quarantinePeer(tx: Queries, id: string, announced: readonly PeerKey[]): Promise<void> {
-  await tx.query(sql`
-    UPDATE peers AS p SET state = 'QUARANTINED', announced = ${JSON.stringify(announced)}::jsonb,
-           version = p.version + 1, modified_at = accord_now()
-     WHERE p.id = ${id} AND p.announced IS DISTINCT FROM ${JSON.stringify(announced)}::jsonb`);
-}
-
-/** Sets a peer's name and ends its quarantine. */
-export async function describePeer(tx: Queries, id: string, name: string): Promise<void> {
-  await tx.query(sql`
-    UPDATE peers AS p SET state = 'PAIRED', announced = NULL, name = ${name}, version = p.version + 1,
-           modified_at = accord_now()
-     WHERE p.id = ${id}`);
-}
-
-/** Claims the fetch of a self-description. @returns false if it was claimed in the last `seconds`. */
-export async function claimDescription(db: Queries, id: string, seconds: number): Promise<boolean> {
-  const claimed = await db.query(sql`
+/**
+ * Claims the fetch of a peer's self-description. @returns the peer's id; undefined if there is no such peer,
+ * or the fetch was claimed in the last `seconds`.
+ */
+export async function claimDescription(
+  db: Queries,
+  url: string,
+  seconds: number,
+): Promise<string | undefined> {
+  const claimed = await db.maybeOne<{ id: string }>(sql`
     UPDATE peers AS p SET described_at = accord_now()
-     WHERE p.id = ${id} AND p.described_at <= accord_now() - ${seconds} * interval '1 second'
+     WHERE p.url = ${url} AND p.state <> 'ENDED'
+       AND p.described_at <= accord_now() - ${seconds} * interval '1 second'
     RETURNING p.id`);
-  return claimed.length > 0;
-}
-
-/** Lists paired peers that have not accepted a request signed with this key of ours. */
-export function listUnawareOfKey(db: Queries, kid: string): Promise<{ id: string; url: string }[]> {
-  return db.query(sql`
-    SELECT p.id, p.url FROM peers AS p WHERE p.state = 'PAIRED' AND p.knows_kid IS DISTINCT FROM ${kid}`);
+  return claimed?.id;
 }
 
 /** Records that a peer accepted a request signed with this key of ours. */

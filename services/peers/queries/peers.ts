@@ -50,19 +50,6 @@ export async function lockPeer(tx: Queries, id: string): Promise<Peer | undefine
   return locked && tx.one<Peer>(sql`SELECT ${columns} FROM peers AS p WHERE p.id = ${id}`);
 }
 
-/** Finds or creates a pairing by address and one-time key. @param keyDigest SHA-256 of the key. */
-export async function findOrBeginPairing(
-  db: Queries,
-  { id, url, keyDigest }: { id: string; url: string; keyDigest: Buffer },
-): Promise<string> {
-  const pairing = await db.one<{ id: string }>(sql`
-    INSERT INTO pairings AS p (id, url, key_digest, created_at)
-    VALUES (${id}, ${url}, ${keyDigest}, accord_now())
-    ON CONFLICT (url, key_digest) DO UPDATE SET created_at = accord_now()
-    RETURNING p.id`);
-  return pairing.id;
-}
-
 /** Creates the peer at an address, or pairs it again. @returns its id and version, and whether it is new. */
 export function savePairedPeer(
   tx: Queries,
@@ -85,35 +72,19 @@ export function listPeerIds(db: Queries): Promise<{ ids: string[]; urls: string[
            ARRAY(SELECT p.url FROM peers AS p ORDER BY p.id) AS urls, to_json(now())#>>'{}' AS "asOf"`);
 }
 
-/** Ends a pairing and unpins its keys. @returns the new version. */
-export async function endPeer(tx: Queries, id: string): Promise<number> {
-  await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${id}`);
-  const { version } = await tx.one<{ version: number }>(sql`
-    UPDATE peers AS p
-       SET state = 'ENDED', announced = NULL, version = p.version + 1, modified_at = accord_now()
-     WHERE p.id = ${id} RETURNING p.version`);
-  return version;
-}
-
 export async function deletePeer(tx: Queries, id: string): Promise<void> {
   await tx.query(sql`DELETE FROM peers AS p WHERE p.id = ${id}`);
 }
 
-export async function changePeer(
-  tx: Queries,
-  id: string,
-  { subjectPrefix, notification, erasure }: Pick<Peer, 'subjectPrefix' | 'notification' | 'erasure'>,
-): Promise<void> {
+/** Stores the members of a locked peer that can change, and increments its version. */
+export async function updatePeer(tx: Queries, peer: Peer): Promise<void> {
+  const { id, name, state, announced, subjectPrefix, notification, erasure } = peer;
   await tx.query(sql`
-    UPDATE peers AS p SET subject_prefix = ${subjectPrefix}, notification = ${notification}, erasure = ${erasure},
+    UPDATE peers AS p
+       SET name = ${name}, state = ${state}, announced = ${announced && JSON.stringify(announced)}::jsonb,
+           subject_prefix = ${subjectPrefix}, notification = ${notification}, erasure = ${erasure},
            version = p.version + 1, modified_at = accord_now()
      WHERE p.id = ${id}`);
-}
-
-/** Whether an erasure that a peer asks for starts at once. */
-export async function followsErasures(db: Queries, id: string): Promise<boolean> {
-  const followed = await db.maybeOne(sql`SELECT FROM peers AS p WHERE p.id = ${id} AND p.erasure = 'FOLLOW'`);
-  return followed !== undefined;
 }
 
 /** Records that a peer has answered. */
@@ -141,10 +112,11 @@ const retrySoon = (isPeer: Statement) => sql`retried AS (
 export function admitToken(
   db: Queries,
   { url, kid, jti, expiresAt }: { url: string; kid: string; jti: string; expiresAt: Date },
-): Promise<(PeerSummary & Pick<Peer, 'state'> & { isFirst: boolean }) | undefined> {
+): Promise<(PeerSummary & Pick<Peer, 'state' | 'erasure'> & { isFirst: boolean }) | undefined> {
   return db.maybeOne(sql`
     WITH known AS (
-           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification
+           SELECT p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification,
+                  p.erasure
              FROM peers AS p JOIN peer_keys AS k ON k.peer = p.id
             WHERE p.url = ${url} AND k.kid = ${kid} AND k.use = 'sig'),
          used AS (

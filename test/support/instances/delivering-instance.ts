@@ -169,7 +169,9 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
       });
       if ('fault' in read) throw new Error(`the partner cannot be paired with: ${read.fault}`);
       const how = { action: 'peer.paired' } as const;
-      const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl: url }, read.description, how));
+      const { id } = await db.withTransaction((tx) =>
+        savePeer(tx, { baseUrl: url }, { ...how, description: read.description }),
+      );
       return id;
     },
     async release(to, changes = {}) {

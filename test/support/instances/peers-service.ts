@@ -83,7 +83,9 @@ export async function startPeers(): Promise<PeersService> {
       });
       if ('fault' in read) throw new Error(`the partner cannot be paired with: ${read.fault}`);
       const how = { action: 'peer.paired' } as const;
-      const { id } = await db.withTransaction((tx) => savePeer(tx, { baseUrl }, read.description, how));
+      const { id } = await db.withTransaction((tx) =>
+        savePeer(tx, { baseUrl }, { ...how, description: read.description }),
+      );
       return id;
     },
     logs: () => lines.join(''),
