@@ -234,7 +234,7 @@ describe('the delivery engine', () => {
     expect({ failures, states: await states() }).toEqual({ failures: 0, states: ['PENDING'] });
   });
 
-  it('counts a failure of the target that is recorded with a failure of our own', async () => {
+  it('counts a failure of the target in the same batch as a failure on our side', async () => {
     const { db, send } = await createStreet(['a']);
     await send('a', 2);
     const leases = createTargetLeases<Parcel>(db, { tables, owner: randomUUID() });

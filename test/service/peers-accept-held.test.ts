@@ -64,7 +64,7 @@ describe('a part that is held', () => {
     ]);
   });
 
-  it('has its late decision requested from the leader', async () => {
+  it('makes the owner ask the leader if the decision is late', async () => {
     const { part } = await hold();
     expect(await eventsOf(lab, { id: part.sid })).toMatchObject([
       {

@@ -48,7 +48,7 @@ describe('the subject of a part', () => {
     expect(part.submission.subject).toBe(' Jose\u0301 ');
   });
 
-  it('sees the answers and where they were given, when signed in here', async () => {
+  it('sees, when signed in here, the answers and the instance that showed the form', async () => {
     const user = await signIn(lab, 'user');
     const { part, made } = await accepted({ submission: { subject: 'user' } });
     expect((await recordsOf(user, 'user'))['processing.001']).toMatchObject([
@@ -61,7 +61,7 @@ describe('the subject of a part', () => {
 });
 
 describe('a transaction from a peer', () => {
-  it('is in lists, extractions and tables like any other, with where its form was shown', async () => {
+  it('is in lists, extractions and tables like any other, and names the instance that showed its form', async () => {
     const { part, made } = await accepted();
     const { leader, subject } = part.submission;
     const query = `subject=${encodeURIComponent(subject)}`;
@@ -148,7 +148,7 @@ describe('a transaction from a peer', () => {
     expect(own.id).not.toBe(made.id);
   });
 
-  it('cannot be claimed by a caller', async () => {
+  it('cannot be created by any other caller', async () => {
     const context = { subject: 'ann', layout: 'layout.001', origin: 'PEER' };
     expect((await problemOf(await lab.admin.send('POST', '/consents', context))).said).toBe('422 invalid');
     const led = await createTransaction(lab.admin, { leader: { location: 'https://a.example', id: 'x' } });

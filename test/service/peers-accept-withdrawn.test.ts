@@ -110,7 +110,7 @@ describe('a withdrawal of a part', () => {
     }
   });
 
-  it('that arrives before the part has the part refused', async () => {
+  it('that arrives before the part causes the refusal of the part', async () => {
     const part = await makePart(lab);
     expect(await withdraw(part)).toEqual({ verdict: 'withdrawn' });
     expect(await lab.other.acceptSubmission(part)).toEqual({ verdict: 'refused', reason: 'decided' });
@@ -133,7 +133,7 @@ describe('a withdrawal of a part', () => {
     expect(await inForce(part)).toBe('accepted');
   });
 
-  it('is not acknowledged if it cannot be remembered', async () => {
+  it('is not acknowledged if it cannot be stored', async () => {
     const peer = newPeer();
     await runInDatabase(
       lab,

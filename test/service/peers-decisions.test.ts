@@ -149,21 +149,21 @@ describe('a decision that is late', () => {
     expect(decided()).toEqual(['rollback']);
   });
 
-  it('that is still open after the deadline is a rollback', async () => {
+  it('counts as a rollback if it is still open after the deadline', async () => {
     owner.verdict = () => ({ decision: 'open' });
     await held(25 * 3_600_000 + 1_000);
     await nothingWaits();
     expect(decided()).toEqual(['rollback']);
   });
 
-  it('that was made in time counts even if the leader was unreachable until the deadline', async () => {
+  it('counts if it was made in time, even if the leader was unreachable until the deadline', async () => {
     owner.verdict = () => ({ decision: 'commit' });
     await held(25 * 3_600_000 + 1_000);
     await nothingWaits();
     expect(decided()).toEqual(['commit']);
   });
 
-  it('is a rollback if the leader stays unreachable', async () => {
+  it('counts as a rollback if the leader stays unreachable', async () => {
     owner.instead = (response) => response.writeHead(503).end();
     await held(25 * 3_600_000 + 1_000);
     const sweep = async () => {

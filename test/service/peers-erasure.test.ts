@@ -105,7 +105,7 @@ describe('an erasure at the leader', () => {
     expect((await asked({ subject }))[0]).toMatchObject({ state: 'REQUESTED' });
   });
 
-  it('erases at an owner that follows what the leader has sent and what was changed since, nothing else', async () => {
+  it('erases at an owner that follows erasures only what the leader has sent and what was changed since', async () => {
     await setPeer('FOLLOW');
     const made = await consent();
     const { subject } = made;
@@ -177,7 +177,7 @@ describe('an erasure at the leader', () => {
     await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
   });
 
-  it('asks nobody about a part that was never sent', async () => {
+  it('asks no owner about a part that was never sent', async () => {
     const made = await here.consent({ subject: nameAnew(), confirmation: 'FORM_CODE' });
     expect((await here.clinicAdmin.send('POST', `/consents/${made.id}/cancel`)).status).toBe(200);
     const id = await erase(made);
@@ -186,7 +186,7 @@ describe('an erasure at the leader', () => {
     );
   });
 
-  it('is the same at the owner when several parts are asked about at once', async () => {
+  it('is one erasure at the owner if requests for several parts arrive at once', async () => {
     await setPeer('FOLLOW');
     const subject = nameAnew();
     for (const object of ['', 'one', 'two', 'three']) await consent({ subject, ...(object && { object }) });

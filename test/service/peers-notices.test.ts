@@ -61,7 +61,7 @@ describe("a peer's notice", () => {
   });
 });
 
-it('An owner records its notice for a part that leaves it out', async () => {
+it('an owner records its notice even if a part leaves it out', async () => {
   const [asked, booking] = ['element/processing/processing.001/1.0', 'element/processing/processing.003/1.0'];
   const part = await makePart(owner, {
     answers: { [asked]: ['refused'] },

@@ -59,14 +59,14 @@ describe('the address of a peer', () => {
     });
   });
 
-  it('rejects an endless response', async () => {
+  it('is not paired with if its response is endless', async () => {
     expect(await pair(openAdmin, `http://127.0.0.1:${endless.port}`)).toMatchObject({
       status: 422,
       detail: expect.stringContaining('too large'),
     });
   });
 
-  it('is a 503 if the server cannot be reached', async () => {
+  it('leads to a 503 if the server cannot be reached', async () => {
     const gone = await startLoopbackServer(() => {});
     await gone.close();
     expect(await pair(openAdmin, `http://127.0.0.1:${gone.port}`)).toMatchObject({ status: 503 });

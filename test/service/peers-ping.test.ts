@@ -83,7 +83,7 @@ describe('a change of the catalogue', () => {
     await vi.waitFor(() => expect(told).toContain(urlOf('clinic')), patience);
   });
 
-  it('is an event, also if only its sharing has changed', async () => {
+  it('causes an event, also if only the sharing has changed', async () => {
     const before = here.forms.events.length;
     await share({ shared: true });
     await vi.waitFor(

@@ -157,7 +157,7 @@ describe('parts for a peer', () => {
     expect(owner.came).toHaveLength(1);
   });
 
-  it('are released by a process that stops, which still records an acknowledgement that arrives in time', async () => {
+  it('are released by a process that stops; an acknowledgement that arrives in time is still recorded', async () => {
     const gate = openGate();
     owner.instead = () => gate.passed.then(() => false);
     const sid = await clinic.release(lab);

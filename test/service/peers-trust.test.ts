@@ -170,7 +170,7 @@ describe('an instance that introduces itself', () => {
     expect(await known()).toBeUndefined();
   });
 
-  it('does not take the place of a peer, unless the address itself shows its keys', async () => {
+  it('does not replace a peer unless the address publishes the new keys', async () => {
     expect((await introduce()).status).toBe(200);
     const [first] = peer.keys as [ReturnType<typeof draw>];
     const impostor = { ...peer, keys: [draw()] };

@@ -183,7 +183,7 @@ describe('a withdrawal of a person whose answers wait', () => {
     return ((await response.json()) as { transactions: Transaction[] }).transactions;
   };
 
-  it('for a code has their part refused, also if the code is entered later', async () => {
+  it('for a code causes the refusal of their part, even if the code is entered later', async () => {
     const made = await consent({ confirmation: 'FORM_CODE' });
     expect(await partOf(made)).toMatchObject({ state: 'WAITING' });
     const [withdrawal] = await withdrawAll(made);

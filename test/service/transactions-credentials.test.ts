@@ -81,7 +81,7 @@ describe('an API key and an Authorization header together', () => {
   });
 });
 
-describe('without a good credential', () => {
+describe('without a valid credential', () => {
   it('a transaction is a 401 with the ways to sign in', async () => {
     for (const [path, headers] of [
       [at(), {}],

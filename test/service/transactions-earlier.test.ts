@@ -60,7 +60,7 @@ describe('earlier answers', () => {
     });
   });
 
-  it('are in the words that the form offers now', async () => {
+  it('are shown in the current wording of the form', async () => {
     const often = 'element/preference/preference.001/1.0';
     await recordAnswers(shop, 'dan', { [often]: ['Once a month'] });
     const context = { layoutData: { elements: ['preference.001'] }, language: 'fr' };
@@ -91,7 +91,7 @@ describe('a layout that hides what has a valid answer', () => {
   const layoutData = { ...two, existingElementsVisible: false };
   const hiding = { layoutData };
 
-  it('asks for the rest alone, and leaves the earlier record untouched', async () => {
+  it('asks only the other questions and leaves the earlier record unchanged', async () => {
     await recordAnswers(shop, 'fred', { [letter]: ['refused'] });
     const { as } = await open('fred', hiding);
     expect((await as.form()).elements.map(({ identifier }) => identifier)).toEqual([study]);
@@ -111,7 +111,7 @@ describe('a layout that hides what has a valid answer', () => {
     expect((await recordsOf(shop, 'gina'))['processing.001']).toHaveLength(1);
   });
 
-  it('hides nothing in a silent transaction, and asks again for what has expired', async () => {
+  it('hides nothing in a silent transaction, and asks again about expired answers', async () => {
     await recordAnswers(shop, 'hope', { [letter]: ['accepted'] }, { validity: 'P1M' });
     expect(Object.keys(await shownTo('hope', { ...hiding, silent: true }))).toHaveLength(2);
     expect(Object.keys(await shownTo('hope', hiding))).toEqual(['processing.002']);

@@ -50,7 +50,7 @@ describe('answers that are accepted', () => {
 });
 
 describe('a committed transaction', () => {
-  it('takes the same answers again as the same success, and keeps one record of each', async () => {
+  it('accepts the same answers again and keeps one record of each', async () => {
     const { subject, transaction } = await committed();
     for (const again of [complete, { info: ['element/information/information.001/1.0'], ...complete }])
       expect(await (await subject.submit(again)).json()).toMatchObject({ state: 'COMMITTED' });
@@ -59,7 +59,7 @@ describe('a committed transaction', () => {
     expect(Object.values(records).map(({ length }) => length)).toEqual([1, 1, 1]);
   });
 
-  it('refuses other answers: 409, with its state and where it can be changed', async () => {
+  it('rejects other answers with a 409 that contains its state and the link to change it', async () => {
     const { subject, transaction } = await committed();
     const other = { ...complete, [letter]: ['refused'] };
     const problem = await problemOf(await subject.submit(other));
@@ -81,7 +81,7 @@ describe('a committed transaction', () => {
     );
   });
 
-  it('is reported before a comment that is not valid, and so is a missing right', async () => {
+  it('is reported before an invalid comment, as is a missing right', async () => {
     const { subject, transaction } = await committed();
     const tooLong = { ...complete, comment: ['x'.repeat(4_001)] };
     expect((await problemOf(await subject.submit(tooLong))).said).toBe('409 wrong-state');
@@ -109,7 +109,7 @@ describe('a committed transaction', () => {
       expect((await instance.fetch(transaction.url, { headers: { Accept: 'text/html' } })).status).toBe(200);
   });
 
-  it('offers no change where it is not updatable', async () => {
+  it('offers no change if it is not updatable', async () => {
     const { subject } = await committed({ updatable: false });
     const page = await (await subject.get('', 'text/html')).text();
     expect(page).not.toContain('/child');
@@ -117,8 +117,8 @@ describe('a committed transaction', () => {
   });
 });
 
-describe('what there is not', () => {
-  it('looks the same as what belongs to others', async () => {
+describe('an unknown transaction', () => {
+  it('looks the same as a transaction of another subject', async () => {
     const [one, other] = [await createTransaction(shop), await createTransaction(shop)];
     const foreign = await problemOf(await subjectOf(instance, { id: one.id, token: other.token }).get());
     const missing = await problemOf(

@@ -46,7 +46,7 @@ describe('every change of state writes an event and a row of history', () => {
     expect(await changesOf(transaction)).toEqual(['1 created', '2 cancelled']);
   });
 
-  it('a single step is both at once', async () => {
+  it('a single step has an event and a row for both changes', async () => {
     const made = await recordAnswers(shop, 'alice', { [letter]: ['accepted'] });
     expect(await changesOf(made)).toEqual(['1 created', '2 committed']);
   });

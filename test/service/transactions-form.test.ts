@@ -76,7 +76,7 @@ describe('the form as JSON', () => {
     expect(form.info.entry.key).toBe('information.001');
   });
 
-  it('has the options of its layout, with defaults', async () => {
+  it('has the options of its layout, or their defaults', async () => {
     const layoutData = { elements: ['processing.001'], orientation: 'HORIZONTAL', acceptAllVisible: true };
     const { layout, orientation } = await formOf({ layoutData });
     expect(orientation).toBe('HORIZONTAL');

@@ -163,7 +163,7 @@ describe('accept-all and refuse-all', () => {
     }
   });
 
-  it('both ask for a preference that needs an answer, and keep everything else', async () => {
+  it('both report a required preference without an answer, and keep all other answers', async () => {
     const layoutData = {
       elements: ['processing.001', 'preference.001', 'preference.003'],
       acceptAllVisible: true,
@@ -183,7 +183,7 @@ describe('accept-all and refuse-all', () => {
     }
   });
 
-  it('leave the tick of conditions that cannot be refused to the subject', async () => {
+  it('do not accept conditions that cannot be refused; only the subject can', async () => {
     const { key } = await makeLiveModel(admin, 'conditions', {
       en: { ...sampleContent.conditions, refusable: false },
     });
@@ -196,7 +196,7 @@ describe('accept-all and refuse-all', () => {
   });
 });
 
-it('An optional question without an answer stands on the receipt, and is no answer', async () => {
+it('An optional question without an answer is listed on the receipt and is not recorded as an answer', async () => {
   const remark = 'element/preference/preference.003/1.0';
   const { made, as } = await open({ elements: ['processing.001', 'preference.003'] });
   await as.submit({ [letter]: ['accepted'] });

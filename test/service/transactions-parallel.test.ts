@@ -46,7 +46,7 @@ describe('the same answers, sent many times at once', () => {
 });
 
 describe('other answers, sent at the same time', () => {
-  it('one set is stored whole, and the others get a conflict', async () => {
+  it('one set is stored completely, and the others get a conflict', async () => {
     const { transaction, subject } = await open();
     const sets = ['accepted', 'refused'].flatMap((one) =>
       ['accepted', 'refused'].map((other) => ({ ...complete, [letter]: [one], [study]: [other] })),

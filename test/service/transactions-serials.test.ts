@@ -35,7 +35,7 @@ const answersTo = (own: LiveModel, serial: string) => ({
 });
 
 describe('the page of a form that was shown before', () => {
-  it('has a new MAJOR, a new MINOR and nothing that was withdrawn, at once', async () => {
+  it('shows a new MAJOR and a new MINOR at once, and no element that was withdrawn', async () => {
     const { own, transaction } = await open();
     const { task, token } = transaction;
     const page = async () =>

@@ -101,7 +101,7 @@ describe('a transaction past its deadline', () => {
 });
 
 describe('the deadline', () => {
-  it('is the timeout of the context after the creation, by the time of the database', async () => {
+  it('is the time of creation plus the timeout of the context, by the clock of the database', async () => {
     const [short, long] = [
       await createTransaction(shop, { timeout: 'P1D' }),
       await createTransaction(shop, { timeout: 'P3D' }),

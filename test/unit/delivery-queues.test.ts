@@ -58,7 +58,7 @@ describe('deliveries of a process', () => {
     expect(idsOf(queues.take())).toBe('a3 c1 c2');
   });
 
-  it('that were read before the target failed are dropped, and read again', () => {
+  it('that were read before their target failed are dropped and read again', () => {
     const queues = queuesOf({ a: 2 });
     queues.take();
     const readAt = performance.now();
@@ -128,7 +128,7 @@ describe('deliveries of a process', () => {
     expect(queues.ids()).toContain('a1');
   });
 
-  it('never exceed a limit and never start twice, whatever order they end in', () => {
+  it('never exceed a limit and never start twice, in whatever order they end', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 6 }),

@@ -29,11 +29,11 @@ const verify = (token: string, asked: PeerRequest = request, at = now) =>
   verifyPeerToken(token, incoming(asked), { audience: lab, pinned: findPinned, now: at });
 
 describe('a request of a peer', () => {
-  it('is its own when its key signed all of it', async () => {
+  it('is accepted if its key signed every part of it', async () => {
     expect(await verify(await honest())).toMatchObject({ valid: true, peer: hospital });
   });
 
-  it('may be read by a clock that is half a minute off, either way', async () => {
+  it('is accepted by a clock that differs by up to half a minute', async () => {
     for (const ms of [-29_000, 29_000, 89_000])
       expect((await verify(await honest(), request, new Date(now.getTime() + ms))).valid).toBe(true);
   });

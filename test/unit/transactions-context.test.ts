@@ -53,7 +53,7 @@ describe('a consent context', () => {
     expect(faults({ ...base, subject: 'a'.repeat(1025) })).toEqual(['/subject invalid']);
     expect(faults({ ...base, subject: '   ' })).toEqual(['/subject invalid']);
   });
-  it('writes the embedding origin as browsers do and refuses what is none', () => {
+  it('serialises the embedding origin as browsers do, and rejects anything else', () => {
     expect(context({ ...base, iframeOrigin: 'https://host:' }).iframeOrigin).toBe('https://host');
     expect(context({ ...base, iframeOrigin: 'HTTPS://Host.Example:443/' }).iframeOrigin).toBe(
       'https://host.example',
@@ -68,7 +68,7 @@ describe('a consent context', () => {
     ])
       expect(faults({ ...base, iframeOrigin }), iframeOrigin).toEqual(['/iframeOrigin invalid']);
   });
-  it('refuses a callback that a browser would run instead of open', () => {
+  it('rejects a callback that a browser would execute instead of opening it', () => {
     for (const callback of [
       'javascript:alert(1)',
       ' javascript:alert(1)',
@@ -82,12 +82,12 @@ describe('a consent context', () => {
       'https://a.example/done?x=1',
     );
   });
-  it('tells durations that are none, or too long', () => {
+  it('rejects durations that are invalid or too long', () => {
     for (const timeout of ['', 'P90D', 'PT1S', 'P1M']) expect(faults({ ...base, timeout })).toEqual([]);
     for (const timeout of ['P91D', '7 days', 'P-1D', 'PT0S', '-P1D', 'P4M'])
       expect(faults({ ...base, timeout }), timeout).toEqual(['/timeout invalid']);
   });
-  it('names what is not available yet, and only when nothing else is wrong', () => {
+  it('reports features that are not available only if nothing else is wrong', () => {
     const wanted = {
       ...base,
       confirmation: 'EMAIL_CODE',
@@ -105,7 +105,7 @@ describe('a consent context', () => {
       faults: [{ detail: expect.stringContaining('NONE, FORM_CODE, EMAIL_CODE, SMS_CODE') }],
     });
   });
-  it('never throws, whatever it is given of the right types', () => {
+  it('never throws for input of the right types', () => {
     const value = fc.oneof(fc.string(), fc.integer(), fc.boolean());
     const names = [
       'subject',

@@ -5,7 +5,7 @@ import { splitPeriod } from '../../services/transactions/domain/stats.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 const instant = fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true });
 
-it('Parts of a period follow each other without a gap, are whole together, and none is too long or empty', () => {
+it('The parts of a period cover it without gaps, and none is empty or too long', () => {
   fc.assert(
     fc.property(
       instant,
@@ -26,6 +26,6 @@ it('Parts of a period follow each other without a gap, are whole together, and n
   );
 });
 
-it('A period that is over before it begins has no parts', () => {
+it('A period that ends before it begins has no parts', () => {
   expect(splitPeriod({ after: new Date(1), before: new Date(1) }, 7)).toEqual([]);
 });

@@ -14,7 +14,7 @@ import {
 const triggers = ['commit', 'submit', 'commit-submitted', 'cancel', 'time-out', 'roll-back'] as const;
 
 describe('the state table', () => {
-  it('has exactly the moves of the interface and the decisions', () => {
+  it('allows exactly the transitions that the interface specifies', () => {
     const moves = states.flatMap((from) =>
       triggers.flatMap((trigger) =>
         transitions[from][trigger] ? [`${from} ${trigger} ${transitions[from][trigger]}`] : [],

@@ -31,14 +31,14 @@ describe('a transaction token', () => {
     expect(payload).toMatchObject({ sub: claims.id, use: 'tx', ep: 0, jti: expect.any(String) });
   });
 
-  it('is good in the process that made it and in another one with the same secret', async () => {
+  it('is valid in every process with the same secret', async () => {
     const maker = tokensOf([secret]);
     const token = maker.mint(claims, inAnHour());
     const other = tokensOf([secret]);
     for (const tokens of [maker, other, other]) expect(await tokens.verify(token)).toEqual(claims);
   });
 
-  it('counts as an expired receipt token past its time, and a receipt token as none, in every process', async () => {
+  it('after its expiry still opens the receipt, unless it is a receipt token', async () => {
     let now = Date.now();
     const maker = tokensOf([secret], () => now);
     const reader = tokensOf([secret], () => now);
@@ -52,7 +52,7 @@ describe('a transaction token', () => {
     }
   });
 
-  it('outlives the rotation of its secret, while the old one is kept', async () => {
+  it('stays valid after a rotation of its secret while the former secret is kept', async () => {
     const token = tokensOf([secret]).mint(claims, inAnHour());
     const next = randomBytes(32);
     expect(await tokensOf([next, secret]).verify(token)).toEqual(claims);

@@ -97,7 +97,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       expect(reader.parked).toEqual([]);
     });
 
-    test('are put aside when a reader cannot make anything of them, by ids alone, and the next one is applied', async () => {
+    test('become dead letters, with ids only, if a reader finds them invalid, and the next one is applied', async () => {
       const bad = sampleEvent();
       const sent = [outbound(bad), outbound()];
       const applied: AccordEvent[] = [];
@@ -124,7 +124,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       ]);
     });
 
-    test('come again when they cannot even be put aside', async () => {
+    test('come again if they cannot be stored as dead letters', async () => {
       const sent = [outbound()];
       const reader = testReader();
       let faults = 2;
@@ -201,7 +201,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       expect(applied.map(({ id }) => id)).not.toContain(broken.id);
     });
 
-    test('are not lost when reading ends: what is not applied was not acknowledged, or is there for the next process', async () => {
+    test('are not lost when reading ends: those that were not applied are not acknowledged, or the next process gets them', async () => {
       const sent = Array.from({ length: 20 }, () => outbound());
       const applied = new Set<string>();
       const reader = testReader();
