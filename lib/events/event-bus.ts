@@ -82,9 +82,9 @@ export function heldBack({ event }: OutboundEvent): Unsent {
 }
 
 /**
- * Carries events between services at least once: they may come repeatedly and late. Those with the same key
- * come first in the order in which they were written (docs/adr/0008-events-at-least-once.md). An acknowledged
- * event is stored by the broker or, in one process, applied by every reader.
+ * Carries events between services at least once. A reader gets the events of a key in the order in which they
+ * were written, and may get an event again after later ones (docs/adr/0008-events-at-least-once.md). An
+ * acknowledged event is stored by the broker or, in one process, applied by every reader.
  */
 export interface EventBus {
   /**

@@ -121,8 +121,8 @@ export function createOutboxRelay(options: Options): OutboxRelay {
 }
 
 /**
- * Leases rows in the order of their keys: the first row of a key together with the rows that closely follow
- * it. A later row is not leased without the first, which may be leased by another relay or wait for a retry.
+ * Leases the first row of each key, with the rows of that key that closely follow it. While another relay
+ * has the first row, or the first row waits for a retry, no later row of its key is leased.
  * @param pausedTopics are skipped, so that their rows do not take the place of others.
  */
 const claim = (pausedTopics: readonly Topic[]) => sql`

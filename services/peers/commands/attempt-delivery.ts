@@ -129,7 +129,7 @@ async function sendPart(
   const part = await readPart(sid);
   if (!part) return { kind: 'obsolete', facts: {} };
   if (part.location !== url) throw new Error('the part belongs to another peer');
-  // Releases before this check stored such parts. Their owner could never accept them.
+  // Earlier releases stored parts of this size, which no owner accepts.
   if (part.submission.sealed.length > maxSealedLength)
     return { kind: 'refused', facts: { verdict: { verdict: 'refused', reason: 'too-large' } } };
   const body = bytesOf(part.submission);

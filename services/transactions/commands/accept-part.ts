@@ -91,7 +91,7 @@ export async function acceptPart(
 
 /**
  * Fast path: a part with mode `commit` that arrives within a second after another is stored without first
- * looking for an earlier verdict. The read takes 11 % of the time and of the CPU of this command.
+ * looking for an earlier verdict, because that read would take 11 % of the time and of the CPU.
  * @returns undefined if the slow path must be taken.
  */
 async function storeAtOnce(
@@ -180,7 +180,7 @@ async function store(
     mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
       : (await commitPart(dependencies, accepted, time)) ||
-        // Nothing was stored for one of several reasons; the fast path leaves them to the other one.
+        // Nothing was stored: the part has a verdict, or a question was withdrawn. The slow path handles both.
         (time.maxSkewSeconds === undefined && (await commitOldPart(dependencies, accepted)));
   return isStored ? presentVerdict(verdict) : undefined;
 }

@@ -73,9 +73,9 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Inserts an event for each part in `from` (columns `sid` and `location`): `released` for delivery, which
- * also needs the column `deadline`, `decided` by the leader, `withdrawn`: the leader has
- * withdrawn the part, or `erased`: it has erased the person of the part.
+ * Inserts an event for each part in `from` (columns `sid` and `location`, for `released` also `deadline`).
+ * @param name what the leader has done: released the part for delivery, decided about it, withdrawn it, or
+ * erased its person.
  */
 export function partEvents(
   name: 'released' | 'decided' | 'withdrawn' | 'erased',
