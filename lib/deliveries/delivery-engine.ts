@@ -57,7 +57,7 @@ function outcomeOf(ending: Ending, result: AttemptResult<unknown>) {
   return ending === 'retry' && !isFailure(result) ? 'delivered' : outcomes[ending];
 }
 
-/** Longest wait for running attempts, then for their COMMIT. Twice this is less than the shutdown time-out. */
+/** Longest wait for running attempts, and as long for their COMMIT: less than the shutdown time-out. */
 const graceMs = 2_000;
 
 /**

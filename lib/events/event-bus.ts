@@ -60,8 +60,8 @@ export function eachReplica(name: string, onGap: () => void): Reader {
 
 /**
  * Reacts to an event; the effect is durable when it resolves. Must be idempotent, because events may come
- * repeatedly, also after later ones. After an error the event is retried; after a {@link PoisonError} it becomes a
- * dead letter.
+ * repeatedly, also after later ones. After an error the event is retried; after a {@link PoisonError} it
+ * becomes a dead letter.
  * @param arrivedAt on the clock of `performance.now()`; data read later is no older than the event.
  */
 export type EventHandler = (event: AccordEvent, arrivedAt: number) => Promise<void>;

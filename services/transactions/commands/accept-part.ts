@@ -180,7 +180,7 @@ async function store(
     mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
       : (await commitPart(dependencies, accepted, time)) ||
-        // Nothing was stored: the part has a verdict, or a question was withdrawn. The slow path handles both.
+        // Nothing was stored: the part has a verdict, or a question was withdrawn. The slow path goes on.
         (time.maxSkewSeconds === undefined && (await commitOldPart(dependencies, accepted)));
   return isStored ? presentVerdict(verdict) : undefined;
 }
