@@ -20,8 +20,11 @@ interface Compiled {
   name: string | undefined;
 }
 
-/** A connection keeps prepared statements until it ends, so generated texts must not fill it. */
-const maxPrepared = 500;
+/**
+ * A connection keeps prepared statements until it ends, so generated texts must not fill it. The templates of
+ * all services are fewer.
+ */
+const maxPrepared = 1_000;
 
 /** Marks statements made by {@link sql}; input cannot forge a symbol. */
 const made = Symbol('statement');
