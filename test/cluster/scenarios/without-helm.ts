@@ -14,7 +14,7 @@ export const templateScenarios: Scenario[] = [
   {
     name: 'template',
     promise:
-      '`helm template | kubectl apply` installs a release with an external issuer and upgrades it; no secret is drawn again, and the pod of `helm test` tries a consent with a client of that issuer.',
+      '`helm template` with `kubectl apply` installs a release with an external issuer and upgrades it; no secret is drawn again, and the pod of `helm test` tries a consent with a client of that issuer.',
     async run(stage) {
       const organisation = await createOrganisation(stage, 'agency');
       try {
