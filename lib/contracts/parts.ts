@@ -37,7 +37,7 @@ export interface PartRequest {
   sealed: string;
 }
 
-/** Why an owner refuses a part. */
+/** Why an owner refuses a part, or the erasure of one. */
 export type RefusalReason =
   /** The seal cannot be opened, has expired, or does not match the request. */
   | 'seal'
@@ -69,7 +69,10 @@ export interface ReceivedPart {
   submission: PartRequest;
 }
 
-/** The owner's verdict on a part. `noted`: it has not decided about an erasure, or not finished it. */
+/**
+ * The owner's verdict on a part, or on its withdrawal or erasure. `noted`: it has not decided about an
+ * erasure, or not finished it.
+ */
 export interface OwnerVerdict {
   verdict: 'committed' | 'held' | 'rolledback' | 'refused' | 'withdrawn' | 'erased' | 'noted';
   /** With `refused`. */

@@ -31,8 +31,8 @@ export type AttemptResult<Facts> =
   | { kind: 'gone'; facts: Facts }
   /**
    * Retry. @param own the failure is ours: it delays the deliveries to the target, but is not reported as its
-   * failure. @param waitMs instead of the kind's back-off; the target was available. @param thrown what the
-   * attempt threw.
+   * failure. @param waitMs replaces the kind's back-off; the attempt does not count as a failure.
+   * @param thrown what the attempt threw.
    */
   | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number; thrown?: unknown };
 

@@ -54,6 +54,16 @@ describe('answers to own elements and those of two peers', () => {
     ]);
   });
 
+  it('may be left out of questions to peers if only what changed is asked, in the form as at its submission', async () => {
+    const made = await create({ ask: 'CHANGED' });
+    const subject = subjectOf(here, made);
+    const { elements } = (await (await subject.get('/submit')).json()) as {
+      elements: { required: boolean }[];
+    };
+    expect(elements.map(({ required }) => required)).toEqual([true, false, false]);
+    expect((await subject.submit({ [letter]: ['accepted'] })).status).toBe(200);
+  });
+
   it('are released to each peer in the same commit, by events that contain only ids', async () => {
     const made = await submitted();
     for (const partner of [here.lab, here.clinic]) {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
@@ -218,6 +219,41 @@ describe('a part that arrives after its answers were withdrawn at the owner', ()
       expect(await inForce(part)).toBe(isPast ? 'refused' : 'accepted');
     },
   );
+
+  it('and arrives while that withdrawal is being stored, waits for it and counts as older', async () => {
+    const { part: first } = await send();
+    const { subject } = first.submission;
+    await runInDatabase(
+      lab,
+      `CREATE FUNCTION transactions.wait() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NULL; END $$;
+       CREATE TRIGGER wait BEFORE INSERT ON transactions.receipts
+         FOR EACH STATEMENT EXECUTE FUNCTION transactions.wait()`,
+    );
+    const gate = new pg.Client({ connectionString: lab.databaseUrl });
+    await gate.connect();
+    const waiting = (count: number) =>
+      until(async () =>
+        expect(
+          await rowsOf(
+            lab,
+            `SELECT FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+              WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`,
+          ),
+        ).toHaveLength(count),
+      );
+    await gate.query('SELECT pg_advisory_lock(4711)');
+    const withdrawal = lab.admin.send('POST', '/choices/withdraw', { subject });
+    await waiting(1);
+    const { peer } = first;
+    const late = send({ peer, submission: { subject }, header: secondsAgo(60) });
+    await waiting(2);
+    await gate.end();
+    expect((await withdrawal).status).toBe(201);
+    expect((await late).said.verdict).toBe('committed');
+    await runInDatabase(lab, 'DROP TRIGGER wait ON transactions.receipts');
+    expect(await inForce(first)).toBe('refused');
+  });
 
   it('is stored once if it arrives twice at the same time', async () => {
     const { peer, submission } = await withdrawn();

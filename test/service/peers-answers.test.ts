@@ -108,7 +108,7 @@ describe('an answer to a question of a paired instance', () => {
     expect(Object.keys(await recordsOf(clinicAdmin, made.subject))).toEqual(['processing.001']);
   });
 
-  it("leaves the owner's signed receipt and an empty queue", async () => {
+  it("leaves the owner's signed acknowledgement and an empty queue", async () => {
     const made = await ask();
     await answer(made);
     await settled(made.id, 'ACCEPTED');

@@ -23,7 +23,7 @@ const content = {
 };
 
 describe('answers sealed to their owner', () => {
-  it('are opened by the owner with their header, sealed to any of its keys', () => {
+  it('are opened with their header by the owner, whichever of its keys they are sealed to', () => {
     for (const key of [owner, older]) {
       const sealed = sealAnswers(content, { key: publicKey(key), header });
       expect(openAnswers(sealed, { keys: [owner, older], now })).toEqual({

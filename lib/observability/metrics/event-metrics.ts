@@ -93,7 +93,7 @@ export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
 
 /** Messages from peers. A peer is labelled by its id; there are as many as administrators have paired. */
 export interface PeerMetrics {
-  /** A request or part was rejected. @param reason one of our own words. */
+  /** A request or part was rejected. @param reason a fixed word of this code, never text from the peer. */
   rejected(reason: string): void;
   /** How far a peer's clock is ahead of ours, in seconds. */
   clock(peer: string, seconds: number): void;

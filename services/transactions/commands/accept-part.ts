@@ -180,7 +180,8 @@ async function store(
     mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
       : (await commitPart(dependencies, accepted, time)) ||
-        // Nothing was stored: the part has a verdict, or a question was withdrawn. The slow path goes on.
+        // Nothing was stored. The fast path ends here; the slow path stores the part as an old one, unless it
+        // has a verdict.
         (time.maxSkewSeconds === undefined && (await commitOldPart(dependencies, accepted)));
   return isStored ? presentVerdict(verdict) : undefined;
 }

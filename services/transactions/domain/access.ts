@@ -18,8 +18,8 @@ export function noSuchTransaction() {
 /**
  * Admits privileged callers, the signed-in subject, and holders of a transaction token. An expired token
  * opens the result while the receipt is valid, so that a link in a mail still leads to withdrawal.
- * @param need `task` to answer, confirm or cancel; `result` for the final page, the receipt and the child;
- * `representation` also of an erased transaction.
+ * @param need `task` to answer, confirm or cancel; `result` for the final page, the receipt, the withdrawal
+ * and the child; `representation` also of an erased transaction.
  * @throws Failure `not-found` for everyone else, `unauthorized` for a revoked or expired token, `forbidden`
  * for a `receipt` token at a task.
  */

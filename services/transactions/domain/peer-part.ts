@@ -12,7 +12,8 @@ import { isFault, longestValidity, parseLanguage, parseText, readDuration } from
 /**
  * Opens a part and compares it with its request: id, leader and language. The digest in its header must be
  * that of its information and elements (docs/federation.md, "Answers at their owner").
- * @returns its content, and when it was answered; undefined if it cannot be opened or does not match.
+ * @returns its content, and when the subject gave the answers; undefined if it cannot be opened or does not
+ * match.
  */
 export function decryptReceivedPart(
   { peer, sid, submission }: ReceivedPart,
@@ -27,13 +28,14 @@ export function decryptReceivedPart(
   return { content, givenAt: timeOfAnswers(header.iat, now) };
 }
 
-/** No answer is younger than its arrival, or older than the time for which a leader attempts delivery. */
+/** Limits `iat`: at the latest the arrival, at the earliest the longest time from sealing to arrival. */
 function timeOfAnswers(iat: number | undefined, now: Date): Date {
-  const oldest = now.getTime() - longestDeliveryMs;
+  const oldest = now.getTime() - longestWayMs;
   return new Date(Math.min(now.getTime(), Math.max(oldest, (iat ?? Number.POSITIVE_INFINITY) * 1000)));
 }
 
-const longestDeliveryMs = 31 * 24 * 60 * 60 * 1000;
+/** The wait for a code (`timeout` of a context), 30 days of delivery, and a day. */
+const longestWayMs = (90 + 30 + 1) * 24 * 60 * 60 * 1000;
 
 /** Whether the content has the digest. Ill-formed text has none, because it has no canonical JSON. */
 function hasDigest({ info, elements }: SealedContent, digest: string): boolean {

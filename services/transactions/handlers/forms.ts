@@ -12,7 +12,12 @@ import { noSuchTransaction, requireAccess, requireOpen } from '../domain/access.
 import { staleSerial } from '../domain/answers.ts';
 import { layoutReference } from '../domain/context.ts';
 import { type EarlierRecord, validRecords } from '../domain/records.ts';
-import { hidesAnswered, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import {
+  hidesAnswered,
+  peersMayStayUnanswered,
+  type ReadTransaction,
+  stateAt,
+} from '../domain/transaction.ts';
 import { type Links, mintFormLinks } from '../domain/transaction-token.ts';
 import {
   type FilledForm,
@@ -97,7 +102,8 @@ export function formHandlers(dependencies: Dependencies): Handlers {
           : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
       const valid = validRecords(earlier, description.active, await readNow(db));
       const hides = () => hidesAnswered({ layout, context, parent: null });
-      const form = fillForm(description, valid, { hides, child: false });
+      const peersOptional = peersMayStayUnanswered({ context, parent: null });
+      const form = fillForm(description, valid, { hides, peersOptional });
       const page = previewPage(form, { context, layout }, instance);
       const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
       sendPage(ctx, html, { frameAncestors: frameAncestors({ context }, embedOrigins) });
@@ -106,8 +112,8 @@ export function formHandlers(dependencies: Dependencies): Handlers {
 }
 
 /**
- * Whether the browser sends Global Privacy Control (https://www.w3.org/TR/gpc/), or sent it when the form was
- * opened whose link this is.
+ * Whether the browser sends Global Privacy Control (https://www.w3.org/TR/gpc/), or sent it when it opened
+ * the form. The token in the links of the form keeps the signal.
  */
 async function hasGpc(ctx: Context, { tokens }: Pick<Dependencies, 'tokens'>): Promise<boolean> {
   if (ctx.get('sec-gpc') === '1') return true;
@@ -139,7 +145,8 @@ async function reject(
 
 /**
  * Fast path: a form that was described before is rendered in one call to forms, if its description is still
- * the same (ADR 12). Children with elements of peers and forms with only hidden elements are described first.
+ * the same (ADR 12). Forms with elements of peers that need no answer, and forms with only hidden elements,
+ * are described first.
  */
 async function sendForm(
   ctx: Context,
@@ -148,9 +155,10 @@ async function sendForm(
   { links, gpc }: { links: Links; gpc: boolean },
 ): Promise<void> {
   const { forms, instance } = dependencies;
-  const { layout, parent } = read.transaction;
-  const asksPeersAgain = parent !== null && layout.elements.some((key) => key.includes('@'));
-  const guess = asksPeersAgain ? undefined : known();
+  const { layout } = read.transaction;
+  const hasOptionalPeers =
+    peersMayStayUnanswered(read.transaction) && layout.elements.some((key) => key.includes('@'));
+  const guess = hasOptionalPeers ? undefined : known();
   const page = guess && formPage(read, { form: guess, links, instance, gpc });
   if (guess && page?.page === 'form') {
     const { revision } = guess;
@@ -217,7 +225,7 @@ export async function openForm(
   const fill = (description: FormDescription, active = description.active) => {
     const valid = validRecords(earlier, active, read.now);
     const hides = ({ identifier }: DescribedElement) => hidesAnswered(transaction) && !isShown(identifier);
-    return fillForm(description, valid, { hides, child: transaction.parent !== null });
+    return fillForm(description, valid, { hides, peersOptional: peersMayStayUnanswered(transaction) });
   };
   return {
     read,

@@ -114,7 +114,7 @@ async function attempt(
   const { box, transports } = dependencies;
   const { id, kind, channel, transaction } = row;
   if (row.code !== null && row.code !== row.validCode) return { kind: 'obsolete', facts: { error: null } };
-  // After a failure the server is checked first, because composing a mail may take a PDF.
+  // After a failure the server is checked first, because composing a mail may require rendering a PDF.
   const fault = channel === 'mail' && row.targetFailures > 0 && (await transports.mail?.transport.check());
   if (fault) return readResult(fault);
   const { to, from, code } = JSON.parse(box.open(id, row.sealed)) as MessageSecrets;

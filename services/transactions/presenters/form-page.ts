@@ -33,15 +33,15 @@ export interface FilledForm extends Pick<FormDescription, 'revision' | 'language
 /**
  * Adds earlier valid answers to the elements and hides elements.
  * @param options.hides whether an element with a valid answer is hidden.
- * @param options.child true for a child, where elements of peers need no answer.
+ * @param options.peersOptional whether elements of peers need no answer.
  */
 export function fillForm(
   { revision, language, theme, texts, ...description }: FormDescription,
   valid: readonly EarlierRecord[],
-  { hides, child }: { hides: (element: DescribedElement) => boolean; child: boolean },
+  { hides, peersOptional }: { hides: (element: DescribedElement) => boolean; peersOptional: boolean },
 ): FilledForm {
   const peerElement = (element: DescribedElement) =>
-    ({ ...(child ? asOptional(element) : element), previous: null }) as FormElement;
+    ({ ...(peersOptional ? asOptional(element) : element), previous: null }) as FormElement;
   // Only the peer knows earlier answers to its elements; our records with the same key are of other elements.
   const elements = description.elements.map((element) =>
     element.owner === null

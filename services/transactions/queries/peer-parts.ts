@@ -74,17 +74,18 @@ interface Guards {
   guard?: Statement;
 }
 
-/** SQL: no question of a part was withdrawn since its answers were given. */
+/**
+ * SQL: no question of a part was withdrawn since its answers were given. If a withdrawal for the same subject
+ * is being stored, the function waits for its COMMIT and sees it; the statement itself would not.
+ */
 function notWithdrawnSince(
   { subject }: Transaction,
   { object, records, givenAt, submittedAt }: Commitment,
 ): Statement {
   if (givenAt.getTime() >= submittedAt.getTime()) return empty;
   return sql`AND NOT EXISTS (
-      SELECT FROM records AS r
-       WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
-         AND r.key = ANY(${records.map(({ key }) => key)}::text[])
-         AND r.committed_at > ${givenAt} AND r.withdraws IS NOT NULL)`;
+      SELECT FROM unnest(${records.map(({ key }) => key)}::text[]) AS asked (key)
+       WHERE takes_effect_at(${subject}, ${object}, asked.key, ${givenAt}, 'infinity') < 'infinity')`;
 }
 
 interface CommittedPart {
