@@ -47,7 +47,7 @@ export function createInProcessBus(options: Options): EventBus {
     return { id: event.id, permanent: false, error: new Error('A reader failed to apply the event.') };
   }
 
-  /** Delivers the events of one key. The first one that must be sent again ends it. */
+  /** Delivers the events of one key. The first event that must be sent again ends the delivery. */
   async function deliverInOrder(queue: readonly OutboundEvent[], arrivedAt: number): Promise<Unsent[]> {
     const unsent: Unsent[] = [];
     for (const [index, each] of queue.entries()) {

@@ -51,7 +51,7 @@ const sweepMs = 5 * 60_000;
 const sweepLimit = 1_000;
 /** Requests at a time, so that people in the console never slow down subjects. */
 const maxConcurrent = 16;
-/** Of one session: many tabs that open at once wait for each other, and delay nobody else. */
+/** Of one session: many tabs that open at once wait for each other, and delay no other session. */
 const maxOfSession = 4;
 const maxWaitMs = 30_000;
 

@@ -31,7 +31,9 @@ const withdraw = ({ peer, sid }: Pick<Part, 'peer' | 'sid'>, replica = lab.one) 
   replica.withdrawSubmission({ peer, sid });
 const answersOf = async ({ submission: { subject } }: Pick<Part, 'submission'>) =>
   ((await recordsOf(lab.admin, subject))['processing.001'] ?? []).map(({ value, state }) => [value, state]);
-const inForce = async (part: Part) => (await answersOf(part)).find(([, state]) => state === 'COMMITTED')?.[0];
+const inForce = async ({ submission: { subject } }: Part) =>
+  ((await recordsOf(lab.admin, subject))['processing.001'] ?? []).find(({ status }) => status === 'VALID')
+    ?.value;
 const rolledBack = async () =>
   Number(/^accord_submissions_total\{verdict="rolledback".*\} (\d+)$/m.exec(await lab.metrics())?.[1] ?? 0);
 

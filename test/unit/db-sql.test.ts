@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test, vi } from 'vitest';
 
-/** A module of its own: the one that test files share may have named as many statements as it may. */
+/** A module of its own, because the module that test files share may have reached its limit of names. */
 let { compile, empty, join, sql } = {} as typeof import('#lib/db/sql.ts');
 beforeAll(async () => {
   vi.resetModules();

@@ -73,7 +73,7 @@ export function modelRoutes<Type extends Entry['type']>(
   });
 }
 
-/** The peers that an element may be shared with; one that was removed since stays chosen. */
+/** The peers that an element may be shared with; a peer that was removed since stays chosen. */
 async function readPeers(ctx: Context, kit: RoomKit, sharedWith: readonly string[]) {
   const { body } = await kit.api(ctx).call('listPeers', { query: { limit: 200 } });
   const named = body.map(({ id, name }) => [id, name] as const);

@@ -14,7 +14,7 @@ type Receipt = Schemas['Receipt'];
 
 const formats = ['pdf', 'html', 'json', 'jose', 'xml', 'text'] as const;
 
-/** Receipts: by transaction, and whether one that a person shows is genuine. */
+/** Receipts: by transaction, and whether a receipt that a person shows is genuine. */
 export const receipts: Room = {
   name: 'receipts',
   path: '/receipts',
