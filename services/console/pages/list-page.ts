@@ -92,7 +92,7 @@ export async function rowsOf<Row>(
   return Array.isArray(body) ? { rows: body, next } : { rows: body.values, next: body.next };
 }
 
-/** The entry with the id of the page's URL. @throws ApiFailure 404 for an entry that was deleted meanwhile. */
+/** The entry with the id of the page's URL. @throws ApiFailure 404 for an entry that was deleted. */
 export async function rowOfPath<Id extends OperationId>(
   ctx: Context,
   kit: RoomKit,
