@@ -131,7 +131,10 @@ export type AnswerCheck =
     }
   | {
       outcome: 'stale';
-      /** Identifiers in the answers whose version is too old, or whose element was withdrawn. */
+      /**
+       * Identifiers, in the answers or shown by the page, whose version is too old or whose element was
+       * withdrawn; and notices that the page did not show.
+       */
       stale: string[];
     };
 

@@ -133,17 +133,17 @@ export interface paths {
          *     multiple choice means that no option was chosen, in JSON send `[]`.
          *
          *     A processing with `refusable: false` is a notice. It is shown without a choice, and recorded as
-         *     `accepted` with every submission. Its answer is optional; `refused` is a 422. An answer names the version
-         *     that was shown; without an answer the ACTIVE version is recorded.
+         *     `accepted` with every submission. Its answer is optional; `refused` is a 422. The version that is recorded
+         *     is the one that the answer names, else the one that the page of a form post showed, else the ACTIVE one.
          *
          *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The last two
          *     answer every processing and conditions that can be refused, and every TOGGLE (the first option
          *     refuses, the second accepts). All other answers are taken as entered.
          *
-         *     Submitting the same answers again is idempotent. Other answers to a transaction that is no longer
-         *     CREATED are a 409 `wrong-state`. Answers to versions that a new MAJOR version has replaced are a 409
-         *     `stale-serial`: get the form again. In HTML mode the form is shown again after faults and changes,
-         *     with the answers kept.
+         *     Submitting the same answers again is idempotent (in a form post: by the same button). Other answers to a
+         *     transaction that is no longer CREATED are a 409 `wrong-state`. Answers to versions that a new MAJOR
+         *     version has replaced are a 409 `stale-serial`: get the form again. After `invalid-answer` and
+         *     `stale-serial`, HTML mode shows the form again with the answers kept.
          */
         post: operations["submitAnswers"];
         delete?: never;
@@ -5292,8 +5292,9 @@ export interface components {
             };
         };
         /**
-         * @description The transaction is no longer open, or its elements have changed. HTML mode shows the form again with
-         *     the changes marked.
+         * @description The transaction is no longer open (`wrong-state`), its elements were withdrawn (`withdrawn`), or they
+         *     have a new MAJOR version (`stale-serial`). After `stale-serial`, HTML mode shows the form again with the
+         *     changes marked.
          */
         SubmitConflict: {
             headers: {
@@ -5512,8 +5513,8 @@ export interface components {
             };
         };
         /**
-         * @description The answers are not valid; each fault has a pointer into the map. HTML mode shows the form again, with
-         *     the answers kept.
+         * @description The answers are not valid (`invalid-answer`); each fault has a pointer into the map. HTML mode shows the
+         *     form again, with the answers kept. `invalid`: the body is not a map of texts.
          */
         InvalidAnswers: {
             headers: {

@@ -94,8 +94,8 @@ export interface FormPage extends PageBase {
    * been submitted.
    */
   kept?: boolean;
-  /** Content of the comment field; null without the field, which is usual. */
-  comment: string | null;
+  /** Always null: earlier releases of the service forms show a comment field for any other value. */
+  comment: null;
   /**
    * How long the answers are valid; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never
    * expire.
@@ -112,7 +112,10 @@ export interface FormPage extends PageBase {
   gpc?: boolean;
   /** Answers that stay as they are, because only changed questions are asked; absent without any. */
   unchanged?: { answers: PageAnswer[]; all: string };
-  /** Whether it is a child: peers keep the earlier answers to elements that are not answered again. */
+  /**
+   * Whether elements of peers need no answer, because the peer keeps the earlier one: in a child, and if only
+   * changed questions are asked.
+   */
   isChild: boolean;
 }
 

@@ -43,7 +43,7 @@ const lingerMs = 20;
 const idleMs = 2_000;
 /** Minimum interval between claims of targets. A wake-up for a target without a lease does not wait. */
 const claimEveryMs = 250;
-/** Names of endings in metrics; obsolete deliveries are not counted. */
+/** Outcomes in metrics, by ending; obsolete deliveries are not counted. */
 const outcomes = {
   done: 'delivered',
   obsolete: undefined,

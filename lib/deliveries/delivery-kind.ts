@@ -25,8 +25,11 @@ export type AttemptResult<Facts> =
   | { kind: 'done'; facts: Facts }
   /** Nothing is left to send; the target was not contacted. */
   | { kind: 'obsolete'; facts: Facts }
-  /** The target will never accept this delivery; other deliveries to it may still succeed. */
-  | { kind: 'refused'; facts: Facts }
+  /**
+   * The target will never accept this delivery; other deliveries to it may still succeed.
+   * @param own we decided it, without contacting the target.
+   */
+  | { kind: 'refused'; facts: Facts; own?: boolean }
   /** The target itself no longer exists. */
   | { kind: 'gone'; facts: Facts }
   /**

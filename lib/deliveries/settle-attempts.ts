@@ -74,8 +74,8 @@ function judge<Row extends DueRow, Facts>(
 }
 
 /**
- * Health of each target after its attempts, if it changed. A failure of our own is not counted, but delays
- * the target.
+ * Health of each target after its attempts, if it changed. A failure on our side is not counted, but delays
+ * the target. Results without contact to the target change nothing.
  */
 function changedHealth<Row extends DueRow, Facts>(
   { targetBackoff }: DeliveryKind<Row, Facts>,
@@ -84,7 +84,7 @@ function changedHealth<Row extends DueRow, Facts>(
 ): TargetHealth[] {
   const health = new Map<string, TargetHealth>();
   for (const { row, lease, result } of batch) {
-    if (result.kind === 'obsolete') continue;
+    if (result.kind === 'obsolete' || (result.kind === 'refused' && result.own)) continue;
     const { key } = lease;
     const before = health.get(key) ?? { key, failures: targets.get(key)?.failures ?? 0, waitMs: 0 };
     const isOwn = result.kind === 'retry' && result.own === true;

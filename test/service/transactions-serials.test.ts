@@ -92,6 +92,10 @@ describe('the serial of an answer', () => {
       task: expect.stringContaining(`${transaction.task}?t=`),
       errors: [{ pointer: `/${identifier(own, '1.0').replaceAll('/', '~1')}` }],
     });
+    const prefixed = { [letter]: ['refused'], [`bloc/a/${identifier(own, '1.0')}`]: ['accepted'] };
+    expect((await problemOf(await subject.submit(prefixed))).errors).toMatchObject([
+      { pointer: `/bloc~1a~1${identifier(own, '1.0').replaceAll('/', '~1')}` },
+    ]);
     expect(await recordsOf(shop, transaction.subject)).toEqual({});
     const form = (await (await instance.fetch(problem.task as string)).json()) as LiveForm;
     expect(form.elements[1]).toMatchObject({ serial: '2.0' });
@@ -104,7 +108,8 @@ describe('the serial of an answer', () => {
     const subject = subjectOf(instance, await createTransaction(shop, { layoutData }));
     await activateContent(admin, information, { en: sampleContent.information }, 'MAJOR');
     const answers = { info: [`element/information/${information.key}/1.0`], [letter]: ['accepted'] };
-    expect((await problemOf(await subject.submit(answers))).said).toBe('409 stale-serial');
+    const problem = await problemOf(await subject.submit(answers));
+    expect(problem).toMatchObject({ said: '409 stale-serial', errors: [{ pointer: '/info' }] });
     const newest = { ...answers, info: [`element/information/${information.key}/2.0`] };
     expect((await subject.submit(newest)).status).toBe(200);
   });

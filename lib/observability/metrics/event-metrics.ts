@@ -72,7 +72,7 @@ export interface DeliveryMetrics {
 export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
   const attempts = new Counter({
     name: 'accord_delivery_attempts_total',
-    help: 'Delivery attempts, by outcome.',
+    help: 'Delivery attempts and expired deliveries, by outcome.',
     labelNames: ['kind', 'outcome'],
     registers,
   });

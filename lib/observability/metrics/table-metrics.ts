@@ -42,7 +42,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
   const dead = gauge('accord_dead_letters', 'Dead letters that nobody has handled yet.', 'topic');
   const due = gauge(
     'accord_deliveries_waiting',
-    'Pending deliveries to webhooks, peers and subjects.',
+    'Pending deliveries to active webhooks, paired peers and subjects.',
     'kind',
   );
   const dueAge = gauge('accord_deliveries_age_seconds', 'Age of the oldest due delivery.', 'kind');

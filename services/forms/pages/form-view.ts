@@ -44,7 +44,6 @@ export function formView(page: FormPage, reader: Reader, rich: RichText) {
     owners,
     faults: faultLinks(page, all, reader),
     changedCount: page.changed.length,
-    commentError: hasCommentFault(page) ? reader.t('fault.too-long') : null,
     validity: validityText(page, reader),
     rights: rightsTexts(page, reader),
     submitText: layout.submitText || reader.t(asksNothing(all) ? 'form.continue' : 'form.submit'),
@@ -118,8 +117,7 @@ function contentView(content: Content, reader: Reader, rich: RichText, topHeadin
 /** Each fault with a link to the first field of its element, in page order (WCAG 3.3.1). */
 function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader) {
   const faulty = questions.filter(({ error }) => error !== null);
-  const comment = { field: 'comment', question: reader.t('form.comment'), text: reader.t('fault.too-long') };
-  const linked = new Set([...faulty.map(({ name }) => name), ...(hasCommentFault(page) ? ['comment'] : [])]);
+  const linked = new Set(faulty.map(({ name }) => name));
   // A fault in a hidden field has no visible field to link to.
   const isElsewhere = page.faults.some(({ identifier }) => !linked.has(identifier));
   return [
@@ -130,7 +128,6 @@ function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader) {
       text: question.error,
       attributes: question.attributes,
     })),
-    ...(hasCommentFault(page) ? [{ ...comment, attributes: {} }] : []),
     ...(isElsewhere ? [{ field: null, text: reader.t('fault.page') }] : []),
   ];
 }
@@ -138,10 +135,6 @@ function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader) {
 function fieldOf({ id, control, options }: QuestionView): string {
   if (control === 'notice') return id;
   return control === 'select' || !options[0] ? `${id}-field` : options[0].id;
-}
-
-function hasCommentFault(page: FormPage): boolean {
-  return page.comment !== null && page.faults.some(({ identifier }) => identifier === 'comment');
 }
 
 function validityText(page: FormPage, reader: Reader): string | null {

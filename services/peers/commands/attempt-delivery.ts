@@ -131,7 +131,7 @@ async function sendPart(
   if (part.location !== url) throw new Error('the part belongs to another peer');
   // Earlier releases stored parts of this size, which no owner accepts.
   if (part.submission.sealed.length > maxSealedLength)
-    return { kind: 'refused', facts: { verdict: { verdict: 'refused', reason: 'too-large' } } };
+    return { kind: 'refused', own: true, facts: { verdict: { verdict: 'refused', reason: 'too-large' } } };
   const body = bytesOf(part.submission);
   const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
   return readVerdict(reply, partVerdicts);
@@ -197,7 +197,10 @@ async function requestAcknowledgement(
   return read;
 }
 
-/** @throws errors that are no failure of the call. */
+/**
+ * What failed, for `lastError` of the peer and for logs.
+ * @throws the error again if it is not a {@link Failure} of the call: it is a fault of our own.
+ */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Failure)) throw error;
   if (error.cause instanceof Error) return error.cause.message;

@@ -38,8 +38,8 @@ const peerTables = {
   rowKey: sql`(d.kind || ' ' || d.sid)`,
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
-  // A delivery goes only to a peer that has one of the keys to which it is bound (`bindDeliveries`). The job
-  // end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and then ends with a
+  // A delivery goes only to a peer that has one of the keys to which it is bound (`bindDeliveries`). It is
+  // bound to none if it was queued while a pairing was being stored. The job end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and then ends with a
   // rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides these conditions from
   // PostgreSQL, which would take them for rarely true and sort a long queue instead of using its index (ADR
   // 14).
@@ -50,7 +50,7 @@ const peerTables = {
                 SELECT FROM deliveries AS part
                  WHERE part.kind IN ('submit', 'decide') AND part.peer_url = d.peer_url AND part.sid = d.sid)
            THEN false
-         ELSE d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
+         ELSE d.pinned = '{}' OR d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
     d.kind || ' ' || d.sid AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
     d.deadline <= accord_now() AS overdue, d.traceparent,

@@ -153,7 +153,7 @@ export async function postponeDelivery(
 
 /**
  * Deletes deliveries past their deadline, except `ask`, while no attempt can be running: the queue is not
- * leased, or the deadline passed at least 30 seconds ago. An attempt begins at most a second after it.
+ * leased, or the deadline passed at least 30 seconds ago, which is longer than an attempt may take.
  * @returns the deleted deliveries.
  */
 export function deleteOverdue(tx: Queries, limit: number): Promise<DeliveryName[]> {

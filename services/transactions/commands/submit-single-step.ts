@@ -2,7 +2,13 @@ import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
-import { invalidComment, splitComment, staleSerial, withComment } from '../domain/answers.ts';
+import {
+  invalidComment,
+  type SentAnswers,
+  splitComment,
+  staleSerial,
+  withComment,
+} from '../domain/answers.ts';
 import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
@@ -52,6 +58,7 @@ export async function submitSingleStep(
       form: false,
       languages,
     }),
+    sent,
   );
   const given = withComment(sent);
   const notices = noticesIn(check);
@@ -82,9 +89,9 @@ export async function submitSingleStep(
   return submitted;
 }
 
-function requireValid(check: AnswerCheck): ValidCheck {
+function requireValid(check: AnswerCheck, { answers }: SentAnswers): ValidCheck {
   if (check.outcome === 'valid') return check;
-  if (check.outcome === 'stale') throw staleSerial(check.stale, '/values');
+  if (check.outcome === 'stale') throw staleSerial(check.stale, answers, { prefix: '/values' });
   throw fail('invalid-answer', 'The answers are not valid.', {
     errors: check.faults.map((fault) => ({ ...fault, pointer: `/values${fault.pointer}` })),
   });

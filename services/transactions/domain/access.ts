@@ -39,7 +39,10 @@ export function requireAccess<Read extends ReadTransaction>(
     if (token.isExpired && (until === undefined || until <= now))
       throw unauthorized('The transaction token is not valid.');
     if (token.use === 'receipt' && need === 'task')
-      throw fail('forbidden', 'This token only opens the result, the receipt and the change of a consent.');
+      throw fail(
+        'forbidden',
+        'This token opens only the result, the receipt, the withdrawal and the change of a consent.',
+      );
     return read;
   }
   if (!isPrivileged(principal) && principal.subject !== transaction.subject) throw noSuchTransaction();

@@ -39,19 +39,24 @@ export function invalidComment() {
   });
 }
 
-/** The answers map with its comment, as it was sent. */
+/** The answers map with its comment, for digests. */
 export function withComment({ answers, comment }: SentAnswers): Record<string, string[]> {
   return comment === null ? answers : { ...answers, comment: [comment] };
 }
 
 /**
  * The failure of a submission with answers to elements that have a new MAJOR version or were withdrawn.
- * @param identifiers of these answers. @param prefix pointer to the answers map in the body.
+ * @param stale identifiers of these elements. @param answers as they were sent.
+ * @param prefix pointer to the answers map in the body.
  */
-export function staleSerial(identifiers: readonly string[], prefix = '', members?: Record<string, unknown>) {
+export function staleSerial(
+  stale: readonly string[],
+  answers: Answers,
+  { prefix = '', members }: { prefix?: string; members?: Record<string, unknown> } = {},
+) {
   return fail('stale-serial', 'The form has changed since it was shown. Read it again and answer.', {
-    errors: identifiers.map((identifier) => ({
-      pointer: `${prefix}/${escapePointer(identifier)}`,
+    errors: stale.map((identifier) => ({
+      pointer: `${prefix}/${escapePointer(nameInMap(identifier, answers))}`,
       code: 'stale-serial',
       detail: 'has a new major version or was withdrawn',
     })),
@@ -59,7 +64,19 @@ export function staleSerial(identifiers: readonly string[], prefix = '', members
   });
 }
 
-type Answers = Record<string, readonly string[]>;
+type Answers = Readonly<Record<string, readonly string[]>>;
+
+/** The name under which an identifier was sent: with a `bloc/` prefix, or as the value of `info`. */
+function nameInMap(identifier: string, answers: Answers): string {
+  const names = Object.keys(answers);
+  const named = names.find((name) => withoutBlocPrefix(name) === identifier);
+  const isInfo = answers.info?.some((value) => withoutBlocPrefix(value) === identifier) ?? false;
+  return named ?? (isInfo ? 'info' : identifier);
+}
+
+function withoutBlocPrefix(name: string): string {
+  return name.replace(/^bloc\/[^/]+\//, '');
+}
 
 export type AnswersDigests = ReturnType<typeof createAnswersDigests>;
 
@@ -101,7 +118,7 @@ export function createAnswersDigests(secrets: readonly Uint8Array[]) {
 function normaliseAnswers(answers: Answers, notices: readonly string[] = []): Record<string, string[]> {
   const normalised: [string, string[]][] = [];
   for (const [sent, values] of Object.entries(answers)) {
-    const name = sent.replace(/^bloc\/[^/]+\//, '');
+    const name = withoutBlocPrefix(sent);
     const texts = values.map((text) => normaliseText(text.replaceAll('\r\n', '\n')));
     const given = texts.filter((text) => text !== '').sort();
     const isNotice = notices.includes(name) && given[0] === 'accepted';

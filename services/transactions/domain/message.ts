@@ -12,7 +12,7 @@ import {
 import type { ConsentContext } from './context.ts';
 import { isFault } from './values.ts';
 
-/** EXPIRED: not sent, because the transaction or its code had ended (docs/messages.md). */
+/** EXPIRED: the transaction, its code or its link ended before the message was sent (docs/messages.md). */
 export type MessageState = 'PENDING' | 'SENT' | 'FAILED' | 'EXPIRED';
 
 /** A message to the subject of a transaction, as callers of the API see it. */

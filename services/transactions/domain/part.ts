@@ -98,8 +98,8 @@ const moves: Readonly<Record<PartState, Partial<Record<ReportedVerdict['verdict'
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired`: the decision was not delivered. The owner has rolled its part back, unless it has asked this
-  // instance for the decision.
+  // `expired`: the decision was not delivered in time. The owner has rolled its part back, unless it asked
+  // this instance for the decision before.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},
@@ -136,7 +136,7 @@ export function movesInCommitMode(
 }
 
 const hourMs = 3_600_000;
-/** How long delivery of a part is attempted (docs/federation.md, "Answers at the leader"). */
+/** How many hours delivery of a part is attempted (docs/federation.md, "Answers at the leader"). */
 const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
 /**
  * An hour allows for a clock difference, and for a last attempt that arrives after the deadline. Five

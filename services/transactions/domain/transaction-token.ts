@@ -12,8 +12,8 @@ const algorithm = 'HS256';
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * What a token allows: `tx` all that its subject may do; `receipt` only the final page, the receipt and the
- * child.
+ * What a token allows: `tx` all that its subject may do; `receipt` only the final page, the receipt, the
+ * withdrawal and the child.
  */
 export type TokenUse = 'tx' | 'receipt';
 

@@ -132,7 +132,8 @@ async function reject(
   const gpc = await hasGpc(ctx, dependencies);
   const links = mintFormLinks(dependencies, read, { principal: input.principal, gpc });
   if (!input.form || preferredMode(ctx.get('accept')) !== 'html') {
-    if (check.outcome === 'stale') throw staleSerial(check.stale, '', { task: links.submit });
+    if (check.outcome === 'stale')
+      throw staleSerial(check.stale, answers, { members: { task: links.submit } });
     throw fail('invalid-answer', 'The answers are not valid.', { errors: check.faults });
   }
   const opened = await openForm(ctx, dependencies, input, shownIn(answers));

@@ -136,7 +136,7 @@ export const messageTables = {
         AND t.state = 'SUBMITTED' AND t.awaits_code AND t.expires_at > accord_now()) AS "validCode"`,
 };
 
-/** What is recorded of an attempt. */
+/** What is recorded of an attempt; `error` is an error class such as `smtp-550`. */
 export interface MessageFacts {
   error: string | null;
 }

@@ -198,7 +198,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     }),
     'form-cancel': sampleForm(language, [newsletter], { layout }),
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
-    'form-preview': sampleForm(language, [newsletter], { actions: null, comment: '', layout }),
+    'form-preview': sampleForm(language, [newsletter], { actions: null, layout }),
   };
 }
 
