@@ -2,7 +2,9 @@ import { readSecretFile, replaceSecretFile } from '#lib/config/secret-files.ts';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 
-/** A part may wait 90 days for a code and is then retried for 30; two days for peers to learn the next key. */
+/**
+ * A part may wait 90 days for a code and is then retried for 30; two days for peers to learn the next key.
+ */
 const neededDays = 122;
 /** The maximum of a self-description (docs/federation.md, "Who an instance is"). */
 const mostKeys = 16;

@@ -131,10 +131,7 @@ export type AnswerCheck =
     }
   | {
       outcome: 'stale';
-      /**
-       * Identifiers, in the answers or shown by the page, whose version is too old or whose element was
-       * withdrawn; and notices that the page did not show.
-       */
+      /** Identifiers of answers, shown items and new notices that make the submission stale. */
       stale: string[];
     };
 

@@ -3283,11 +3283,11 @@ export interface components {
              * @description Time of the latest change of state
              */
             changed: string;
-            /** @description Whether the owner has withdrawn the part; absent unless it was told to */
+            /** @description State of the request to withdraw the part; absent if there is none */
             withdrawal?: {
                 /**
-                 * @description QUEUED: not confirmed yet; ACKNOWLEDGED: withdrawn by the owner; OVERDUE: not confirmed for 72
-                 *     hours, still being sent; FAILED: not confirmed for 30 days; UNSUPPORTED: the owner cannot be told.
+                 * @description QUEUED: not acknowledged yet; ACKNOWLEDGED: withdrawn by the owner; OVERDUE: not acknowledged for
+                 *     72 hours, still being sent; FAILED: not acknowledged for 30 days; UNSUPPORTED: the owner cannot be told.
                  * @enum {string}
                  */
                 state: "QUEUED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";

@@ -187,7 +187,10 @@ export function createDeliveryEngine<Row extends DueRow, Facts>(
       attemptNext();
       return rows.length > 0;
     } catch (error) {
-      log.warn('failed to read due deliveries; retried at the next poll', { operation: kind.name, error });
+      log.warn('failed to lease targets or to read due deliveries; retried at the next poll', {
+        operation: kind.name,
+        error,
+      });
       return false;
     }
   }

@@ -48,7 +48,11 @@ export function createEventApplier({
     const { place } = arrival;
     const ids = idsOf(arrival);
     await reader.park({ consumer: reader.name, topic, place, reason, ...ids });
-    log.error('stored an event as a dead letter', { topic, eventId: ids.eventId, id: place });
+    log.error('skipped an event for good; a shared reader stores it as a dead letter', {
+      topic,
+      eventId: ids.eventId,
+      id: place,
+    });
     metrics?.deadLettered({ consumer: reader.name, topic });
   }
 

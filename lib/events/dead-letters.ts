@@ -11,7 +11,10 @@ export interface DeadLetter {
   /** The reader that stored it, or `relay`. */
   consumer: string;
   topic: Topic;
-  /** `partition:offset`; for an event that was never sent, the id of its outbox row. */
+  /**
+   * `partition:offset` on Kafka; the id of the event within one process; for an event that was never sent,
+   * the id of its outbox row.
+   */
   place: string;
   /** Absent if the message has no well-formed id. */
   eventId?: string;

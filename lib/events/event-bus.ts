@@ -70,7 +70,10 @@ export type EventHandler = (event: AccordEvent, arrivedAt: number) => Promise<vo
 export interface Unsent {
   /** The event's id. */
   id: string;
-  /** Whether a retry cannot succeed: the event violates the contract of every release, or is too large. */
+  /**
+   * Whether it is not retried: the event is too large, or violates the contract and is more than a day old (a
+   * release that knows it may be started meanwhile).
+   */
   permanent: boolean;
   error: unknown;
 }

@@ -14,7 +14,8 @@ interface Options {
 }
 
 /**
- * How many keys are delivered concurrently, so that a slow reader of one topic does not hold up other topics.
+ * How many keys are delivered concurrently, so that a slow reader of one topic does not hold up other topics
+ * of the same batch.
  */
 const maxConcurrent = 16;
 

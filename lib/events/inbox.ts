@@ -48,7 +48,10 @@ export async function forgetApplied(
   return gone.length;
 }
 
-/** Longer than any topic with a retention time; readers of compacted topics skip older events. */
+/**
+ * Longer than the retention of every topic that has one. The service webhooks skips older events of compacted
+ * topics.
+ */
 const keptDays = 30;
 /** Per statement, so that each is short. */
 const limit = 1_000;

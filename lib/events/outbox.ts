@@ -13,7 +13,7 @@ export type NewEvent<T extends Topic> = {
 
 /**
  * Writes an event in the transaction of its change. The event is published if and only if that transaction
- * commits (docs/reliability.md). Wake the relay after the COMMIT. The key is the aggregate's id.
+ * commits (docs/reliability.md). Wake the relay after the COMMIT. The key is the event's `subject`.
  */
 export async function addToOutbox<T extends Topic>(tx: Queries, topic: T, event: NewEvent<T>): Promise<void> {
   await tx.query(outboxRows(topic, sql`(SELECT ${newEvent(event)}::jsonb AS event)`));

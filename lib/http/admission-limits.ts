@@ -1,6 +1,7 @@
 /**
- * Share of the limits that each priority may use: low is shed first, high last. Peers repeat their requests
- * and have a separate quarter, so that they take no slots from other clients.
+ * Share of the limits that each priority may use: low is shed first, high last. Peers repeat their requests.
+ * They have a separate quarter, so that they take no slots from other clients, and are rejected while other
+ * requests use three quarters.
  */
 const shares = { high: 1, normal: 0.75, low: 0.5, peer: 0.25 };
 
@@ -24,8 +25,8 @@ export interface AdmissionLimits {
    */
   reasonToRefuse(priority: Priority): 'in-flight' | 'event-loop' | undefined;
   /**
-   * Whether a request that released its slot for a while has to wait for another; it may use its pool's whole
-   * limit.
+   * Whether a request that released its slot for a while must wait before it gets a slot again. It may use
+   * the whole limit of its pool.
    */
   isFull(pool: Pool): boolean;
   inFlight(): number;

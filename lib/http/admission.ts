@@ -170,7 +170,7 @@ export function admitRequests(admit: Admit | undefined, prefixes: readonly strin
   };
 }
 
-/** Releases the request's slot while it waits for its client or for another service. */
+/** Releases the request's slot while its body arrives, or while it waits for its turn or for a delay. */
 export async function withoutSlot<Result>(ctx: Context, wait: () => Promise<Result>): Promise<Result> {
   const slot = ctx.state.slot as Slot | undefined;
   if (!slot?.isHeld) return wait();

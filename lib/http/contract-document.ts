@@ -45,7 +45,8 @@ interface RequestParts {
 
 /**
  * Checks a request against the contract.
- * @throws Failure `malformed` with a JSON pointer for each fault; `not-found` for an invalid path parameter.
+ * @throws Failure `malformed` with a JSON pointer to the first fault; `not-found` for an invalid path
+ * parameter.
  */
 export type ValidateRequest = (operation: ContractOperation, request: RequestParts) => void;
 

@@ -44,7 +44,10 @@ export function handleErrors({
   };
 }
 
-/** Caches error pages by language, because they are sent under overload and do not depend on the request. */
+/**
+ * Caches the pages of rejections under overload by all that they depend on: Retry-After, color scheme and
+ * languages.
+ */
 function cachePages(render: RenderErrorPage): RenderErrorPage {
   const pages = new LRUCache<string, ReturnType<RenderErrorPage>>({ max: 200, ttl: 600_000 });
   return (ctx, failure) => {

@@ -9,7 +9,7 @@ export interface BodyBudget {
   release(bytes: number): void;
 }
 
-/** Limit for all bodies together: about thirty of the largest that the contract allows. */
+/** Limit for all bodies together: about fifteen of the largest that the contract allows. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export function createBodyBudget(): BodyBudget {

@@ -21,8 +21,9 @@ const failures = {
 };
 
 /**
- * A permanent failure: private address, scheme, credentials in the URL, redirect or too large an answer. The
- * message is for logs and people; like that of {@link OutboundFailed} it quotes neither the URL nor any data.
+ * The client refuses the URL or the response: private address, scheme, credentials in the URL, redirect or
+ * too large a response. The caller decides whether to retry. The message is for logs and people; like that of
+ * {@link OutboundFailed} it quotes neither the URL nor any data.
  */
 export class OutboundRefused extends Error {
   readonly reason: keyof typeof refusals;

@@ -74,6 +74,25 @@ describe('MESSAGE_DAILY_LIMIT', () => {
   });
 });
 
+describe('SMS_PREFIX_LIMIT=0', () => {
+  const silent = useInstance({
+    MAIL_URL: server.url,
+    SMS_URL: `${gateway.origin}/send`,
+    SMS_PREFIX_LIMIT: '0',
+  });
+
+  it('refuses all text messages and no mail', async () => {
+    const caller = await createKey(silent);
+    const subjectInfos = { emailAddress: 'cleo@example.org', phoneNumber: '+33639981277' };
+    const statusOf = async (confirmation: string) => {
+      const { id } = await createTransaction(caller, { confirmation, subjectInfos });
+      return (await caller.send('POST', `/consents/${id}/submit`, complete)).status;
+    };
+    expect(await statusOf('SMS_CODE')).toBe(429);
+    expect(await statusOf('EMAIL_CODE')).toBe(200);
+  });
+});
+
 describe('SMS_PREFIX_LIMIT', () => {
   const submitFor = async (phoneNumber: string) =>
     submit(await createTransaction(shop, { confirmation: 'SMS_CODE', subjectInfos: { phoneNumber } }));

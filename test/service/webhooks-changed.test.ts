@@ -46,6 +46,8 @@ describe('a changed webhook', () => {
     await publishEvent();
     await deliveryThat(admin, webhook, ({ error }) => error === 'The request could not be sent.');
     expect(endpoint.calls).toEqual([]);
+    // Only failures of the endpoint count for its pause.
+    expect(await webhookOf(admin, webhook)).not.toHaveProperty('lastError');
     const renewed = await admin.send('POST', `/webhooks/${webhook.id}/secret`);
     await publishEvent();
     const [call] = await endpoint.called(1);

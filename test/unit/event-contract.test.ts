@@ -6,7 +6,7 @@ import { eventContract } from '../support/stores/event-bus.ts';
 const { data } = sampleEvent();
 const check = (changes: object) => () => eventContract.check('accord.consents', sampleEvent(changes));
 
-it('A reader passes over what a newer release says beside, and takes nothing less than the contract', () => {
+it('a received event may have unknown members, and must meet the contract otherwise', () => {
   expect(check({ data: { ...data, added: 'later' } })).not.toThrow();
   expect(check({ addedlater: 'x' })).not.toThrow();
   for (const changes of [
@@ -18,7 +18,7 @@ it('A reader passes over what a newer release says beside, and takes nothing les
     expect(check(changes)).toThrow(PoisonError);
 });
 
-it('What is written is held to the letter of the contract', () => {
+it('a published event with unknown members is refused, and permanently only if it also violates the contract', () => {
   const refusal = (changes: object) => eventContract.refusal('accord.consents', sampleEvent(changes));
   expect(refusal({})).toBeUndefined();
   expect(refusal({ data: { ...data, answer: 'yes' } })).toMatchObject({ permanent: false });

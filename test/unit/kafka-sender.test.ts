@@ -22,7 +22,7 @@ function brokerThat(answer: (subjects: string[]) => Error | undefined) {
 const tooLarge = () => Object.assign(new Error('too large'), { type: 'MESSAGE_TOO_LARGE' });
 const batchOf = (...subjects: string[]) => subjects.map((subject) => outbound(sampleEvent({ subject })));
 
-test('a producer does nothing that kafkajs gets wrong, and Kafka acknowledges with all its replicas', async () => {
+test('producers are not idempotent and require the acknowledgement of all replicas', async () => {
   const send = vi.fn(async () => []);
   const producer = vi.fn(() => ({ connect: async () => {}, disconnect: async () => {}, send }));
   const connect = () => ({ kafka: { producer }, cut: () => {} }) as unknown as KafkaConnection;
@@ -41,20 +41,20 @@ test('a producer does nothing that kafkajs gets wrong, and Kafka acknowledges wi
   );
 });
 
-test('of a batch that is refused for one event the others are sent one by one', async () => {
+test('the events of a batch that is refused are sent one by one', async () => {
   const { asked, sender } = brokerThat((subjects) => (subjects.includes('b') ? tooLarge() : undefined));
   const events = batchOf('a', 'b', 'c');
   expect(await sender.send(events)).toMatchObject([{ id: events[1]?.event.id, permanent: true }]);
   expect(asked).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
 });
 
-test('what is refused for its time waits: the clock of another process is right', async () => {
+test('an event with a refused timestamp (INVALID_TIMESTAMP) is sent again later', async () => {
   const misdated = () => Object.assign(new Error('out of range'), { type: 'INVALID_TIMESTAMP' });
   const { sender } = brokerThat(misdated);
   expect(await sender.send(batchOf('a', 'b'))).toMatchObject([{ permanent: false }, { permanent: false }]);
 });
 
-test('when the broker goes away meanwhile the rest waits for it together: one by one it would outlast the lease', async () => {
+test('sending one by one stops at the first transient failure', async () => {
   const { asked, sender } = brokerThat((subjects) => {
     if (subjects.length > 1) return tooLarge();
     return subjects[0] === 'a' ? undefined : new Error('no connection');

@@ -112,7 +112,7 @@ describe('a reader of a topic', () => {
     expect(consumers.length).toBe(2);
   });
 
-  test('tries again every other second while no broker is there', async () => {
+  test('connects again every two seconds while no broker is available', async () => {
     const { loop, consumers } = makeLoop();
     loop.start();
     for (let second = 0; second < 60; second += 1) {
@@ -124,7 +124,7 @@ describe('a reader of a topic', () => {
     await loop.stop();
   });
 
-  test('goes on with a new consumer when the old one does nothing any more, and does not even end', async () => {
+  test('replaces a consumer that hangs and cannot be stopped', async () => {
     const { loop, consumers } = makeLoop();
     loop.start();
     await pass(0);
@@ -155,7 +155,7 @@ describe('a reader of a topic', () => {
     await loop.stop();
   });
 
-  test('ends within 2 seconds when Kafka answers nothing, and at once in between two tries', async () => {
+  test('stops within 2 seconds while Kafka does not respond, and at once between two attempts', async () => {
     const { loop, consumers } = makeLoop();
     loop.start();
     await pass(0);

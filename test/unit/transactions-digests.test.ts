@@ -43,7 +43,7 @@ describe('the digest of answers that are a peer’s', () => {
       expect(kept).not.toEqual(createAnswersDigests([randomBytes(32)]).of(guess, true));
     }
   });
-  it('is recognised under any of the secrets, in any order and notation, and as long as nothing differs', () => {
+  it('matches equal answers under any of the secrets, in any order and notation', () => {
     const map = fc.dictionary(fc.string(), fc.array(fc.string()));
     fc.assert(
       fc.property(map, map, fc.boolean(), (one, other, sealed) => {

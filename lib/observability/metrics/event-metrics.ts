@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 export interface EventMetrics {
   /** Acknowledged by the bus. */
   published(topic: string, count: number): void;
-  /** Publishing failed; the rows stay in the outbox. */
+  /** A batch on Kafka, or an event within one process, was not published completely. */
   publishFailed(topic: string): void;
   /** Applied and committed. @param time of the event (RFC 3339). */
   applied(facts: { consumer: string; topic: string; time: string }): void;
@@ -27,7 +27,7 @@ export function createEventMetrics(registers: Registry[]): EventMetrics {
   });
   const failed = new Counter({
     name: 'accord_events_publish_failures_total',
-    help: 'Failed attempts to publish events; they are retried.',
+    help: 'Attempts to publish (on Kafka of a batch) that failed at least partly.',
     labelNames: ['topic'],
     registers,
   });
@@ -137,8 +137,8 @@ export function createDecisionMetrics(registers: Registry[]): DecisionMetrics {
 export interface SubmissionMetrics {
   /**
    * Counts a verdict: on a part that arrives, on a held part that a decision, a withdrawal or an erasure
-   * ends, `rolledback` on a decision without a part, `decided` on a part that arrives after its decision, and
-   * `conflict` on another body under the same sid.
+   * ends, `rolledback` on a decision without a part, `decided` on a part that arrives after its decision,
+   * withdrawal or erasure, and `conflict` on another body under the same sid.
    */
   countVerdict(given: { verdict: string; reason?: string | null }): void;
 }

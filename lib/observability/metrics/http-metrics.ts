@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-interface Answer {
+interface Response {
   service: string;
   /** operationId; undefined if no operation matched. */
   operation: string | undefined;
@@ -12,7 +12,7 @@ interface Answer {
 
 /** Requests of the HTTP interface. */
 export interface HttpMetrics {
-  answered(answer: Answer): void;
+  answered(response: Response): void;
   /** Rejected because of overload. */
   refused(facts: { service: string; priority: string; reason: string }): void;
   /** Admitted after waiting in the admission queue. */
@@ -20,14 +20,14 @@ export interface HttpMetrics {
 }
 
 /**
- * Answers are counted in batches of at most this size, which takes a fraction of the time of counting each.
+ * Responses are counted in batches of at most this size, which takes a fraction of the time of counting each.
  */
 const maxUncounted = 500;
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Labels are our own names only: operations, services, classes of status. */
 export function createHttpMetrics(registers: Registry[]): HttpMetrics {
-  const uncounted: Answer[] = [];
+  const uncounted: Response[] = [];
   const count = () => {
     for (const { service, operation = 'none', status, ms, isSubmit } of uncounted.splice(0)) {
       const family = `${Math.floor(status / 100)}xx`;

@@ -51,6 +51,8 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
         url: `${url}/.well-known/accord`,
         headers: { Accept: 'application/jose' },
       });
+      if (reply.status === 429 || reply.status >= 500)
+        throw peerUnavailable(`The peer answered ${reply.status}.`);
       if (reply.status !== 200)
         throw addressFault(`The address does not belong to an instance: it answered ${reply.status}.`);
       const jws = Buffer.from(reply.body).toString('utf8').trim();

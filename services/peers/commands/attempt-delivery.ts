@@ -74,7 +74,7 @@ export function attemptDelivery(
 
 /**
  * Tells whether a peer states a capability in its self-description, which is kept for a minute. The returned
- * function throws a Failure if the self-description cannot be read.
+ * function throws a Failure if the self-description cannot be read, or if no pinned key signed it.
  */
 export function createCapabilities(client: Pick<PeerClient, 'describe'>) {
   const fetchMethod = (url: string) => client.describe(url);
@@ -105,7 +105,7 @@ const orders: Readonly<Record<'withdraw' | 'erase', Order>> = {
   },
 };
 
-/** Tells an owner that the leader has withdrawn a part or erased its person, if the owner understands it. */
+/** Tells an owner that the leader has withdrawn a part or erased its person, if it has the capability. */
 async function sendOrder(
   dependencies: AttemptDependencies,
   row: PeerRow,

@@ -23,7 +23,7 @@ export function partHandlers(
    * Acknowledges a decision, a withdrawal or an erasure. All three end a held part, so the leader is no
    * longer asked for its decision.
    */
-  async function acknowledgeOrder(
+  async function acknowledgeEnd(
     ctx: Context,
     sid: string | undefined,
     judge: (part: { peer: PeerSummary; sid: string }) => Promise<OwnerVerdict>,
@@ -58,18 +58,18 @@ export function partHandlers(
       ctx: Context,
       { params, body: { decision } }: OperationInput<components['schemas']['SubmissionDecision']>,
     ) {
-      await acknowledgeOrder(ctx, params.sid, (part) => transactions.decideSubmission({ ...part, decision }));
+      await acknowledgeEnd(ctx, params.sid, (part) => transactions.decideSubmission({ ...part, decision }));
     },
 
     /** The owner learns that a part was withdrawn at the leader. */
     async withdrawSubmission(ctx, { params }) {
-      await acknowledgeOrder(ctx, params.sid, (part) => transactions.withdrawSubmission(part));
+      await acknowledgeEnd(ctx, params.sid, (part) => transactions.withdrawSubmission(part));
     },
 
     /** The owner learns that the person of a part was erased at the leader. */
     async eraseSubmission(ctx, { params }) {
       const follows = ctx.state.followsErasures as boolean;
-      await acknowledgeOrder(ctx, params.sid, (part) => transactions.eraseSubmission({ ...part, follows }));
+      await acknowledgeEnd(ctx, params.sid, (part) => transactions.eraseSubmission({ ...part, follows }));
     },
 
     /** The leader answers an owner's request for the decision about a held part. */

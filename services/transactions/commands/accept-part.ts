@@ -90,8 +90,9 @@ export async function acceptPart(
 }
 
 /**
- * Fast path: a part with mode `commit` that arrives within a second after another is stored without first
- * looking for an earlier verdict, because that read would take 11 % of the time and of the CPU.
+ * Fast path: a part with mode `commit` that arrives within a second after another was stored or checked is
+ * stored without first looking for an earlier verdict, because that read would take 11 % of the time and of
+ * the CPU.
  * @returns undefined if the slow path must be taken.
  */
 async function storeAtOnce(

@@ -32,7 +32,7 @@ export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction
 /**
  * Renders a message in the language of its subject.
  * @returns undefined if it need not be sent: the transaction does not exist, the transaction of an invitation
- * has ended, or bad news are about answers that all owners have stored by now.
+ * has ended, or all owners have meanwhile stored the answers that the bad news is about.
  */
 export async function composeMessage(
   dependencies: Dependencies,
@@ -43,7 +43,7 @@ export async function composeMessage(
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
   const owners = kind === 'bad-news' ? await failedOwners(db, read) : [];
-  // The owner has confirmed after all that it stored its part.
+  // The owner has acknowledged after all that it stored its part.
   if (kind === 'bad-news' && transaction.state === 'COMMITTED' && owners.length === 0) return undefined;
   // Before the commit, the draft of the receipt states the language of the form.
   const body = read.receipt ?? (await readReceiptBody(db, id));

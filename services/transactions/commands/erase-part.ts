@@ -9,15 +9,15 @@ import { lockSubject } from '../queries/withdrawals.ts';
 import type { AcceptDependencies } from './accept-part.ts';
 import { endHeldPart } from './decide-part.ts';
 import { type ErasureDependencies, openErasure } from './erase-subject.ts';
-import { rememberUnknown } from './withdraw-part.ts';
+import { refuseOnArrival } from './withdraw-part.ts';
 
 type Dependencies = AcceptDependencies & ErasureDependencies;
 
 /**
  * Answers a leader that has erased the person of a part (docs/erasure.md, "Peers"). A held part is rolled
- * back, and an unknown one is refused when it arrives. What was stored is erased by an erasure of all that
- * this peer has sent of the person: an administrator starts or refuses it, unless this instance follows the
- * peer. Idempotent.
+ * back, and one that has not arrived is refused when it does. What was stored is erased by an erasure of all
+ * that this peer has sent of the person: an administrator starts or refuses it, unless this instance follows
+ * the peer. Idempotent.
  * @param given.follows whether the erasure starts at once.
  * @throws Failure `unavailable`.
  */
@@ -28,7 +28,7 @@ export async function erasePart(
   const { db, metrics, wake, wakeErasure } = dependencies;
   const key = { peer: peer.url, sid };
   const { before, answer } = await db.withTransaction(async (tx) => {
-    const known = (await lockVerdict(tx, key)) ?? (await rememberUnknown(tx, key));
+    const known = (await lockVerdict(tx, key)) ?? (await refuseOnArrival(tx, key));
     const { verdict, transaction } = known;
     if (transaction === null) return { before: verdict, answer: { verdict: 'erased' } as const };
     if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });

@@ -68,7 +68,7 @@ export async function openErasure(
   const inserted = await insertErasure(tx, row);
   const stored = inserted ?? ((await readOpenErasure(tx, { subject, peer })) as Erasure);
   if (state === 'REQUESTED' || (!inserted && stored.state !== 'REQUESTED')) return stored;
-  // Peers are not recorded, but what this instance does because they ask.
+  // The audit log names this instance as the actor, not the peer that asked.
   return startErasure(dependencies, tx, stored, peer === null ? undefined : thisInstance);
 }
 
@@ -183,7 +183,7 @@ async function eraseBatch(tx: Queries, scope: ErasureScope, source: string): Pro
   const rest = await readRest(tx, scope);
   if (rest.covered) return false;
   if (peer === null || !rest.others) {
-    // A hold that is over.
+    // Only a hold that has ended is left; one in force was ruled out above.
     await deleteHold(tx, subject);
     await replaceSubject(tx, subject, rest.others);
   }

@@ -56,7 +56,7 @@ async function queueMessage(
   const id = newUuid();
   const address = digests.addressOf(destination);
   const recent = await countRecentMessages(tx, { address, prefix: destination.prefix });
-  const limit = reachedLimit(recent, kind, limits);
+  const limit = reachedLimit(recent, { kind, hasPrefix: destination.prefix !== null }, limits);
   if (limit && whenLimited === 'refuse')
     throw fail('too-many-requests', limit.detail, {
       headers: { 'Retry-After': String(limit.waitSeconds) },
@@ -88,7 +88,7 @@ const hourSeconds = 3_600;
 /** The limit that forbids a message for the longest time, with the wait; undefined if it may be sent now. */
 function reachedLimit(
   recent: RecentMessages,
-  kind: MessageKind,
+  { kind, hasPrefix }: { kind: MessageKind; hasPrefix: boolean },
   limits: MessageLimits,
 ): { detail: string; waitSeconds: number } | undefined {
   const waits = [
@@ -97,7 +97,10 @@ function reachedLimit(
       detail: toAddress,
       wait: kind === 'code' && recent.codes >= limits.codes ? daySeconds - recent.oldestCode : 0,
     },
-    { detail: toCountry, wait: recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0 },
+    {
+      detail: toCountry,
+      wait: hasPrefix && recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0,
+    },
   ];
   const [longest] = waits.sort((a, b) => b.wait - a.wait);
   return longest && longest.wait > 0

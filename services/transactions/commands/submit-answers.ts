@@ -222,7 +222,7 @@ async function hiddenKeys(
  * @param holdUntil only for a part that this instance holds. It is only shown as `expires`; services/peers
  * rolls the part back after 25 hours.
  * @returns undefined if the transaction has changed since it was read.
- * @throws Failure `too-many-requests` if a limit of messages permits no code.
+ * @throws Failure `too-many-requests` if a limit of messages is reached, so that no code can be sent.
  */
 export async function storeAnswers(
   dependencies: SubmitDependencies,

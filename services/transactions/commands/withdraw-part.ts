@@ -30,7 +30,7 @@ export async function withdrawPart(
   const { db, metrics, wake } = dependencies;
   const key = { peer: peer.url, sid };
   const { verdict: before, transaction: id } = await db.withTransaction(async (tx) => {
-    const known = (await lockVerdict(tx, key)) ?? (await rememberUnknown(tx, key));
+    const known = (await lockVerdict(tx, key)) ?? (await refuseOnArrival(tx, key));
     const { verdict, transaction } = known;
     if (transaction === null) return known;
     if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
@@ -43,14 +43,18 @@ export async function withdrawPart(
 }
 
 /**
- * Stores that an unknown part is to be refused when it arrives. Waits for a database transaction that stores
- * the part. @throws Failure `unavailable` at the limit of unknown parts of a peer.
+ * Stores that a part is refused when it arrives. Waits for a database transaction that stores the part.
+ * @throws Failure `unavailable` if the peer has too many parts that have not arrived.
  */
-export async function rememberUnknown(tx: Queries, key: PeerPartKey): Promise<StoredVerdict> {
+export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<StoredVerdict> {
   if (await hasMaxRows(tx, key.peer, 'notReceived'))
-    throw fail('unavailable', 'Too many parts of this peer are unknown. Try again later.', {
-      headers: { 'Retry-After': '3600' },
-    });
+    throw fail(
+      'unavailable',
+      'Too many parts of this peer were ended before they arrived. Try again later.',
+      {
+        headers: { 'Retry-After': '3600' },
+      },
+    );
   if (await insertVerdict(tx, key, notReceived)) return notReceived;
   return (await lockVerdict(tx, key)) as StoredVerdict;
 }

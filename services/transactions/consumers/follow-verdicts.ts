@@ -58,18 +58,19 @@ export async function applyVerdict(
   dependencies: VerdictDependencies,
   { eventId, verdict }: { eventId: string; verdict: ReportedVerdict },
 ): Promise<void> {
-  const { db, wake, consumer, writeAfterCommit } = dependencies;
+  const { db, wake, log, consumer, writeAfterCommit } = dependencies;
   const { submission: sid, peer: location, id: remoteId } = verdict;
   // Only `committed` takes the fast path. Other verdicts may cause a decision for the owner, or bad news.
   const written =
     verdict.verdict !== 'committed'
       ? undefined
       : await writeAfterCommit({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) });
-  const mustWake = written?.applied
-    ? written.changed
-    : await db.withTransaction((tx) =>
-        applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, verdict)),
-      );
+  if (written?.wasDropped) logInForce(log, verdict);
+  const mustWake =
+    written?.applied ||
+    (await db.withTransaction((tx) =>
+      applyOnce(tx, { consumer, eventId }, () => apply(dependencies, tx, verdict)),
+    ));
   if (mustWake) wake();
 }
 
@@ -102,11 +103,14 @@ async function apply(
   }
   const move = moveAfter(part, verdict);
   if (!move) return;
-  if (part.state === 'DROPPED')
-    log.error('peer committed a dropped part; it is in force at the peer', { id: sid, address: peer });
+  if (part.state === 'DROPPED') logInForce(log, verdict);
   await changePart(tx, { sid, ...move, remoteId: verdict.id }, instance.baseUrl);
   const hasFailed = move.state === 'REFUSED' || move.state === 'DROPPED';
   await decideTransaction(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
+}
+
+function logInForce(log: Logger, { submission: id, peer: address }: ReportedVerdict): void {
+  log.error('peer committed a dropped part; it is in force at the peer', { id, address });
 }
 
 /**

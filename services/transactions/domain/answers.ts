@@ -45,8 +45,9 @@ export function withComment({ answers, comment }: SentAnswers): Record<string, s
 }
 
 /**
- * The failure of a submission with answers to elements that have a new MAJOR version or were withdrawn.
- * @param stale identifiers of these elements. @param answers as they were sent.
+ * The failure of a submission for a form that has changed.
+ * @param stale identifiers of answers, shown items and new notices that make the submission stale. @param
+ * answers as they were sent.
  * @param prefix pointer to the answers map in the body.
  */
 export function staleSerial(
@@ -58,7 +59,7 @@ export function staleSerial(
     errors: stale.map((identifier) => ({
       pointer: `${prefix}/${escapePointer(nameInMap(identifier, answers))}`,
       code: 'stale-serial',
-      detail: 'has a new major version or was withdrawn',
+      detail: 'is not accepted any more; read the form again',
     })),
     members,
   });

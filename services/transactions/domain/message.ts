@@ -12,7 +12,9 @@ import {
 import type { ConsentContext } from './context.ts';
 import { isFault } from './values.ts';
 
-/** EXPIRED: the transaction, its code or its link ended before the message was sent (docs/messages.md). */
+/**
+ * EXPIRED: the transaction, its code or what the message reports ended before it was sent (docs/messages.md).
+ */
 export type MessageState = 'PENDING' | 'SENT' | 'FAILED' | 'EXPIRED';
 
 /** A message to the subject of a transaction, as callers of the API see it. */
@@ -123,7 +125,7 @@ const outageWait = exponentialBackoff({ minMs: 250, maxMs: 30_000 });
 
 /**
  * The wait of a queue whose server is away. Without it, every message would be attempted again and again, and
- * wait for up to an hour after the server's return.
+ * wait for up to 12 hours after the server's return.
  * @param failures in a row, of the queue.
  */
 export function outageBackoff(failures: number, random: number, { error }: { error: string | null }): number {

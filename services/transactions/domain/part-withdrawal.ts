@@ -17,9 +17,9 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
 }
 
 /**
- * Whether an owner is told to withdraw a part: unless it refused the part, or the part was dropped here. A
- * part that was not confirmed in time may be in force. An owner that is told before it gets the part refuses
- * it.
+ * Whether the owner is told to withdraw its part. It is not told if it has refused the part, or if this
+ * instance has taken the part back. A part that was not acknowledged in time (`expired`) may be in force, so
+ * its owner is told. An owner that is told before the part arrives refuses the part.
  */
 function canBeTold({ state, reason }: Pick<Part, 'state' | 'reason'>): boolean {
   return state !== 'REFUSED' && (state !== 'DROPPED' || reason === 'expired');

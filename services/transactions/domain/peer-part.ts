@@ -28,7 +28,7 @@ export function decryptReceivedPart(
   return { content, givenAt: timeOfAnswers(header.iat, now) };
 }
 
-/** Limits `iat`: at the latest the arrival, at the earliest the longest time from sealing to arrival. */
+/** Limits `iat` to the 121 days before the arrival. */
 function timeOfAnswers(iat: number | undefined, now: Date): Date {
   const oldest = now.getTime() - longestWayMs;
   return new Date(Math.min(now.getTime(), Math.max(oldest, (iat ?? Number.POSITIVE_INFINITY) * 1000)));

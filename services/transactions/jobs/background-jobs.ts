@@ -94,8 +94,8 @@ export function createExpiryNotifier({
 const overdueBatch = 200;
 
 /**
- * Marks what peers have not confirmed as OVERDUE: withdrawals and erasures of their parts. Asks again about
- * erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers").
+ * Marks withdrawals and erasures of parts as OVERDUE that peers have not acknowledged in time. Asks again
+ * about erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers").
  */
 export function createPartSweeper({
   db,

@@ -58,7 +58,10 @@ function storeReceipt({ body, jws }: SignedReceipt): Statement {
     )`;
 }
 
-/** Answers that wait for a code, for other owners or for the leader's decision; they have no receipt yet. */
+/**
+ * Answers that wait for a code, for the owners of parts or for the leader's decision. They have no receipt
+ * yet.
+ */
 export type PendingCommitment = Omit<Commitment, 'receipt'> & {
   /**
    * Until when the code must be entered, or all owners must hold their parts. For a part that this instance

@@ -61,8 +61,8 @@ const isEmpty = sql`
   NOT EXISTS (SELECT FROM messages AS m WHERE m.queue = q.name AND m.state = 'PENDING')`;
 
 /**
- * Deletes queues of mail domains without pending messages and without a lease. Queues of earlier releases,
- * which insert messages without locking the queue, are kept; their number is bounded.
+ * Deletes queues of mail domains without pending messages and without a lease. Queues that earlier
+ * releases use are kept, because those insert messages without locking the queue; their number is bounded.
  * @returns how many were found; deleted are those that are still empty once they are locked.
  */
 export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<number> {

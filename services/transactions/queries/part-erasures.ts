@@ -4,8 +4,8 @@ import type { PartErasure } from '../domain/part-erasure.ts';
 import { partEvents } from './events.ts';
 
 /**
- * SQL: whether a part `f` of a transaction `t` may be stored at its owner: unless it was never sent, because
- * the code was not entered, or its owner has refused it without storing it.
+ * SQL: whether the owner of a part `f` of a transaction `t` may have stored the part. It has not if the part
+ * was never sent, because no code was entered, or if it refused the part.
  */
 export const mayBeStored = sql`(
   f.state IN ('SENDING', 'HELD', 'ACCEPTED')
@@ -13,8 +13,8 @@ export const mayBeStored = sql`(
   OR f.state = 'REFUSED' AND f.remote_id IS NOT NULL)`;
 
 /**
- * Orders that the owners of the parts of transactions are asked to erase them: of all parts that may be
- * stored there. After a restore the owners are asked again.
+ * Queues a request to the owner of each part of the transactions that the owner may have stored: to erase the
+ * part. After a restore the owners are asked again.
  */
 export async function orderPartErasures(
   tx: Queries,
@@ -53,8 +53,8 @@ const askAgainHours = 24;
 const askDays = 40;
 
 /**
- * Marks requests as OVERDUE that were not answered for 72 hours, and publishes their events again, in case
- * they were lost. Asks owners again that have not finished, for 40 days; then these are OVERDUE, too.
+ * Requests without an answer for 72 hours become OVERDUE; their events are published again, in case they were
+ * lost. Owners that have not finished are asked again for 40 days, and are OVERDUE after that.
  * @returns how many, at most `limit`.
  */
 export async function repeatPartErasures(tx: Queries, limit: number, source: string): Promise<number> {

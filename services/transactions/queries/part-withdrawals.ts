@@ -43,7 +43,7 @@ export async function orderPartWithdrawals(
 }
 
 /**
- * Writes what has become of an order, unless the owner has confirmed it before. Idempotent.
+ * Writes what has become of an order, unless the owner has acknowledged it before. Idempotent.
  * @returns whether it is an order to this owner.
  */
 export async function changePartWithdrawal(
@@ -93,8 +93,8 @@ export async function markOverdueWithdrawals(tx: Queries, limit: number, source:
 }
 
 /**
- * For metrics: parts whose owners have not confirmed a withdrawal or an erasure in time, counted up to
- * 100,000.
+ * For metrics: parts whose owners have not acknowledged a withdrawal or an erasure in time, counted up
+ * to 100,000.
  */
 export async function countOverdue(db: Queries): Promise<number> {
   const { count } = await db.one<{ count: number }>(sql`

@@ -148,10 +148,12 @@ export interface VerdictAfterCommit {
 export interface AfterCommitResult {
   /**
    * False if the caller must apply the verdict itself: the mode is not `commit`, the location differs, the
-   * transaction is not COMMITTED, or the batch has an earlier verdict on the part.
+   * transaction is not COMMITTED, the batch has an earlier verdict on the part, or the part does not move,
+   * for example because another statement was changing it.
    */
   applied: boolean;
-  changed: boolean;
+  /** Whether the part was DROPPED before. */
+  wasDropped: boolean;
 }
 
 export type WriteAfterCommit = ReturnType<typeof createAfterCommitWriter>;
@@ -201,18 +203,18 @@ function writeVerdicts(
               WHERE f.sid = g.sid AND f.location = g.location AND f.mode = 'commit'
                 AND t.state = 'COMMITTED') AS f
        ORDER BY g.sid, g.place
-    ), noted AS (${noteOnce({ consumer, eventId: sql`k."eventId"` }, sql`known AS k`)}
     ), f AS (
       UPDATE followers AS f
          SET state = m.state, version = f.version + 1, reason = m.reason,
              remote_id = coalesce(k."remoteId", f.remote_id), sealed = NULL, changed_at = accord_now()
-        FROM noted AS n JOIN known AS k ON k."eventId" = n.event_id
+        FROM known AS k
        CROSS JOIN LATERAL jsonb_to_recordset(k.moves) AS m ("from" text, state text, reason text, type text)
        WHERE f.sid = k.sid AND f.state = m."from"
-      RETURNING f.*, m.type, k.extension, k.place AS given
+      RETURNING f.*, m."from", m.type, k.extension, k.place AS given, k."eventId"
+    ), noted AS (${noteOnce({ consumer, eventId: sql`f."eventId"` }, sql`f`)}
     ), event AS (${verdictEvents({ type: sql`s.type`, extension: sql`s.extension` }, source)}
     )
-    SELECT k.place IS NOT NULL AS applied, f.given IS NOT NULL AS changed
-      FROM given AS g LEFT JOIN known AS k ON k.place = g.place LEFT JOIN f ON f.given = g.place
+    SELECT f.given IS NOT NULL AS applied, coalesce(f."from" = 'DROPPED', false) AS "wasDropped"
+      FROM given AS g LEFT JOIN f ON f.given = g.place
      ORDER BY g.place`);
 }

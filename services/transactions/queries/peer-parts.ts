@@ -76,7 +76,8 @@ interface Guards {
 
 /**
  * SQL: no question of a part was withdrawn since its answers were given. If a withdrawal for the same subject
- * is being stored, the function waits for its COMMIT and sees it; the statement itself would not.
+ * is being stored, `takes_effect_at` waits for its COMMIT and sees it; a subquery of this statement would
+ * not.
  */
 function notWithdrawnSince(
   { subject }: Transaction,
@@ -118,7 +119,7 @@ export async function commitPeerPart(
   return row?.now;
 }
 
-/** Writes the verdict that follows from the leader's decision on a part that is held and locked. */
+/** Writes the verdict with which a held part ends. The caller has locked it. */
 export async function changeVerdict(
   tx: Queries,
   { peer, sid }: PeerPartKey,

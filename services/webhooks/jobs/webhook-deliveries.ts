@@ -170,7 +170,10 @@ function createWebhookDeliveries({
       for (const settlement of settlements) {
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
-        if (!settlement.hasThrown) logFailure(log, settlement);
+        // What the attempt throws is a failure on our side: the engine has logged it, and it pauses no
+        // webhook.
+        if (settlement.hasThrown) continue;
+        logFailure(log, settlement);
         if (!settlement.row.isTest && (await recordFailure(tx, settlement, { pauseAfterHours })))
           log.warn('webhook paused; it stays paused until it is resumed', { id: settlement.row.webhook });
       }

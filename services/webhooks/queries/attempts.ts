@@ -2,7 +2,9 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 
-/** A finished attempt. The delivery engine holds the lease of its webhook and has locked the row. */
+/**
+ * A finished attempt. The delivery engine holds the lease of its webhook and has locked the webhook's row.
+ */
 type Attempt = Pick<
   Settlement<
     { id: string; webhook: string; isTest?: boolean },
@@ -12,8 +14,8 @@ type Attempt = Pick<
 >;
 
 /**
- * Records successful attempts. Locks rows in the order of their ids, as all statements that change several
- * rows do.
+ * Records successful attempts. Locks rows in the order of their ids, as other statements that wait for
+ * several rows do.
  */
 export async function markDelivered(
   tx: Queries,

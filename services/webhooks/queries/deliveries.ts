@@ -15,7 +15,10 @@ const columns = sql`
   d.status_code AS "statusCode", d.duration_ms AS "durationMs", d.error, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt",
   (SELECT m.outcome FROM notice_messages AS m WHERE m.message = d.message_id) AS acknowledged`;
 
-/** Transactions overlap: an event may carry a time slightly before the webhook's that was committed first. */
+/**
+ * The time of an event is that at which its change began, and its COMMIT may follow the creation of a webhook
+ * by up to this time. The webhook receives it then.
+ */
 const toleranceSeconds = 60;
 
 /** Every name that any webhook has subscribed to. */
@@ -29,7 +32,7 @@ export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>>
 /**
  * Creates a delivery of an event for every subscribed webhook, paused or not, and its inbox entry in the same
  * statement, so that a repeated event has no effect. Webhooks do not receive events from before their
- * creation. A withdrawal also gets a notice for every webhook that names its organisation.
+ * creation. A withdrawal or an erasure also creates a notice for each webhook that names its organisation.
  * @param names the action and its aliases. @param consumer of the inbox entry. @returns the number of
  * deliveries.
  */
@@ -154,7 +157,7 @@ export async function restartDeliveries(db: Queries, webhook: string): Promise<b
      WHERE id IN (
        SELECT d.id FROM deliveries AS d
         WHERE d.webhook = ${webhook} AND d.status = 'PENDING' AND (d.attempts > 0 OR d.not_before > accord_now())
-        LIMIT ${batchSize} FOR UPDATE)
+        ORDER BY d.id LIMIT ${batchSize} FOR NO KEY UPDATE)
     RETURNING id`);
   return restarted.length === batchSize;
 }

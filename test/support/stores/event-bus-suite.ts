@@ -59,7 +59,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       expect(keys).toEqual([sent[2]?.event]);
     });
 
-    test('arrive as they were sent, and are applied as part of the request that brought them about', async () => {
+    test('arrive unchanged, and are applied under the id of the request that caused them', async () => {
       const sent = [outbound(sampleEvent({ requestid: 'request-0123456789' }))];
       const seen: { event: AccordEvent; request: string | undefined }[] = [];
       const bus = await running((made) =>
@@ -124,7 +124,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       ]);
     });
 
-    test('come again if they cannot be stored as dead letters', async () => {
+    test('are delivered again if they cannot be stored as dead letters', async () => {
       const sent = [outbound()];
       const reader = testReader();
       let faults = 2;
@@ -189,7 +189,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       await expect.poll(() => applied).toEqual([other]);
     });
 
-    test('are refused for good larger than 16 KiB, and the others go', async () => {
+    test('larger than 16 KiB are refused permanently; the others are published', async () => {
       const broken = sampleEvent({ source: `https://consent.example.org/${'x'.repeat(17_000)}` });
       const sent = [outbound(), outbound(broken), outbound()];
       const applied: AccordEvent[] = [];
@@ -201,7 +201,7 @@ export function describeEventBus(carrier: string, makeBus: () => EventBus): void
       expect(applied.map(({ id }) => id)).not.toContain(broken.id);
     });
 
-    test('are not lost when reading ends: those that were not applied are not acknowledged, or the next process gets them', async () => {
+    test('are not lost when reading stops: unapplied events are not acknowledged, or the next process receives them', async () => {
       const sent = Array.from({ length: 20 }, () => outbound());
       const applied = new Set<string>();
       const reader = testReader();
