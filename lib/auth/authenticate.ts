@@ -13,7 +13,7 @@ export type Caller =
   /** An Authorization header without valid credentials: 401 unless there is a transaction token as well. */
   | { kind: 'bad-authorization' };
 
-/** Asks the auth service who the caller is. Results are cached for 5 s. */
+/** Asks the auth service who the caller is. Accepted credentials are cached for 5 s, refusals are not. */
 export interface Authenticator {
   identify(ctx: Context): Promise<Caller>;
   /** Empties the cache, because a key was revoked. */

@@ -41,8 +41,9 @@ export interface TransactionsOperations {
    */
   decideSubmission(input: { peer: PeerSummary; sid: string; decision: Decision }): Promise<OwnerVerdict>;
   /**
-   * At the owner: withdraws the consents of a part that are still in force. A held part is rolled back, and a
-   * part that has not arrived will be refused. Idempotent. @throws Failure `unavailable`.
+   * At the owner: withdraws the consents of a part that are still the newest answers to their questions. A
+   * held part is rolled back, and a part that has not arrived will be refused. Idempotent. @throws Failure
+   * `unavailable`.
    */
   withdrawSubmission(input: { peer: PeerSummary; sid: string }): Promise<OwnerVerdict>;
   /**

@@ -7,7 +7,7 @@ import type { Backoff } from './backoff.ts';
  * Columns of every due delivery. A kind adds those that its attempts need ({@link DeliveryTables.columns}).
  */
 export interface DueRow {
-  /** Unique among the deliveries of its kind. */
+  /** Unique among the deliveries of its table. */
   id: string;
   /** Number of attempts so far. */
   attempts: number;

@@ -30,7 +30,7 @@ export type ProblemCode =
 
 /** One fault in a request: its place, its kind and how to fix it. */
 export interface Fault {
-  /** RFC 6901 JSON pointer into the request body. */
+  /** RFC 6901 JSON pointer into the request body, or `/<name>` of a query parameter; '' for no member. */
   pointer: string;
   code: string;
   detail: string;

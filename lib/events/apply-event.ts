@@ -48,7 +48,7 @@ export function createEventApplier({
     const { place } = arrival;
     const ids = idsOf(arrival);
     await reader.park({ consumer: reader.name, topic, place, reason, ...ids });
-    log.error('skipped an event for good; a shared reader stores it as a dead letter', {
+    log.error(reader.shared ? 'skipped an event; stored it as a dead letter' : 'skipped an event', {
       topic,
       eventId: ids.eventId,
       id: place,

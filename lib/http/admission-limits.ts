@@ -1,6 +1,7 @@
 /**
- * Share of the limits that each priority may use: low is shed first, high last. Peers repeat their requests.
- * They have a separate quarter, so that they take no slots from other clients, and are rejected while other
+ * Share of the limits (slots, delay of the event loop) that each priority may use: low is shed before normal,
+ * normal before high. A late event loop sheds peers first, because they repeat their requests. Peers have a
+ * separate quarter of the slots, so that they take none from other clients, and are rejected while other
  * requests use three quarters.
  */
 const shares = { high: 1, normal: 0.75, low: 0.5, peer: 0.25 };

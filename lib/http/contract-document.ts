@@ -51,8 +51,8 @@ interface RequestParts {
 export type ValidateRequest = (operation: ContractOperation, request: RequestParts) => void;
 
 /**
- * Bounds of clients' requests, which the domain checks after normalisation and answers with 422 instead of
- * 400.
+ * Bounds in the bodies of clients' requests, which the domain checks after normalisation and answers with 422
+ * instead of 400.
  */
 const domainBounds = ['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'maxProperties'];
 
@@ -71,8 +71,8 @@ export async function createRequestValidator(
     const hasBody = body !== undefined && !Buffer.isBuffer(body);
     if (!hasBody && requestBody?.required && !Buffer.isBuffer(body))
       throw fail('malformed', 'A body is required.');
-    // Not openapi-backend's validateRequest, which serialises and parses the parts again. Copies, because ajv
-    // coerces in place.
+    // Not openapi-backend's validateRequest, which serialises and parses the parts again. Copies, because
+    // openapi-backend's validators of parameters convert values in place, whatever `ajvOpts` says.
     const parts = {
       path: { ...params },
       query: { ...query },

@@ -46,8 +46,8 @@ export interface ContractOperation {
   /** `questions`: the handler counts the questions of a request against the limit, not the request. */
   'x-limit'?: 'questions';
   /**
-   * Whether the operation takes a subject's answers. Only such operations count for the submission objective
-   * (docs/operations.md, "Metrics").
+   * Whether the operation submits or confirms a subject's answers. Only such operations count for the
+   * submission objective (docs/operations.md, "Metrics").
    */
   'x-submission'?: boolean;
   parameters?: { name: string; in: string; schema?: { type?: string } }[];

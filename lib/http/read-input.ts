@@ -10,7 +10,8 @@ const formType = 'application/x-www-form-urlencoded';
 
 /**
  * Reads and parses the body of an operation by its media type; a form post becomes a map from name to values.
- * @throws Failure `unsupported-media-type`, `too-large`, `malformed`.
+ * @throws Failure `unsupported-media-type`, `too-large`, `malformed`; `unavailable` if all bodies together
+ * are too large.
  */
 export async function readInput(
   ctx: Context,

@@ -14,14 +14,17 @@ interface CalledService {
   /** Addresses of the internal port: one, or one for each replica. */
   addresses: readonly string[];
   tokens: CallerTokens;
-  /** Read-only operations. */
+  /** Operations that may be repeated ({@link readOperations}). */
   reads?: readonly string[];
   timeoutMs?: number;
   /** Time-out of the first attempt of a read, within `timeoutMs`. */
   firstMs?: number;
 }
 
-/** Read-only operations. They are retried on another replica after a short time-out. */
+/**
+ * Operations that are repeated on another replica after a short time-out: they read, or only mark entries as
+ * answered.
+ */
 export const readOperations: {
   readonly [Service in keyof InternalOperations]: readonly (keyof InternalOperations[Service])[];
 } = {
@@ -34,6 +37,7 @@ export const readOperations: {
     'checkAnswers',
     'checkSubmission',
     'activeVersions',
+    'versionsAt',
     'theme',
     'renderPage',
     'renderText',

@@ -20,8 +20,8 @@ import {
 import { createTableMetrics, type TableReaders } from '#lib/observability/metrics/table-metrics.ts';
 
 /**
- * The metrics of a process; docs/operations.md explains each. Labels are our own names and ids of peers:
- * never a subject, an address or input.
+ * The metrics of a process; docs/operations.md explains each. Labels are our own names and ids of peers and
+ * webhooks: never a subject, an address or input.
  */
 export interface Metrics {
   http: HttpMetrics;

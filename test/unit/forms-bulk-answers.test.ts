@@ -159,7 +159,7 @@ describe('a notice', () => {
     expect(answer(post, formOf([notice, letter]))).toEqual({ outcome: 'stale', stale: [name] });
   });
 
-  it('of a peer is sent only with a new answer if the peer has an earlier one', () => {
+  it('of a peer whose elements need no answer is sent only with an answer to one of them', () => {
     const ofPeer: Element = { ...notice, isPeer: true };
     const question: Element = { ...ofPeer, content: {} };
     const keys = (elements: Element[]) => {

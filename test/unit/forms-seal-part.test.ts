@@ -10,6 +10,7 @@ const owner = readPrivateKey(generatePrivateKey());
 const { kty, crv, x, y } = publicPart(owner);
 const leader = 'https://hospital.example';
 const until = new Date('2026-12-24T18:00:00.001Z');
+const givenAt = new Date('2026-12-24T17:00:00.123Z');
 const now = new Date('2026-12-01');
 
 const key = fc.stringMatching(/^[0-9A-Za-z_.-]{2,20}$/).filter(isModelKey);
@@ -40,7 +41,7 @@ it('seals the asked elements and answers under the owner’s own identifiers', (
             each.value ? [{ identifier: there(each), value: each.value } as CheckedAnswer] : [],
           ),
         },
-        { key: { kty, crv, x, y } as never, leader, language: 'fr', until },
+        { key: { kty, crv, x, y } as never, leader, language: 'fr', givenAt, until },
       );
       const answered = all.flatMap((each) => (each.value ? [[own(each), each.value] as const] : []));
       const asked = {
@@ -54,7 +55,7 @@ it('seals the asked elements and answers under the owner’s own identifiers', (
           leader,
           digest: askedDigest(asked),
           exp: Math.ceil(until.getTime() / 1000),
-          iat: expect.closeTo(Date.now() / 1000, -1),
+          iat: givenAt.getTime() / 1000,
         },
         content: {
           language: 'fr',
@@ -82,7 +83,7 @@ it('seals contact data with the answers, and stores none beside them', () => {
       asked: [described as DescribedElement],
       answers: [],
     },
-    { key: { kty, crv, x, y } as never, leader, language: 'fr', until, subjectInfos },
+    { key: { kty, crv, x, y } as never, leader, language: 'fr', givenAt, until, subjectInfos },
   );
   expect(openAnswers(part.sealed, { keys: [owner], now })).toMatchObject({ content: { subjectInfos } });
   expect(JSON.stringify(part)).not.toContain('ann');

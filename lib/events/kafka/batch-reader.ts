@@ -15,6 +15,8 @@ interface Options {
 
 /** Processes the batches of a consumer. */
 export interface BatchReader {
+  /** Call when the consumer has joined its group; the lag of partitions that it has lost no longer counts. */
+  assigned(partitions: readonly number[]): void;
   /** Call at each response of the broker, before its batches are read. */
   fetched(): void;
   read(payload: EachBatchPayload): Promise<void>;
@@ -62,8 +64,9 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
     timers.add(timer);
   }
 
-  function reportLag({ batch }: EachBatchPayload, offset: string): void {
-    lags.set(batch.partition, Number(BigInt(batch.highWatermark) - 1n - BigInt(offset)));
+  /** @param next offset of the next message to be applied. */
+  function reportLag({ batch }: EachBatchPayload, next: bigint): void {
+    lags.set(batch.partition, Number(BigInt(batch.highWatermark) - next));
     const messages = [...lags.values()].reduce((sum, each) => sum + each, 0);
     metrics?.lag({ consumer: reader.name, topic, messages });
   }
@@ -106,19 +109,23 @@ export function createBatchReader({ subscription, applier, metrics, onProgress }
     for (const [index, message] of batch.messages.entries()) {
       if (stopped || !isRunning() || isStale() || (index > 0 && performance.now() > until)) break;
       const done = await apply(payload, index);
+      const offset = BigInt(message.offset);
+      reportLag(payload, done ? offset + 1n : offset);
       if (!done) {
         pausePartition(payload);
         break;
       }
       failures.delete(batch.partition);
       resolveOffset(message.offset);
-      reportLag(payload, message.offset);
       await heartbeat();
     }
     if (reader.shared) commits.soon(payload);
   }
 
   return {
+    assigned(partitions) {
+      for (const partition of lags.keys()) if (!partitions.includes(partition)) lags.delete(partition);
+    },
     fetched() {
       arrivedAt = performance.now();
       hasLingered = false;

@@ -38,6 +38,9 @@ export function startConsumer(
   let reads = false;
   for (const name of signsOfLife(consumer)) consumer.on(name, watchdog.note);
   consumer.on(consumer.events.FETCH, batches.fetched);
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) =>
+    batches.assigned(payload.memberAssignment[topic] ?? []),
+  );
   consumer.on(consumer.events.CRASH, ({ payload }: ConsumerCrashEvent) => failed.resolve(payload.error));
   watchGaps(consumer, () => {
     reads = true;

@@ -8,7 +8,7 @@ export interface EventMetrics {
   publishFailed(topic: string): void;
   /** Applied and committed. @param time of the event (RFC 3339). */
   applied(facts: { consumer: string; topic: string; time: string }): void;
-  /** Stored as a dead letter because of a permanent failure. */
+  /** Skipped because of a permanent failure; all but readers of each replica store a dead letter. */
   deadLettered(facts: { consumer: string; topic: string }): void;
   /** Messages between a consumer's position and the end of its topic. */
   lag(facts: { consumer: string; topic: string; messages: number }): void;
@@ -40,13 +40,13 @@ export function createEventMetrics(registers: Registry[]): EventMetrics {
   });
   const dead = new Counter({
     name: 'accord_events_dead_lettered_total',
-    help: 'Events that a consumer or relay stored as dead letters because of a permanent failure.',
+    help: 'Events that a consumer or relay skipped because of a permanent failure. All but readers of each replica store them as dead letters.',
     labelNames,
     registers,
   });
   const lag = new Gauge({
     name: 'accord_consumer_lag_messages',
-    help: 'Messages that a consumer has not read yet.',
+    help: 'Messages that a consumer has not applied yet, as of its last attempt to apply one.',
     labelNames,
     registers,
   });
@@ -63,8 +63,8 @@ export function createEventMetrics(registers: Registry[]): EventMetrics {
 /** Deliveries to webhooks, peers and subjects. Never the address. */
 export interface DeliveryMetrics {
   /**
-   * @param facts.outcome `failed`: retried later. @param facts.ms duration; undefined for a delivery that
-   * expired without an attempt.
+   * @param facts.outcome `failed`: retried later. @param facts.ms duration; undefined if the deadline ended
+   * the delivery, not an attempt.
    */
   attempted(facts: { kind: string; outcome: 'delivered' | 'failed' | 'given-up'; ms?: number }): void;
 }

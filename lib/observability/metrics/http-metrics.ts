@@ -6,7 +6,7 @@ interface Response {
   operation: string | undefined;
   status: number;
   ms: number;
-  /** Whether it submits a subject's answers. */
+  /** Whether it submits or confirms a subject's answers. */
   isSubmit: boolean;
 }
 
@@ -45,7 +45,7 @@ export function createHttpMetrics(registers: Registry[]): HttpMetrics {
   });
   const submits = new Histogram({
     name: 'accord_submit_duration_seconds',
-    help: 'Duration of submissions of answers, by class of status.',
+    help: 'Duration of submissions and confirmations of answers, by class of status.',
     labelNames: ['status'],
     buckets: [0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5, 10],
     registers,
@@ -65,8 +65,8 @@ export function createHttpMetrics(registers: Registry[]): HttpMetrics {
     registers,
   });
   return {
-    answered(answer) {
-      if (uncounted.push(answer) >= maxUncounted) count();
+    answered(response) {
+      if (uncounted.push(response) >= maxUncounted) count();
     },
     refused(labels) {
       refusals.inc(labels);

@@ -22,7 +22,7 @@ export interface TableReaders {
   webhookBacklogs?: () => Promise<readonly { webhook: string; rows: number; oldestSeconds: number }[]>;
   /** Parts held until peers decide, and the age of the oldest in seconds (0 if none). */
   held?: () => Promise<{ rows: number; oldestSeconds: number }>;
-  /** Notices of withdrawals that were not acknowledged in time. */
+  /** Notices of withdrawals and erasures that were not acknowledged in time. */
   overdueNotices?: () => Promise<number>;
 }
 
@@ -48,7 +48,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
   const dueAge = gauge('accord_deliveries_age_seconds', 'Age of the oldest due delivery.', 'kind');
   const unfinishedAge = gauge(
     'accord_messages_age_seconds',
-    'Time since the creation of the oldest message that is neither sent nor failed.',
+    'Time since the creation of the oldest pending message.',
     'kind',
   );
   const backlog = gauge(
@@ -78,7 +78,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
   );
   const overdue = gauge(
     'accord_notices_overdue',
-    'Withdrawals that organisations have not acknowledged in time (counted up to 100,000).',
+    'Withdrawals and erasures that organisations or peers have not acknowledged in time (counted up to 100,000).',
   );
   const unread = new Counter({
     name: 'accord_metrics_unread_total',

@@ -120,7 +120,10 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** A peer's part as pages show it: without earlier answers, which only the peer has (docs/federation.md). */
+/**
+ * A peer's section of a form as pages show it: without earlier answers, which only the peer has
+ * (docs/federation.md).
+ */
 export function presentPeer({ info, elements, ...peer }: DescribedPeer): FormPeer {
   return {
     ...peer,

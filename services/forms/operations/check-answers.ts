@@ -40,9 +40,13 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
-    const until = new Date(input.sealUntil);
-    const { subjectInfos } = input;
-    const parts = sealParts(result, current.peers, { leader: instance.baseUrl, until, subjectInfos });
+    const { subjectInfos, sealUntil, givenAt } = input;
+    const parts = sealParts(result, current.peers, {
+      leader: instance.baseUrl,
+      givenAt: givenAt === undefined ? new Date() : new Date(givenAt),
+      until: new Date(sealUntil),
+      subjectInfos,
+    });
     const faults = sizeFaults(parts, result.answers, given);
     if (faults.length > 0) return { outcome: 'invalid', faults };
     // An entry without earlier answers was deleted meanwhile: check again without it.
@@ -89,7 +93,7 @@ function isOfPeer({ identifier }: { identifier: string }): boolean {
   return identifier.includes('@');
 }
 
-/** A fault of the longest answer of each part that is larger than its owner accepts. */
+/** For each part that is larger than its owner accepts: a fault at its longest answer. */
 function sizeFaults(
   parts: readonly SealedPart[],
   answers: readonly CheckedAnswer[],

@@ -14,15 +14,16 @@ type Valid = Extract<Checked, { outcome: 'valid' }>;
 interface Sealing {
   /** Base URL of this instance. */
   leader: string;
-  /** The last time at which the owner may open the part. */
+  /** When the subject gave the answers, and the last time at which the owner may open the part. */
+  givenAt: Date;
   until: Date;
   /** Contact data for the owner, sealed with the answers. */
   subjectInfos?: SubjectContact | undefined;
 }
 
 /**
- * Composes and seals the part of each peer whose elements were asked. Each part names the information that
- * the page showed above the peer's elements, else the ACTIVE one. Unsealed parts are never stored.
+ * Composes and seals the part of each peer whose elements were asked. Each part names the information of the
+ * peer that the submission names; if it names none, the ACTIVE one. Unsealed parts are never stored.
  */
 export function sealParts(
   { language, asked, answers, peerInfos }: Valid,
@@ -64,7 +65,7 @@ interface UnsealedPart {
  */
 export function sealPart(
   { location, name, info, asked, answers }: UnsealedPart,
-  { key, leader, language, until, subjectInfos }: Sealing & { key: JWK; language: string },
+  { key, leader, language, givenAt, until, subjectInfos }: Sealing & { key: JWK; language: string },
 ): SealedPart {
   const sid = randomId();
   const questions = {
@@ -85,7 +86,7 @@ export function sealPart(
         leader,
         digest: askedDigest(questions),
         exp: Math.ceil(until.getTime() / 1000),
-        iat: Date.now() / 1000,
+        iat: givenAt.getTime() / 1000,
       },
     },
   );

@@ -113,7 +113,7 @@ async function sendOrder(
 ): Promise<Attempt> {
   try {
     if (!(await dependencies.hasCapability(row.url, row.signing, capability)))
-      return { kind: 'refused', facts: { verdict: { verdict: unsupported } } };
+      return { kind: 'refused', own: true, facts: { verdict: { verdict: unsupported } } };
   } catch (error) {
     return failed(describeFailure(error));
   }

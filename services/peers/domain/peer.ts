@@ -29,7 +29,7 @@ export interface Peer {
 export interface ListedPeer extends Peer {
   /** Number of parts, decisions, withdrawals and erasures that wait to be sent to it. */
   backlog: number;
-  /** Failed attempts to send to it since its last success. */
+  /** Consecutive failed attempts to send to it; attempts that fail at the same time count once. */
   failures: number;
   /** Of a failing peer; null otherwise. */
   nextAttemptAt: Date | null;

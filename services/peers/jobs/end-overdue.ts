@@ -61,7 +61,7 @@ async function rollBackUndecided({ db, transactions, log }: Dependencies): Promi
       const { verdict } = await transactions.decideSubmission({ peer, sid, decision: 'rollback' });
       await stopAsking(db, { url: peer.url, sid });
       if (verdict === 'rolledback')
-        log.error('held part was rolled back: its leader did not send `commit` in time', about);
+        log.error('part without a decision in time is rolled back; its leader is no longer asked', about);
       else log.info('part had a verdict before; its leader is no longer asked', { ...about, code: verdict });
     } catch (error) {
       // The part moves to the end of the queue, so that parts that fail do not block the others.

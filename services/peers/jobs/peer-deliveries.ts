@@ -35,7 +35,7 @@ const peerTables = {
   ready: sql`EXISTS (SELECT FROM peers AS p WHERE p.url = t.peer_url AND p.state = 'PAIRED')`,
   generation: sql`''`,
   rows: sql`deliveries`,
-  rowKey: sql`(d.kind || ' ' || d.sid)`,
+  rowKey: sql`(d.kind || ' ' || d.sid || ' ' || d.peer_url)`,
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
   // A delivery goes only to a peer that has one of the keys to which it is bound (`bindDeliveries`). It is
@@ -52,7 +52,7 @@ const peerTables = {
            THEN false
          ELSE d.pinned = '{}' OR d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
-    d.kind || ' ' || d.sid AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
+    d.kind || ' ' || d.sid || ' ' || d.peer_url AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
     d.deadline <= accord_now() AS overdue, d.traceparent,
     (SELECT jsonb_build_object('id', p.id, 'url', p.url, 'name', p.name, 'subjectPrefix', p.subject_prefix)
        FROM peers AS p WHERE p.url = t.peer_url) AS peer,

@@ -150,7 +150,10 @@ interface StoringTime {
   maxSkewSeconds?: number;
 }
 
-/** @returns undefined if the part has a verdict already, or `now` is too far from the database's time. */
+/**
+ * @returns undefined if the part has a verdict already, or, with `maxSkewSeconds`, if `now` is too far from
+ * the database's time or a question was withdrawn since its answer was given.
+ */
 async function store(
   dependencies: AcceptDependencies,
   { peer, sid, digest: requestDigest, submission: { mode } }: ReceivedPart,

@@ -181,6 +181,7 @@ export async function checkAnswers(
     answers,
     form,
     hidden: await hiddenKeys(db, forms, transaction, now),
+    givenAt: now.toISOString(),
     sealUntil: sealExpiry(context, latestRelease(context, { createdAt, now })).toISOString(),
     child: peersMayStayUnanswered(transaction),
     ...(subjectInfos && { subjectInfos }),

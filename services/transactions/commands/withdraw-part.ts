@@ -59,7 +59,10 @@ export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<St
   return (await lockVerdict(tx, key)) as StoredVerdict;
 }
 
-/** Withdraws what the transaction of a part accepted, where that is the newest answer. */
+/**
+ * Withdraws the processings that the transaction of a part accepted, where that is the newest answer and can
+ * be withdrawn. Accepted conditions stay.
+ */
 async function withdrawAnswers(
   dependencies: AcceptDependencies,
   tx: Queries,

@@ -47,7 +47,7 @@ export interface ConsentContext {
   ask?: 'CHANGED';
   theme?: string;
   notification?: string;
-  /** Address of the notification and of bad news if `subjectInfos` has none. */
+  /** Address of the notification, bad news and news of withdrawals if `subjectInfos` has none. */
   notificationRecipient?: string;
   sendInvitation: boolean;
   peerCommit: 'independent' | 'together';

@@ -74,7 +74,7 @@ export function codeDestination({
   return confirmation === 'SMS_CODE' ? smsDestination(subjectInfos.phoneNumber ?? '') : undefined;
 }
 
-/** Where the notification and bad news are sent; undefined without a valid address. */
+/** Where the notification, bad news and news of a withdrawal are sent; undefined without a valid address. */
 export function notificationAddress({
   subjectInfos,
   notificationRecipient,

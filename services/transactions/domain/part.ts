@@ -98,8 +98,8 @@ const moves: Readonly<Record<PartState, Partial<Record<ReportedVerdict['verdict'
     rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
-  // `expired`: the decision was not delivered in time. The owner has rolled its part back, unless it asked
-  // this instance for the decision before.
+  // `expired`: the decision `commit` was not acknowledged in time. The owner has rolled its part back, unless
+  // it received the decision or requested it.
   HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},

@@ -4,7 +4,10 @@ import { earlierPartWithdrawal, type StandingPart } from './part-withdrawal.ts';
 import { keyOf } from './values.ts';
 import type { StandingAnswer } from './withdrawal.ts';
 
-/** What a request names, with the places in its body; undefined: all that can be withdrawn. */
+/**
+ * What a request names, in the order of its body. Undefined `keys`: all processings that can be withdrawn;
+ * undefined `peers`: all peers.
+ */
 export interface WithdrawalRequest {
   keys: string[] | undefined;
   /** Base URLs. */

@@ -76,8 +76,8 @@ function toPageFault({ pointer, code, detail }: Fault): PageFault {
 const maxValues = 50;
 
 /**
- * The answers of a form post as hidden fields of another form: one answer to each element of the layout, and
- * the shown elements. All other fields are left out, so that the page is no larger than the form was.
+ * A form post as hidden fields of another form: the answers to each element of the layout, the shown elements
+ * and the pressed button. All other fields are left out, so that the page is no larger than the form was.
  */
 export function enteredFields(
   body: Readonly<Record<string, unknown>>,

@@ -49,8 +49,8 @@ export async function insertMessage(tx: Queries, message: NewMessage): Promise<M
     RETURNING ${columns}`;
   const [stored] = await tx.query<Message>(insert);
   if (stored) return stored;
-  // Transaction ids only grow, so a queue that is created again never repeats a fence. The queue may exist by
-  // now, or be deleted again before it is locked; hence the repetition.
+  // PostgreSQL's transaction ids only grow, so a queue that is created again never repeats a fence. The queue
+  // may exist by now, or be deleted again before it is locked; hence the repetition.
   await tx.query(sql`
     INSERT INTO message_queues (name, fence) VALUES (${queue}, pg_current_xact_id()::text::bigint)
     ON CONFLICT DO NOTHING`);
@@ -61,8 +61,9 @@ const isEmpty = sql`
   NOT EXISTS (SELECT FROM messages AS m WHERE m.queue = q.name AND m.state = 'PENDING')`;
 
 /**
- * Deletes queues of mail domains without pending messages and without a lease. Queues that earlier
- * releases use are kept, because those insert messages without locking the queue; their number is bounded.
+ * Deletes queues of mail domains without pending messages and without a lease. The shared queues of
+ * earlier releases are kept, because replicas of those releases insert messages without locking the queue.
+ * There are at most 1,024.
  * @returns how many were found; deleted are those that are still empty once they are locked.
  */
 export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<number> {
@@ -178,8 +179,8 @@ export async function recordAttempts(
 }
 
 /**
- * For metrics: pending messages by channel (counted up to 100,000), how long the oldest due one has been due,
- * and the time since the oldest was created.
+ * For metrics: pending messages by channel (up to 100,000) and, of those, how long the oldest due one has
+ * been due, and the time since the oldest was created.
  */
 export function waitingMessages(
   db: Queries,

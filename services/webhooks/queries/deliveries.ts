@@ -17,7 +17,7 @@ const columns = sql`
 
 /**
  * The time of an event is that at which its change began, and its COMMIT may follow the creation of a webhook
- * by up to this time. The webhook receives it then.
+ * by up to this time. The webhook receives it then, and older events of that minute, too.
  */
 const toleranceSeconds = 60;
 
@@ -31,8 +31,9 @@ export async function subscribedNames(db: Queries): Promise<ReadonlySet<string>>
 
 /**
  * Creates a delivery of an event for every subscribed webhook, paused or not, and its inbox entry in the same
- * statement, so that a repeated event has no effect. Webhooks do not receive events from before their
- * creation. A withdrawal or an erasure also creates a notice for each webhook that names its organisation.
+ * statement, so that a repeated event has no effect. A webhook receives no event that is more than a minute
+ * older than the webhook. A withdrawal or an erasure also creates a notice for each webhook that names its
+ * organisation.
  * @param names the action and its aliases. @param consumer of the inbox entry. @returns the number of
  * deliveries.
  */
@@ -185,7 +186,7 @@ export async function deleteOldDeliveries(
 }
 
 /**
- * For metrics: pending deliveries of active webhooks (counted up to 100,000) and the age of the oldest due
+ * For metrics: pending deliveries of active webhooks (up to 100,000) and, of those, the age of the oldest due
  * one.
  */
 export function waitingDeliveries(
@@ -199,7 +200,7 @@ export function waitingDeliveries(
 }
 
 /**
- * For metrics: pending deliveries of each active webhook (counted up to 10,000), and the age of the oldest;
+ * For metrics: pending deliveries of each active webhook (up to 10,000) and, of those, the age of the oldest;
  * longest wait first.
  */
 export function listBacklogs(
