@@ -26,6 +26,9 @@ Commands of an administrator:
   account           adds and changes accounts
   client            adds and changes OAuth clients
   keys              replaces the keys of the instance
+  erasures          repeats erasures after a restore
+  export            writes audit logs, checkpoints and receipts into a folder
+  verify            checks such a folder offline
   smoke-test        tries a whole consent on the services of a release (helm test)
 
 Options: --help, --version
@@ -44,7 +47,7 @@ case $name in
 esac
 shift
 # Limits memory use on large machines: a small young generation, and growth of the heap in small steps.
-for program in "services/$name/main.ts" "services/$name.ts" "services/auth/$name.ts"; do
+for program in "services/$name/main.ts" "services/$name.ts" "services/auth/$name.ts" "services/transactions/$name.ts"; do
   if [ -f "$program" ]; then exec node --disable-warning=TimeoutNegativeWarning --max-semi-space-size=16 --heap-growing-percent=75 -r ./deploy/image/use-compiled.cjs "$program" "$@"; fi
 done
 echo "There is no program called $name. accord --help lists the programs." >&2

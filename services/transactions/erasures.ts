@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { str } from 'envalid';
 import { databaseUrl } from '#lib/config/address-validators.ts';
 import { databaseLogin, readDatabasePassword } from '#lib/config/secret-files.ts';
@@ -15,15 +16,17 @@ import { reapplyErasures } from './commands/reapply-erasures.ts';
 import { createSubjectDigest } from './domain/erasure.ts';
 
 // `npm run erasures -- reapply <file>`: repeats erasures after a restore (docs/erasure.md, "Backups"). On
-// DATABASE_URL, else on the embedded database of DATA_DIR, while Accord is running.
+// DATABASE_URL, else on the embedded database of DATA_DIR, while Accord is running. The file `-` is the
+// standard input.
 
 const schema = 'transactions';
 
 try {
   const [command, file, ...more] = process.argv.slice(2);
   if (command !== 'reapply' || !file || more.length > 0)
-    throw new StartupError('Usage: npm run erasures -- reapply <file with the NDJSON of GET /erasures>');
-  const lines = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new StartupError('Usage: npm run erasures -- reapply <file with the NDJSON of GET /erasures, or ->');
+  const content = file === '-' ? text(process.stdin) : readFile(file, 'utf8');
+  const lines = await content.catch((error: NodeJS.ErrnoException) => {
     throw new StartupError(`${file} cannot be read (${error.code}).`);
   });
   const { read, found } = await reapply(lines);

@@ -104,7 +104,7 @@ describe('what the image is made of', () => {
     expect(help).toMatchObject({ code: 0, errors: '' });
     expect(await finish([])).toEqual({ code: 64, output: '', errors: help.output });
     const named = [...help.output.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, name = '']) => name);
-    const tools = ['account', 'client'];
+    const tools = ['account', 'client', 'erasures', 'export', 'verify'];
     const jobs = ['cluster-secrets', 'keys', 'migrate', 'secrets', 'smoke-test', 'topics'];
     expect(named.toSorted()).toEqual([...(await servicesIn(tree)), ...jobs, ...tools].toSorted());
     const { version } = JSON.parse(await readFile(path.join(tree, 'package.json'), 'utf8'));
@@ -175,6 +175,26 @@ describe('what the image is made of', () => {
       'a long password for an admin\n',
     );
     expect(added).toMatchObject({ code: 0 });
+  });
+
+  it('repeats erasures from the standard input, and has the commands for evidence', {
+    timeout: 30_000,
+  }, async () => {
+    const env = { DATABASE_URL: serverAddress() };
+    const erasure = {
+      id: '1'.repeat(22),
+      subject: '00000000-0000-4000-8000-000000000000',
+      digest: 'A'.repeat(43),
+      created: '2026-01-01T00:00:00.000Z',
+      started: '2026-01-02T00:00:00.000Z',
+    };
+    expect(await finish(['erasures', 'reapply', '-'], env, `${JSON.stringify(erasure)}\n`)).toEqual({
+      code: 0,
+      output: '1 erasures read; 0 are repeated by the running service.\n',
+      errors: '',
+    });
+    expect(await finish(['verify', '/nowhere'])).toMatchObject({ code: 2, output: '' });
+    expect(await finish(['export'])).toMatchObject({ code: 1, errors: expect.stringContaining('Usage') });
   });
 
   it('lists its packages and their licences', async () => {
