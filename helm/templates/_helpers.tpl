@@ -47,18 +47,29 @@ console:
 {{- toJson $callers }}
 {{- end }}
 
-{{/* Fails if values name a service or an entry of the Secret that the table does not have. */}}
-{{- define "accord.checkNames" -}}
+{{/* Fails if values name a service or an entry of the Secret that the table does not have, or contradict one another. */}}
+{{- define "accord.checkValues" -}}
 {{- $services := include "accord.services" . | fromYaml }}
 {{- $entries := list }}
 {{- range $name, $service := $services }}
 {{- $entries = concat $entries $service.secrets (list (printf "database-%s" $name) (printf "internal-%s" $name)) }}
+{{- with (include "accord.serviceValues" (dict "root" $ "name" $name) | fromYaml).autoscaling }}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}{{ fail (printf "The autoscaling of %s has minReplicas %d, more than maxReplicas %d." $name (int .minReplicas) (int .maxReplicas)) }}{{ end }}
+{{- end }}
 {{- end }}
 {{- range $key := keys .Values.services | sortAlpha }}
 {{- if not (hasKey $services $key) }}{{ fail (printf "services.%s is no service; the services are %s." $key (keys $services | sortAlpha | join ", ")) }}{{ end }}
 {{- end }}
 {{- range $key := keys .Values.secrets.from | sortAlpha }}
 {{- if not (has $key $entries) }}{{ fail (printf "secrets.from.%s is no entry of the Secret; the entries are %s." $key ($entries | uniq | sortAlpha | join ", ")) }}{{ end }}
+{{- end }}
+{{- range $store := list "database" "kafka" "redis" }}
+{{- with (get $.Values $store).tls }}
+{{- if and (not .enabled) (or .ca.existingSecret .clientSecret) }}{{ fail (printf "Set %s.tls.enabled to true, because a Secret for TLS is set, or remove that Secret." $store) }}{{ end }}
+{{- end }}
+{{- end }}
+{{- with .Values.kafka.sasl }}
+{{- if and (not .mechanism) (or .user .existingSecret) }}{{ fail "Set kafka.sasl.mechanism to SCRAM-SHA-256 or SCRAM-SHA-512, because kafka.sasl.user or its Secret is set." }}{{ end }}
 {{- end }}
 {{- end }}
 
@@ -411,7 +422,7 @@ metadata:
   labels: {{- include "accord.labels" $labels | nindent 4 }}
   annotations: {{- include "accord.hookAnnotations" . | nindent 4 }}
 spec:
-  activeDeadlineSeconds: {{ .root.Values.jobs.timeout }}
+  activeDeadlineSeconds: {{ int .root.Values.jobs.timeout }}
   backoffLimit: 3
   ttlSecondsAfterFinished: 86400
   template:

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openChart } from '../support/helm/chart.ts';
+import { openChart, readManifests } from '../support/helm/chart.ts';
+import { environmentOf } from '../support/helm/settings-of.ts';
 
 const chart = await openChart();
 
@@ -18,6 +19,7 @@ const wrong: [string, string][] = [
   ['imagePullSecrets=["registry"]', '/imagePullSecrets/0'],
   ['database.port="5432"', '/database/port'],
   ['database.host="postgresql://db:5432"', '/database/host'],
+  ['database.host="db:5432"', '/database/host'],
   ['database.password="hunter2"', 'password'],
   ['database.owner.existingSecret="Upper_Case"', '/database/owner/existingSecret'],
   ['database.tls=false', '/database/tls'],
@@ -28,6 +30,7 @@ const wrong: [string, string][] = [
   ['kafka.sasl.mechanism="PLAIN"', '/kafka/sasl/mechanism'],
   ['kafka.sasl.password="hunter2"', 'password'],
   ['redis.url="redis://redis"', 'url'],
+  ['redis.host="redis:6379"', '/redis/host'],
   ['redis.port=0', '/redis/port'],
   ['redis.user="a b"', '/redis/user'],
   ['oidc.issuer="login.example.org"', '/oidc/issuer'],
@@ -47,12 +50,15 @@ const wrong: [string, string][] = [
   ['topics.refill="yes"', '/topics/refill'],
   ['router.kind="Gateway"', '/router/kind'],
   ['router.gateways=[{"namespace":"gateways"}]', 'name'],
+  ['router.gateways=[{"name":"public","nameSpace":"gateways"}]', 'nameSpace'],
   ['networkPolicy.peers.postgres=[]', 'postgres'],
   ['networkPolicy.peers.router={"ipBlock":{}}', '/networkPolicy/peers/router'],
   ['metrics.serviceMonitor.interval="30"', '/metrics/serviceMonitor/interval'],
   ['defaults.replicas="2"', '/defaults/replicas'],
   ['defaults.env={"rate-limits":"off"}', 'rate-limits'],
   ['defaults.resources={"memory":"1Gi"}', 'memory'],
+  ['defaults.resources.limits={"memroy":"1Gi"}', 'memroy'],
+  ['services.forms.resources.requests={"memory":"512MB"}', '/services/forms/resources/requests/memory'],
   ['services.auth={"replica":3}', 'replica'],
   ['services={"forms":[]}', '/services/forms'],
   ['services.auth.autoscaling.minReplicas=0', '/services/auth/autoscaling/minReplicas'],
@@ -81,12 +87,35 @@ describe.skipIf(!chart)('values', () => {
     ['database.owner.existingSecret=', 'Set database.owner.existingSecret to the Secret with the password'],
     ['kafka.brokers=null', 'Set kafka.brokers to the brokers'],
     ['kafka.sasl.mechanism=SCRAM-SHA-512', 'Set kafka.sasl.user, because kafka.sasl.mechanism is set.'],
+    ['kafka.sasl.user=accord', 'Set kafka.sasl.mechanism to SCRAM-SHA-256 or SCRAM-SHA-512, because'],
     ['redis.host=', 'Set redis.host to the host of Redis or Valkey'],
     ['services.form.replicas=3', 'services.form is no service; the services are auth, console, forms, peers'],
     ['secrets.from.api-key.name=other', 'secrets.from.api-key is no entry of the Secret; the entries are'],
     ['test.clientId=helm-test', 'Set test.existingSecret to the Secret with the secret of test.clientId.'],
+    ['database.tls.enabled=false,database.tls.ca.existingSecret=ca', 'Set database.tls.enabled to true'],
+    ['kafka.tls.enabled=false,kafka.tls.clientSecret=client', 'Set kafka.tls.enabled to true, because'],
+    ['redis.tls.enabled=false,redis.tls.ca.existingSecret=ca', 'Set redis.tls.enabled to true, because'],
+    [
+      'services.forms.autoscaling.enabled=true,services.forms.autoscaling.minReplicas=9',
+      'The autoscaling of forms has minReplicas 9, more than maxReplicas 6.',
+    ],
     ['router.kind=HTTPRoute', 'Set router.gateways to the Gateways of the HTTPRoute'],
   ])('%s is refused with a sentence that says what to do', async (value, sentence) => {
     expect(await messageFor('--set', value)).toContain(sentence);
+  });
+
+  it('reach a container as they were written, also large numbers', async () => {
+    const values = { MAX_QUEUE_WAIT: 1_000_000, EXPIRY_NOTICE: 30, RATIO: 0.5, CONSOLE: false, TEXT: '1e6' };
+    const more = [
+      ['--set-json', `defaults.env=${JSON.stringify(values)}`],
+      ['--set-json', 'jobs.timeout=1000000'],
+    ];
+    const manifests = readManifests((await chart?.render('minimal.yaml', ...more.flat())) ?? '');
+    const written = Object.entries(values).map(([name, value]) => [name, String(value)]);
+    expect(environmentOf(manifests, 'forms')).toMatchObject(Object.fromEntries(written));
+    const deadlines = manifests.filter(({ kind }) => kind === 'Job').map(({ spec }) => spec);
+    expect(new Set(deadlines.map(({ activeDeadlineSeconds }) => activeDeadlineSeconds))).toEqual(
+      new Set([1_000_000]),
+    );
   });
 });
