@@ -24,7 +24,9 @@ const schema = 'transactions';
 try {
   const [command, file, ...more] = process.argv.slice(2);
   if (command !== 'reapply' || !file || more.length > 0)
-    throw new StartupError('Usage: npm run erasures -- reapply <file with the NDJSON of GET /erasures, or ->');
+    throw new StartupError(
+      'Usage: npm run erasures -- reapply <file with the NDJSON of GET /erasures, or ->',
+    );
   const content = file === '-' ? text(process.stdin) : readFile(file, 'utf8');
   const lines = await content.catch((error: NodeJS.ErrnoException) => {
     throw new StartupError(`${file} cannot be read (${error.code}).`);
