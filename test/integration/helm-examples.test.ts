@@ -17,6 +17,11 @@ const rendered = new Map<string, Manifest[]>();
 for (const example of chart ? examples : [])
   rendered.set(example, readManifests((await chart?.render(example)) ?? ''));
 
+interface EgressRule {
+  to?: unknown[];
+  ports?: { port: number }[];
+}
+
 /** The settings of a service as its process reads them, with the certificates that are mounted for it. */
 async function settingsIn(example: string, service: string) {
   const manifests = rendered.get(example) ?? [];
@@ -48,6 +53,19 @@ describe.skipIf(!chart)('an example', () => {
     expect(files['kafka-password']).toEqual({ name: 'accord', key: 'password' });
     expect(files['redis-password']).toEqual({ name: 'accord-valkey-users', key: 'accord' });
   });
+
+  it.each(['production.yaml', ...examples.filter((example) => example.startsWith('peered-'))])(
+    '%s lets pods reach stores in their own namespace only',
+    (example) => {
+      const policies = (rendered.get(example) ?? []).filter(({ kind }) => kind === 'NetworkPolicy');
+      const egress = policies.flatMap(({ spec }) => (spec.egress ?? []) as EgressRule[]);
+      for (const port of [5432, 9093, 6379]) {
+        const peers = egress.filter(({ ports }) => ports?.some((each) => each.port === port));
+        expect(peers.length, `${port}`).toBeGreaterThanOrEqual(definitions.length);
+        for (const { to } of peers) expect(to).toEqual([{ podSelector: expect.anything() }]);
+      }
+    },
+  );
 
   it('for production gives passwords of mail to transactions alone', () => {
     const withMail = (rendered.get('production.yaml') ?? []).filter((manifest) =>

@@ -1,30 +1,21 @@
 import { release } from '../organisation.ts';
-import { expectThat, type Scenario, type Stage } from '../scenario.ts';
+import {
+  inNamespace,
+  probeCommand,
+  probeFrom,
+  readStates,
+  servicePorts,
+  storePorts,
+  tellStates,
+} from '../probe.ts';
+import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 
-/** Ports of the release and of its stores, and whether transactions may connect to them. */
-const targets = new Map([
-  [`${release}-transactions:8081`, false],
-  [`${release}-auth:8081`, true],
-  [`${release}-forms:8080`, false],
-  ['trial-postgres:5432', true],
-  ['trial-kafka:9092', true],
-  ['trial-redis:6379', true],
-]);
+const targets = [...servicePorts, ...storePorts];
+/** What transactions may connect to. */
+const needed = [`${release}-auth:8081`, `${release}-forms:8081`, ...storePorts];
 /** A stranger reaches it: the probe and the name server work. */
 const nameServer = 'kube-dns.kube-system.svc.cluster.local:53';
 const strangers = 'strangers';
-
-/** A program for Node.js that says which hosts and ports accept a connection within two seconds. */
-const probe = `
-const { connect } = require('node:net');
-for (const target of process.argv.slice(1)) {
-  const [host, port] = target.split(':');
-  const socket = connect(Number(port), host);
-  const timer = setTimeout(() => end('blocked'), 2000);
-  const end = (what) => { clearTimeout(timer); socket.destroy(); console.log(target, what); };
-  socket.on('connect', () => end('open')).on('error', ({ code }) => end(code));
-}
-`;
 
 /** What other namespaces reach. */
 export const isolationScenarios: Scenario[] = [
@@ -32,62 +23,83 @@ export const isolationScenarios: Scenario[] = [
     name: 'isolation',
     isQuick: true,
     promise:
-      'A pod in another namespace reaches no port of the services and of the stores in the namespace of the release; transactions reaches the stores and the services that it calls.',
+      'A pod in another namespace reaches no port of the services and of the stores in the namespace of the release, although all are open: the pod of `helm test` reaches every port of the services. Transactions reaches the stores and the services that it calls, and nothing else.',
     async run(stage) {
-      const domain = `.${stage.organisation.name}.svc.cluster.local:`;
-      const hosts = [...targets.keys()].map((target) => target.replace(':', domain));
+      const { organisation } = stage;
+      await expectOpen(stage, servicePorts);
+      const hosts = inNamespace(organisation.name, targets);
       const stranger = await probeAsStranger(stage, [nameServer, ...hosts]);
       expectThat(
         stranger.get(nameServer) === 'open' && hosts.every((host) => stranger.get(host) === 'blocked'),
-        `a stranger reaches the release, or no name server: ${tell(stranger)}`,
+        `a stranger reaches the release, or no name server: ${tellStates(stranger)}`,
       );
-      const command = ['node', '--eval', probe, '--', ...targets.keys()];
-      const output = await stage.organisation.kubectl(
-        'exec',
-        `deploy/${release}-transactions`,
-        '--',
-        ...command,
-      );
-      const own = readStates(output);
+      const own = await probeFrom(organisation, 'transactions', targets);
       expectThat(
-        [...targets].every(([target, isAllowed]) => (own.get(target) === 'open') === isAllowed),
-        `transactions reaches other ports than it needs: ${tell(own)}`,
+        targets.every((target) => (own.get(target) === 'open') === needed.includes(target)),
+        `transactions reaches other ports than it needs: ${tellStates(own)}`,
       );
-      const open = [...own.values()].filter((state) => state === 'open').length;
-      return `${hosts.length} ports blocked; transactions reaches ${open} of them`;
+      return `${hosts.length} ports blocked; ${servicePorts.length} open to the test, ${needed.length} to transactions`;
     },
   },
 ];
 
 /** Runs the probe in a pod of another namespace, which has no NetworkPolicy. @returns states by target */
-async function probeAsStranger({ cluster, organisation }: Stage, hosts: string[]) {
+async function probeAsStranger(stage: Stage, hosts: string[]): Promise<Map<string, string>> {
+  const { run, apply } = stage.cluster.kubectl;
+  await apply(JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: strangers } }));
+  try {
+    await createPod(stage, { name: 'stranger', namespace: strangers });
+    const command = ['exec', 'stranger', '--', ...probeCommand(hosts)];
+    return readStates(await run([`--namespace=${strangers}`, ...command]));
+  } finally {
+    await run(['delete', 'namespace', strangers]);
+  }
+}
+
+/**
+ * Runs the probe in a pod with the labels of that of `helm test`, which may call every service. @throws if it
+ * does not reach one, with the states
+ */
+async function expectOpen(stage: Stage, hosts: string[]): Promise<void> {
+  const { kubectl, name: namespace } = stage.organisation;
+  const labels = {
+    'app.kubernetes.io/name': 'accord',
+    'app.kubernetes.io/instance': release,
+    'app.kubernetes.io/component': 'test',
+  };
+  try {
+    await createPod(stage, { name: 'tester', namespace, labels });
+    // A network plugin may need some seconds until it knows a new pod.
+    await waitUntil('the pod of the test reaches every port of the services', async () => {
+      const states = readStates(await kubectl('exec', 'tester', '--', ...probeCommand(hosts)));
+      expectThat(
+        hosts.every((host) => states.get(host) === 'open'),
+        tellStates(states),
+      );
+      return true;
+    });
+  } finally {
+    await kubectl('delete', 'pod/tester', '--ignore-not-found', '--grace-period=1');
+  }
+}
+
+/** A pod of the image that does nothing until it is deleted. */
+async function createPod(
+  { cluster, organisation }: Stage,
+  metadata: { name: string; namespace: string; labels?: Record<string, string> },
+): Promise<void> {
   const imagePath = '--output=jsonpath={.spec.template.spec.containers[0].image}';
   const image = (await organisation.kubectl('get', 'deploy', `${release}-auth`, imagePath)).trim();
-  const command = ['node', '--eval', probe, '--', ...hosts];
-  const pod = { restartPolicy: 'Never', containers: [{ name: 'probe', image, command }] };
-  const resources = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: strangers } },
-    { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'stranger', namespace: strangers }, spec: pod },
-  ];
-  for (const resource of resources) await cluster.kubectl.apply(JSON.stringify(resource));
-  const own = ['--namespace', strangers];
-  const succeeded = '--for=jsonpath={.status.phase}=Succeeded';
-  await cluster.kubectl.run([...own, 'wait', 'pod/stranger', succeeded, '--timeout=60s']);
-  const log = await cluster.kubectl.run([...own, 'logs', 'stranger']);
-  await cluster.kubectl.run(['delete', 'namespace', strangers]);
-  return readStates(log);
-}
-
-/** The lines of the probe: a target and its state. */
-function readStates(lines: string): Map<string, string> {
-  return new Map(
-    lines
-      .trim()
-      .split('\n')
-      .map((line) => line.split(' ') as [string, string]),
-  );
-}
-
-function tell(states: ReadonlyMap<string, string>): string {
-  return [...states].map((pair) => pair.join(' ')).join(', ');
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+  const spec = {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 1,
+    securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [{ name: 'probe', image, command: ['sleep', '600'], securityContext }],
+  };
+  const { run, apply } = cluster.kubectl;
+  await apply(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec }));
+  const wait = ['wait', `pod/${metadata.name}`, '--for=condition=Ready', '--timeout=60s'];
+  await run([`--namespace=${metadata.namespace}`, ...wait]);
 }

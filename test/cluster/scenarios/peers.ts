@@ -3,10 +3,10 @@ import {
   createOrganisation,
   type Organisation,
   query,
-  release,
   waitForRouter,
   waitForStores,
 } from '../organisation.ts';
+import { inNamespace, isPrevented, probeFrom, servicePorts, storePorts, tellStates } from '../probe.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 
 const partners = ['clinic', 'laboratory'];
@@ -16,7 +16,7 @@ export const peerScenarios: Scenario[] = [
   {
     name: 'peers',
     promise:
-      'Three organisations, each with a namespace and a release, are peers: the answers of one form reach their owners, and a pod of one reaches no internal port of another.',
+      'Three organisations, each with a namespace and a release, are peers: the answers of one form reach their owners. A pod that may call the internet reaches the store of its own organisation, and of another neither a store nor a port of a service.',
     run: async (stage) => {
       const others: Organisation[] = [];
       try {
@@ -36,11 +36,19 @@ export const peerScenarios: Scenario[] = [
   },
 ];
 
+/** The stores of its own namespace, as in helm/examples/peered-*.yaml. */
+const ownStores = Object.fromEntries(
+  Object.entries({ database: 'postgres', kafka: 'kafka', redis: 'redis' }).map(([use, store]) => [
+    use,
+    [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': `trial-${store}` } } }],
+  ]),
+);
+
 async function install(stage: Stage, name: string): Promise<Organisation> {
   stage.say(`installing the ${name}`);
   const organisation = await createOrganisation(stage, name);
   await waitForStores(organisation);
-  await organisation.deploy({ defaults: { replicas: 1 } });
+  await organisation.deploy({ defaults: { replicas: 1 }, networkPolicy: { peers: ownStores } });
   await waitForRouter(organisation, stage.router);
   return organisation;
 }
@@ -113,8 +121,11 @@ async function answerTogether(stage: Stage, others: readonly Organisation[]): Pr
       60_000,
     );
   const seconds = (performance.now() - started) / 1000;
-  await expectApart(organisation, others[0] as Organisation);
-  return `both parts arrived within ${seconds.toFixed(1)} s`;
+  const all = [organisation, ...others];
+  const pairs = all.flatMap((from) => all.filter((to) => to !== from).map((to) => ({ from, to })));
+  for (const { from, to } of pairs) await expectApart(from, to);
+  const ports = servicePorts.length + storePorts.length;
+  return `both parts arrived within ${seconds.toFixed(1)} s; ${ports} ports blocked in each of ${pairs.length} directions`;
 }
 
 async function countRecords(organisation: Organisation): Promise<number> {
@@ -125,13 +136,13 @@ async function countRecords(organisation: Organisation): Promise<number> {
   return Number(rows[0]?.[0]);
 }
 
-/** Tries a connection from a pod of one organisation to the internal port of another. */
+/** Tries connections from a pod of one organisation to the stores and the services of another. */
 async function expectApart(from: Organisation, to: Organisation): Promise<void> {
-  const target = `${release}-transactions.${to.name}.svc.cluster.local`;
-  const program = `require('node:net').connect(8081, '${target}').on('connect', () => process.exit(0)).on('error', () => process.exit(1)); setTimeout(() => process.exit(1), 2000)`;
-  const isOpen = await from.kubectl('exec', `deploy/${release}-peers`, '--', 'node', '--eval', program).then(
-    () => true,
-    () => false,
+  const [own = ''] = storePorts;
+  const foreign = inNamespace(to.name, [...servicePorts, ...storePorts]);
+  const states = await probeFrom(from, 'peers', [own, ...foreign]);
+  expectThat(
+    states.get(own) === 'open' && foreign.every((target) => isPrevented(states.get(target))),
+    `peers of the ${from.name} reaches the ${to.name}, or not its own store: ${tellStates(states)}`,
   );
-  expectThat(!isOpen, `peers of the ${from.name} reaches the internal port of the ${to.name}`);
 }
