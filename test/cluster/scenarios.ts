@@ -5,6 +5,7 @@ import { consoleScenarios } from './scenarios/console.ts';
 import { faultyScenarios } from './scenarios/faulty-values.ts';
 import { figureScenarios } from './scenarios/figures.ts';
 import { firstConsentScenarios } from './scenarios/first-consent.ts';
+import { firstInstallScenarios } from './scenarios/first-install.ts';
 import { gatewayScenarios } from './scenarios/gateway.ts';
 import { helm3Scenarios } from './scenarios/helm-3.ts';
 import { installScenarios } from './scenarios/install.ts';
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   ...consoleScenarios,
   ...figureScenarios,
   ...faultyScenarios,
+  ...firstInstallScenarios,
   ...quietScenarios,
   ...faultScenarios,
   ...gatewayScenarios,
