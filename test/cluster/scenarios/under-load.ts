@@ -56,13 +56,14 @@ export const faultScenarios: Scenario[] = [
       promise: `After kill -9 of a process of ${service} no acknowledged answer is lost or stored twice.`,
       run: (stage) =>
         withoutLoss(stage, async () => {
+          const before = await countRestarts(stage, service);
           await killProcess(stage, `services/${service}/main.ts`);
-          await stage.organisation.kubectl(
-            'rollout',
-            'status',
-            `deploy/${release}-${service}`,
-            '--timeout=120s',
+          await waitUntil(
+            `a pod of ${service} restarts its container`,
+            async () => (await countRestarts(stage, service)) === before + 1,
           );
+          const { kubectl } = stage.organisation;
+          await kubectl('rollout', 'status', `deploy/${release}-${service}`, '--timeout=120s');
         }),
     }),
   ),
@@ -112,6 +113,16 @@ export async function withoutLoss(stage: Stage, event: () => Promise<void>): Pro
   const { load, seconds } = await loadDuring(stage, event, perSecond);
   await expectStored(stage, load);
   return `${describe(load)}, ${load.failures.length} flows interrupted; the event took ${seconds.toFixed(0)} s`;
+}
+
+/** Walks subjects through flows for some seconds. @throws if a flow fails or an answer is lost or stored twice */
+export async function expectFlows(stage: Stage, seconds: number): Promise<Load> {
+  const running = startLoad(stage.form, { perSecond: 2 });
+  await pause(seconds * 1000);
+  const load = await running.stop();
+  expectThat(load.failures.length === 0, `a flow failed: ${load.failures[0]}`);
+  await expectStored(stage, load);
+  return load;
 }
 
 async function expectStored({ organisation, form }: Stage, load: Load): Promise<void> {
@@ -168,6 +179,14 @@ async function killPods(stage: Stage, name: string): Promise<void> {
 async function podsOf({ organisation }: Stage, name: string): Promise<string> {
   const selector = `--selector=app.kubernetes.io/name=${name}`;
   return (await organisation.kubectl('get', 'pods', selector, '--output=name')).trim();
+}
+
+/** How often containers of a service were started again in their pods. */
+async function countRestarts({ organisation }: Stage, service: string): Promise<number> {
+  const selector = `--selector=app.kubernetes.io/component=${service}`;
+  const counts = '--output=jsonpath={.items[*].status.containerStatuses[*].restartCount}';
+  const text = await organisation.kubectl('get', 'pods', selector, counts);
+  return text.split(' ').reduce((sum, count) => sum + Number(count), 0);
 }
 
 async function killProcess({ cluster }: Stage, program: string): Promise<void> {
