@@ -21,6 +21,8 @@ export interface Scenario {
   isQuick?: true;
   /** A sentence for the report. */
   promise: string;
+  /** A paragraph for the report: what the figures mean, and why. */
+  note?: string;
   /** @returns figures for the report. @throws if the promise is broken */
   run(stage: Stage): Promise<string>;
 }

@@ -8,12 +8,20 @@ const upgradeFlowsPerSecond = 50;
 /** Of other events: each processor carries a part, beside stores, control plane and pods that start. */
 const perSecond = Number(process.env.FLOWS_PER_SECOND ?? Math.min(50, 3 * availableParallelism()));
 
+const waitingNote =
+  'Whatever replaces the pods of all services at once takes all of two processors for some seconds. By default a service then rejects requests that would wait for more than two seconds (503, `Retry-After`). This test lets them wait instead (`MAX_EVENT_LOOP_DELAY=0`, `MAX_QUEUE_WAIT=30000`; [Upgrade and rollback](kubernetes.md#upgrade-and-rollback-)). In earlier runs a rollback at 50 flows a second, instead of the smaller load here, failed requests in one of two. A node with more processors has not been tried.';
+const killedNote =
+  'A killed process takes along the requests that it was answering, and for about a second, until the kubelet has started it again, the router sends it a share of the requests and answers 502. Services repeat their calls of one another at another replica, so that a killed process of auth or forms interrupts nothing. The router calls transactions itself, and this one repeats nothing. A router that tries another pod if a connection is refused (the default of ingress-nginx) leaves the requests that were being answered. A client may repeat every step: answers that were stored are confirmed again.';
+const awayNote =
+  'The pod of a store that is away was killed after a second and was not there during that minute. Without PostgreSQL every step of a flow is answered with 503, so that flows are interrupted; without Kafka or Redis they go on.';
+
 /** What must not disturb subjects: nothing fails, nothing is lost. */
 export const quietScenarios: Scenario[] = [
   {
     name: 'upgrade',
     isQuick: true,
     promise: '`helm upgrade` to another image with one more migration fails no request.',
+    note: waitingNote,
     run: (stage) =>
       withoutFailure(
         stage,
@@ -53,7 +61,8 @@ export const faultScenarios: Scenario[] = [
   ...services.map(
     (service): Scenario => ({
       name: `kill a process of ${service}`,
-      promise: `After kill -9 of a process of ${service} no acknowledged answer is lost or stored twice.`,
+      promise: `After kill -9 of a process of ${service} its container is started again, and no acknowledged answer is lost or stored twice.`,
+      note: killedNote,
       run: (stage) =>
         withoutLoss(stage, async () => {
           const before = await countRestarts(stage, service);
@@ -71,6 +80,7 @@ export const faultScenarios: Scenario[] = [
     (store): Scenario => ({
       name: `no ${store.split('-')[1]}`,
       promise: `While ${store.split('-')[1]} is away for 60 seconds, without a pod, no acknowledged answer is lost or stored twice; afterwards the services work.`,
+      note: awayNote,
       run: (stage) =>
         withoutLoss(stage, async () => {
           const { kubectl } = stage.organisation;
