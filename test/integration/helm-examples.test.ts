@@ -116,3 +116,31 @@ it('the dashboard shows metrics that exist', () => {
   expect(new Set(names).size).toBeGreaterThan(10);
   for (const name of names) expect(read('docs/operations.md')).toContain(`\`${name}\``);
 });
+
+it('the dashboard has a panel for each question that an on-call person asks first', () => {
+  const { panels } = JSON.parse(read('helm/files/dashboard.json')) as {
+    panels: { title: string; targets?: { expr: string }[] }[];
+  };
+  const shown = new Map(
+    panels.map(({ title, targets = [] }) => [title, targets.map(({ expr }) => expr).join(' ')]),
+  );
+  const wanted = {
+    'Submissions: duration': 'accord_submit_duration_seconds_bucket',
+    'Submissions by status': 'accord_submit_duration_seconds_count',
+    'Outbox: age of the oldest event': 'accord_outbox_age_seconds',
+    'Peers: parts and decisions waiting': 'accord_peer_backlog',
+    'Webhooks: deliveries waiting': 'accord_webhook_backlog',
+    'Webhooks: age of the oldest delivery': 'accord_webhook_backlog_age_seconds',
+    'Dead letters': 'accord_dead_letters',
+    'Rejected because of overload': 'accord_http_refused_total',
+    CPU: 'process_cpu',
+    'Memory by pod': 'process_resident_memory_bytes',
+  };
+  for (const [title, metric] of Object.entries(wanted)) expect(shown.get(title), title).toContain(metric);
+});
+
+it('the chart installs the release that package.json and the label of the image name', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  expect(/^appVersion: (\S+)$/m.exec(read('helm/Chart.yaml'))?.[1]).toBe(version);
+  expect(/image\.version=(\S+)/.exec(read('deploy/Dockerfile'))?.[1]).toBe(version);
+});
