@@ -99,6 +99,7 @@ describe.skipIf(!chart)('values', () => {
       'services.forms.autoscaling.enabled=true,services.forms.autoscaling.minReplicas=9',
       'The autoscaling of forms has minReplicas 9, more than maxReplicas 6.',
     ],
+    ['metrics.prometheusRule.enabled=true', 'Set metrics.prometheusRule.runbookUrl to the address below'],
     ['router.kind=HTTPRoute', 'Set router.gateways to the Gateways of the HTTPRoute'],
   ])('%s is refused with a sentence that says what to do', async (value, sentence) => {
     expect(await messageFor('--set', value)).toContain(sentence);
