@@ -23,7 +23,10 @@ export function probeCommand(targets: readonly string[]): string[] {
   return ['node', '--eval', program, '--', ...targets];
 }
 
-/** Probes targets from a pod of a service. @returns what became of each: open, blocked or the code of an error */
+/**
+ * Probes targets from a pod of a service.
+ * @returns what became of each: open, blocked or the code of an error
+ */
 export async function probeFrom(
   { kubectl }: Organisation,
   service: string,

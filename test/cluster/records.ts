@@ -10,7 +10,7 @@ export async function readRecords(organisation: Organisation): Promise<Records> 
   return new Map(rows as [string, string][]);
 }
 
-/** @throws Error unless every earlier record is there, with the same content. Later ones may be there, too. */
+/** @throws Error unless every earlier record is there, with the same content. There may be later ones. */
 export function expectSameRecords(earlier: Records, later: Records): void {
   const lost = [...earlier.keys()].filter((id) => !later.has(id));
   const changed = [...earlier].filter(([id, digest]) => later.has(id) && later.get(id) !== digest);

@@ -61,7 +61,7 @@ const kept = [
   ...['audit_log', 'audit_tree', 'audit_heads', 'checkpoints', 'signed_receipts'],
   ...['outbox', 'outbox_sent', 'inbox'],
 ];
-/** What changes meanwhile without the test: sign-ins of others that expire, and channels that a service reports. */
+/** What changes without the test: sign-ins of others expire, and a service reports its channels. */
 const changing = ['issuer_items', 'sign_in_tries', 'message_channels'];
 
 /** The rows of all tables but those of the audit log and of events. */

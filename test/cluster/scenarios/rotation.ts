@@ -34,8 +34,8 @@ const shared = [
   'erasure-pepper',
 ];
 /**
- * Entries whose old line stays when this test ends, because something depends on it for five minutes or longer
- * (the table of docs/operations.md, "Secrets").
+ * Entries whose old line stays when this test ends, because something depends on it for five minutes or
+ * longer (the table of docs/operations.md, "Secrets").
  */
 const neededLonger = [
   'transaction-token',

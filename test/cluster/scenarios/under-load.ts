@@ -125,7 +125,7 @@ export async function withoutLoss(stage: Stage, event: () => Promise<void>): Pro
   return `${describe(load)}, ${load.failures.length} flows interrupted; the event took ${seconds.toFixed(0)} s`;
 }
 
-/** Walks subjects through flows for some seconds. @throws if a flow fails or an answer is lost or stored twice */
+/** Runs flows for some seconds. @throws if a flow fails, or an answer is lost or stored twice */
 export async function expectFlows(stage: Stage, seconds: number): Promise<Load> {
   const running = startLoad(stage.form, { perSecond: 2 });
   await pause(seconds * 1000);
