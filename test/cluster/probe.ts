@@ -42,7 +42,7 @@ export function inNamespace(namespace: string, targets: readonly string[]): stri
 
 /** Whether policies have prevented a connection. A name that was not resolved shows nothing. */
 export function isPrevented(state: string | undefined): boolean {
-  return state === 'blocked' || state === 'ECONNREFUSED' || state === 'EHOSTUNREACH';
+  return state === 'blocked' || state === 'ECONNREFUSED';
 }
 
 /** The lines of the probe: a target and its state. */
