@@ -6,15 +6,19 @@ export const servicePorts = services.flatMap((service) =>
 );
 export const storePorts = ['trial-postgres:5432', 'trial-kafka:9092', 'trial-redis:6379'];
 
-/** A program for Node.js that says which hosts and ports accept a connection within two seconds. */
+/** A program for Node.js that says which hosts and ports accept a connection within two seconds after their name was resolved. */
 const program = `
 const { connect } = require('node:net');
 for (const target of process.argv.slice(1)) {
   const [host, port] = target.split(':');
   const socket = connect(Number(port), host);
-  const timer = setTimeout(() => end('blocked'), 2000);
+  let timer = setTimeout(() => end('unresolved'), 10_000);
   const end = (what) => { clearTimeout(timer); socket.destroy(); console.log(target, what); };
-  socket.on('connect', () => end('open')).on('error', ({ code }) => end(code));
+  socket.on('connect', () => end('open')).on('error', ({ code }) => end(code)).on('lookup', (fault) => {
+    if (fault) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => end('blocked'), 2000);
+  });
 }
 `;
 
