@@ -6,7 +6,7 @@ export const servicePorts = services.flatMap((service) =>
 );
 export const storePorts = ['trial-postgres:5432', 'trial-kafka:9092', 'trial-redis:6379'];
 
-/** A program for Node.js that says which hosts and ports accept a connection within two seconds after their name was resolved. */
+/** A program for Node.js that says which ports accept a connection within two seconds after the lookup. */
 const program = `
 const { connect } = require('node:net');
 for (const target of process.argv.slice(1)) {
