@@ -15,12 +15,12 @@ export interface paths {
         put?: never;
         /**
          * Create a transaction
-         * @description Creates a transaction for a subject. Returns the transaction, and in `Location` the
-         * URL for the     subject.
+         * @description Creates a transaction for a subject. Returns the transaction, and in `Location` the URL for the
+         *     subject.
          *
-         *     Idempotent: the same context returns the existing transaction (200, with a fresh token) while
-         * it is     open, or committed with all its records still valid. Users may create transactions only
-         * for     themselves; `author` and the collection method `OPERATOR` are reserved for operators (403).
+         *     Idempotent: the same context returns the existing transaction (200, with a fresh token) while it is
+         *     open, or committed with all its records still valid. Users may create transactions only for
+         *     themselves; `author` and the collection method `OPERATOR` are reserved for operators (403).
          */
         post: operations["createTransaction"];
         delete?: never;
@@ -40,9 +40,8 @@ export interface paths {
         put?: never;
         /**
          * Create and answer a transaction in one step
-         * @description For answers collected elsewhere, for example on paper or by telephone. Creates the
-         * transaction and     submits the answers atomically. Idempotent: the same request returns the
-         * existing transaction (200).
+         * @description For answers collected elsewhere, for example on paper or by telephone. Creates the transaction and
+         *     submits the answers atomically. Idempotent: the same request returns the existing transaction (200).
          */
         post: operations["createSingleStepTransaction"];
         delete?: never;
@@ -62,8 +61,8 @@ export interface paths {
         put?: never;
         /**
          * Preview a form
-         * @description Renders the form of a context as a page, without a transaction. Nothing is stored, and
-         * the form cannot     be submitted. `subject` is optional.
+         * @description Renders the form of a context as a page, without a transaction. Nothing is stored, and the form cannot
+         *     be submitted. `subject` is optional.
          */
         post: operations["previewForm"];
         delete?: never;
@@ -87,10 +86,10 @@ export interface paths {
         };
         /**
          * Get a transaction
-         * @description JSON: the transaction. HTML: a redirect to the next task, or a page with the
-         * transaction's state if     there is no task. Send this URL to the subject. A transaction past its
-         * deadline has state `TIMEOUT`;     one whose peers did not all hold their parts in time has state
-         * `ROLLBACK`. An erased one (`erased`) has     neither token nor `links`, and no page.
+         * @description JSON: the transaction. HTML: a redirect to the next task, or a page with the transaction's state if
+         *     there is no task. Send this URL to the subject. A transaction past its deadline has state `TIMEOUT`;
+         *     one whose peers did not all hold their parts in time has state `ROLLBACK`. An erased one (`erased`) has
+         *     neither token nor `links`, and no page.
          */
         get: operations["getTransaction"];
         put?: never;
@@ -116,37 +115,35 @@ export interface paths {
         };
         /**
          * Get the form
-         * @description The elements to answer, each with the subject's valid earlier answer. JSON clients
-         * build the answers     map from the identifiers. In any other state than CREATED, also after the
-         * deadline, the response is     a 409 in JSON mode, and a redirect to the transaction in HTML mode.
+         * @description The elements to answer, each with the subject's valid earlier answer. JSON clients build the answers
+         *     map from the identifiers. In any other state than CREATED, also after the deadline, the response is
+         *     a 409 in JSON mode, and a redirect to the transaction in HTML mode.
          *
-         *     If the layout hides elements that have a valid answer and all of them have one, the page says
-         * so and     links to the complete form (`?existingElementsVisible=true`), where answers can be
-         * changed or     withdrawn.
+         *     If the layout hides elements that have a valid answer and all of them have one, the page says so and
+         *     links to the complete form (`?existingElementsVisible=true`), where answers can be changed or
+         *     withdrawn.
          */
         get: operations["getForm"];
         put?: never;
         /**
          * Submit the answers
-         * @description A map from identifiers to answers: `accepted` or `refused` for processing and
-         * conditions, option texts     or free text for preferences. `info` is the identifier of the
-         * information that was shown; optional in     JSON. Every required element must be answered. Form
-         * posts use the same names; in a form post a missing     multiple choice means that no option was
-         * chosen, in JSON send `[]`.
+         * @description A map from identifiers to answers: `accepted` or `refused` for processing and conditions, option texts
+         *     or free text for preferences. `info` is the identifier of the information that was shown; optional in
+         *     JSON. Every required element must be answered. Form posts use the same names; in a form post a missing
+         *     multiple choice means that no option was chosen, in JSON send `[]`.
          *
          *     A processing with `refusable: false` is a notice. It is shown without a choice, and recorded as
-         * `accepted` with every submission. Its answer is optional; `refused` is a 422. The version that is
-         * recorded     is the one that the answer names, else the one that the page of a form post showed,
-         * else the ACTIVE one.
+         *     `accepted` with every submission. Its answer is optional; `refused` is a 422. The version that is recorded
+         *     is the one that the answer names, else the one that the page of a form post showed, else the ACTIVE one.
          *
-         *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The
-         * last two     answer every processing and conditions that can be refused, and every TOGGLE (the
-         * first option     refuses, the second accepts). All other answers are taken as entered.
+         *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The last two
+         *     answer every processing and conditions that can be refused, and every TOGGLE (the first option
+         *     refuses, the second accepts). All other answers are taken as entered.
          *
-         *     Submitting the same answers again is idempotent (in a form post: by the same button). Other
-         * answers to a     transaction that is no longer CREATED are a 409 `wrong-state`. Answers to versions
-         * that a new MAJOR     version has replaced are a 409 `stale-serial`: get the form again. After
-         * `invalid-answer` and     `stale-serial`, HTML mode shows the form again with the answers kept.
+         *     Submitting the same answers again is idempotent (in a form post: by the same button). Other answers to a
+         *     transaction that is no longer CREATED are a 409 `wrong-state`. Answers to versions that a new MAJOR
+         *     version has replaced are a 409 `stale-serial`: get the form again. After `invalid-answer` and
+         *     `stale-serial`, HTML mode shows the form again with the answers kept.
          */
         post: operations["submitAnswers"];
         delete?: never;
@@ -170,22 +167,21 @@ export interface paths {
         };
         /**
          * Get the state of the confirmation code
-         * @description Tells where the code was sent, and how many attempts are left. With `FORM_CODE` the
-         * response contains     the code itself. If no code is awaited, also after the deadline, the response
-         * is a 409 in JSON mode,     and a redirect to the transaction in HTML mode.
+         * @description Tells where the code was sent, and how many attempts are left. With `FORM_CODE` the response contains
+         *     the code itself. If no code is awaited, also after the deadline, the response is a 409 in JSON mode,
+         *     and a redirect to the transaction in HTML mode.
          */
         get: operations["getConfirmation"];
         put?: never;
         /**
          * Confirm the answers with a code
-         * @description The right code commits the answers; with `peerCommit: together` and parts for owners
-         * it sends the     parts, and the commit follows when all owners hold theirs. Confirming again with
-         * the same code is     idempotent. A wrong or expired code is a 422 `confirmation-failed` with the
-         * attempts and codes that are     left. A code takes 5 attempts, and a transaction has 3 codes. A
-         * wrong last attempt with the third code,     and any attempt after that code has expired, is a 409,
-         * and the transaction becomes ROLLBACK. After the     deadline of the transaction the response is a
-         * 410. An entry that is not six digits is a 422 and uses no     attempt; spaces and hyphens are
-         * ignored.
+         * @description The right code commits the answers; with `peerCommit: together` and parts for owners it sends the
+         *     parts, and the commit follows when all owners hold theirs. Confirming again with the same code is
+         *     idempotent. A wrong or expired code is a 422 `confirmation-failed` with the attempts and codes that are
+         *     left. A code takes 5 attempts, and a transaction has 3 codes. A wrong last attempt with the third code,
+         *     and any attempt after that code has expired, is a 409, and the transaction becomes ROLLBACK. After the
+         *     deadline of the transaction the response is a 410. An entry that is not six digits is a 422 and uses no
+         *     attempt; spaces and hyphens are ignored.
          */
         post: operations["confirmAnswers"];
         delete?: never;
@@ -211,10 +207,10 @@ export interface paths {
         put?: never;
         /**
          * Send another code
-         * @description Sends a new code, or shows it (`FORM_CODE`); the former code is no longer valid. 429
-         * with `Retry-After`     within 30 seconds of the last code (`CODE_RESEND_AFTER`), and beyond the
-         * limits of messages to the     address or its country. 409 if no code is left. 410 after the
-         * deadline of the transaction. A body is     ignored.
+         * @description Sends a new code, or shows it (`FORM_CODE`); the former code is no longer valid. 429 with `Retry-After`
+         *     within 30 seconds of the last code (`CODE_RESEND_AFTER`), and beyond the limits of messages to the
+         *     address or its country. 409 if no code is left. 410 after the deadline of the transaction. A body is
+         *     ignored.
          */
         post: operations["resendCode"];
         delete?: never;
@@ -240,10 +236,9 @@ export interface paths {
         put?: never;
         /**
          * Mail the transaction's URL to its subject
-         * @description Queues a mail to `subjectInfos.emailAddress` with the URL of the transaction. 409
-         * unless the     transaction is CREATED or awaits a code; 410 after its deadline; 422 if it has no
-         * valid address, or if mail is not configured     (`not-available`); 429 with `Retry-After` beyond
-         * the daily limit of the address. A body is ignored.
+         * @description Queues a mail to `subjectInfos.emailAddress` with the URL of the transaction. 409 unless the
+         *     transaction is CREATED or awaits a code; 410 after its deadline; 422 if it has no valid address, or if mail is not configured
+         *     (`not-available`); 429 with `Retry-After` beyond the daily limit of the address. A body is ignored.
          */
         post: operations["sendInvitation"];
         delete?: never;
@@ -267,8 +262,8 @@ export interface paths {
         };
         /**
          * List the messages to a subject
-         * @description Mails and text messages of one transaction, newest first, with the state of their
-         * delivery. Addresses     are masked; texts and codes are not kept.
+         * @description Mails and text messages of one transaction, newest first, with the state of their delivery. Addresses
+         *     are masked; texts and codes are not kept.
          */
         get: operations["listMessages"];
         put?: never;
@@ -296,9 +291,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel a transaction
-         * @description Ends an open transaction; submitted answers never take effect. The subject may cancel
-         * it if the context     is `cancellable` (else 403). 409 in a final state, also if that is CANCELLED,
-         * and for a part that     waits for the decision of a peer. A body is ignored.
+         * @description Ends an open transaction; submitted answers never take effect. The subject may cancel it if the context
+         *     is `cancellable` (else 403). 409 in a final state, also if that is CANCELLED, and for a part that
+         *     waits for the decision of a peer. A body is ignored.
          */
         post: operations["cancelTransaction"];
         delete?: never;
@@ -324,19 +319,18 @@ export interface paths {
         put?: never;
         /**
          * Withdraw consents
-         * @description Withdraws consents that were given to the questions of a COMMITTED transaction,
-         * wherever each was     answered last. The body names the questions; without a body, or without
-         * `elements`, all processings     are withdrawn that can be. The answers become `refused` in a new
-         * transaction of the kind WITHDRAWAL,     whose receipt shows the texts as they were accepted. A
-         * consent that has expired, or whose texts have     changed since, can be withdrawn as well.
-         * Idempotent: the same request again returns the same     transaction (200). `peers` names peers that
-         * keep a part of the transaction: each is told to withdraw all     of its part. Without `elements`
-         * and `peers`, all peers of the transaction are told; with `elements`     alone, none is. `followers`
-         * and `recipients` show whether they have withdrawn.     409 `wrong-state` unless COMMITTED; 409
-         * `nothing-to-withdraw` if none of the questions was accepted and     no peer has a part; 422
-         * `not-withdrawable` for a named question that the transaction does not have, that     is a
-         * preference, or whose processing has another legal basis than consent and cannot be refused, and for
-         * a named peer that the transaction does not have.
+         * @description Withdraws consents that were given to the questions of a COMMITTED transaction, wherever each was
+         *     answered last. The body names the questions; without a body, or without `elements`, all processings
+         *     are withdrawn that can be. The answers become `refused` in a new transaction of the kind WITHDRAWAL,
+         *     whose receipt shows the texts as they were accepted. A consent that has expired, or whose texts have
+         *     changed since, can be withdrawn as well. Idempotent: the same request again returns the same
+         *     transaction (200). `peers` names peers that keep a part of the transaction: each is told to withdraw all
+         *     of its part. Without `elements` and `peers`, all peers of the transaction are told; with `elements`
+         *     alone, none is. `followers` and `recipients` show whether they have withdrawn.
+         *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted and
+         *     no peer has a part; 422 `not-withdrawable` for a named question that the transaction does not have, that
+         *     is a preference, or whose processing has another legal basis than consent and cannot be refused, and for
+         *     a named peer that the transaction does not have.
          */
         post: operations["withdrawConsents"];
         delete?: never;
@@ -360,18 +354,17 @@ export interface paths {
         };
         /**
          * Get the open child
-         * @description JSON: the open transaction based on this one, or 404. HTML: a page with a button that
-         * creates it.
+         * @description JSON: the open transaction based on this one, or 404. HTML: a page with a button that creates it.
          */
         get: operations["getChild"];
         put?: never;
         /**
          * Create a child
-         * @description Creates a transaction with the same context, in which the subject can change or
-         * withdraw the answers.     The parent must be in a final state and `updatable` (else 409). A
-         * transaction has at most one open     child: a request for another returns the open child (200). A
-         * form post with the fields of a form that     was submitted too late returns the child's form as a
-         * page (200), filled in with these fields; none of     them is stored. Any other body is ignored.
+         * @description Creates a transaction with the same context, in which the subject can change or withdraw the answers.
+         *     The parent must be in a final state and `updatable` (else 409). A transaction has at most one open
+         *     child: a request for another returns the open child (200). A form post with the fields of a form that
+         *     was submitted too late returns the child's form as a page (200), filled in with these fields; none of
+         *     them is stored. Any other body is ignored.
          */
         post: operations["createChild"];
         delete?: never;
@@ -395,8 +388,8 @@ export interface paths {
         };
         /**
          * Get the context of a transaction
-         * @description The context of the transaction, with all configuration members at the top level and
-         * every default     filled in.
+         * @description The context of the transaction, with all configuration members at the top level and every default
+         *     filled in.
          */
         get: operations["getContext"];
         put?: never;
@@ -422,8 +415,8 @@ export interface paths {
         };
         /**
          * Get the history of a transaction
-         * @description The states of the transaction since its creation, oldest first. A transaction past its
-         * deadline has its     final state at once.
+         * @description The states of the transaction since its creation, oldest first. A transaction past its deadline has its
+         *     final state at once.
          */
         get: operations["getHistory"];
         put?: never;
@@ -443,8 +436,8 @@ export interface paths {
         };
         /**
          * List transactions
-         * @description Transactions by subject, state and time, newest first. `next` is the cursor of the
-         * next page; absent     on the last one.
+         * @description Transactions by subject, state and time, newest first. `next` is the cursor of the next page; absent
+         *     on the last one.
          */
         get: operations["listTransactions"];
         put?: never;
@@ -468,10 +461,10 @@ export interface paths {
         };
         /**
          * List the records of a subject
-         * @description The answers of a subject by element key, or by `<key>|<subject>|<object>` for records
-         * with an object:     the newest 100 of each, newest first. `status` is computed at the time of the
-         * request; VALID records     are in force. Filters do not change which record is the newest. Users
-         * may only read their own records     (403).
+         * @description The answers of a subject by element key, or by `<key>|<subject>|<object>` for records with an object:
+         *     the newest 100 of each, newest first. `status` is computed at the time of the request; VALID records
+         *     are in force. Filters do not change which record is the newest. Users may only read their own records
+         *     (403).
          */
         get: operations["listRecords"];
         put?: never;
@@ -493,8 +486,8 @@ export interface paths {
         put?: never;
         /**
          * List subjects by answer
-         * @description The subjects whose valid answers match, newest first, as JSON or, with `Accept:
-         * text/csv`, as CSV with     a line for each record.
+         * @description The subjects whose valid answers match, newest first, as JSON or, with `Accept: text/csv`, as CSV with
+         *     a line for each record.
          */
         post: operations["extractRecords"];
         delete?: never;
@@ -512,10 +505,10 @@ export interface paths {
         };
         /**
          * Get statistics
-         * @description Transactions created in a period, by their current state, and the answers given in
-         * them: by element,     and by day in the instance's time zone. The period is the last 30 days by
-         * default, and at most 366     days. With `elements`, only the answers to these elements are counted,
-         * also by day; transactions are     counted as without it.
+         * @description Transactions created in a period, by their current state, and the answers given in them: by element,
+         *     and by day in the instance's time zone. The period is the last 30 days by default, and at most 366
+         *     days. With `elements`, only the answers to these elements are counted, also by day; transactions are
+         *     counted as without it.
          */
         get: operations["getStats"];
         put?: never;
@@ -535,10 +528,9 @@ export interface paths {
         };
         /**
          * Count the valid answers
-         * @description Counts pairs of subject and object whose newest answer is VALID (docs/interface.md,
-         * "Records"). After the     activation of a MAJOR, the count of an element is 0. Counting stops after
-         * 1,000,000 records or     two seconds; then `atLeast` is true, and there may be more answers than
-         * counted.
+         * @description Counts pairs of subject and object whose newest answer is VALID (docs/interface.md, "Records"). After the
+         *     activation of a MAJOR, the count of an element is 0. Counting stops after 1,000,000 records or
+         *     two seconds; then `atLeast` is true, and there may be more answers than counted.
          */
         get: operations["countValidAnswers"];
         put?: never;
@@ -560,12 +552,11 @@ export interface paths {
         put?: never;
         /**
          * Withdraw consents of a person
-         * @description Withdraws consents wherever they were given: to the questions that the body names, or
-         * to all processings     that can be withdrawn. As `POST /consents/{txid}/withdraw` otherwise; each
-         * object has a transaction of     its own, and all are stored together. Without `elements` and
-         * `peers`, all peers that keep a part of the     person's transactions are told. Users may only
-         * withdraw their own consents (403). A question that the     person has not answered is ignored, and
-         * so is a peer that keeps no part.
+         * @description Withdraws consents wherever they were given: to the questions that the body names, or to all processings
+         *     that can be withdrawn. As `POST /consents/{txid}/withdraw` otherwise; each object has a transaction of
+         *     its own, and all are stored together. Without `elements` and `peers`, all peers that keep a part of the
+         *     person's transactions are told. Users may only withdraw their own consents (403). A question that the
+         *     person has not answered is ignored, and so is a peer that keeps no part.
          */
         post: operations["withdrawChoices"];
         delete?: never;
@@ -585,8 +576,8 @@ export interface paths {
         put?: never;
         /**
          * Request the erasure of one's own data
-         * @description Stores the request of a signed-in person (REQUESTED). An administrator decides about
-         * it. The request     that is not decided, or the erasure that has begun, is returned again.
+         * @description Stores the request of a signed-in person (REQUESTED). An administrator decides about it. The request
+         *     that is not decided, or the erasure that has begun, is returned again.
          */
         post: operations["requestErasure"];
         delete?: never;
@@ -604,9 +595,8 @@ export interface paths {
         };
         /**
          * List erasures
-         * @description Newest first. With `Accept: application/x-ndjson`, all that may have to be repeated
-         * after a restore, a     line each: keep this list with every backup of the database
-         * (docs/erasure.md).
+         * @description Newest first. With `Accept: application/x-ndjson`, all that may have to be repeated after a restore, a
+         *     line each: keep this list with every backup of the database (docs/erasure.md).
          */
         get: operations["listErasures"];
         put?: never;
