@@ -3273,11 +3273,12 @@ export interface components {
             /**
              * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until all owners hold theirs (`together`); ACCEPTED:
              *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance, or erased with
-             *     its person; or the part or the decision about it was not acknowledged in time (`reason: expired`).
+             *     its person; or the part or the decision about it was not acknowledged in time (`reason: expired`); or withdrawn before the
+             *     code was entered, and therefore never sent (`reason: withdrawn`).
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
-            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired */
+            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired, withdrawn */
             reason?: string;
             /**
              * Format: date-time
@@ -4016,6 +4017,11 @@ export interface components {
              * @description Base URL of the instance
              */
             location: string;
+            /**
+             * Format: date-time
+             * @description When these answers were withdrawn, if that was before they were sent to the instance
+             */
+            withdrawn?: string;
             information: {
                 identifier: string;
                 lang: string;

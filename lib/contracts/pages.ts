@@ -188,8 +188,11 @@ export interface ConfirmPage extends PageBase {
 export interface PagePart {
   /** The owner's name. */
   owner: string;
-  /** `late`: the part, or the decision about it, was not delivered before the deadline. */
-  state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped';
+  /**
+   * `late`: the part, or the decision about it, was not delivered before the deadline. `unsent`: withdrawn
+   * before it was sent.
+   */
+  state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped' | 'unsent';
   /** Whether the owner has accepted the part, and is told that it was withdrawn since. */
   withdrawn?: boolean;
   /** The elements of the part. */

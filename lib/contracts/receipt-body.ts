@@ -34,6 +34,8 @@ export interface ReceiptPeer {
   location: string;
   information: ReceiptTexts;
   elements: ReceiptTexts[];
+  /** RFC 3339: when these answers were withdrawn, if that was before they were sent to the peer. */
+  withdrawn?: string;
 }
 
 /** The members of a receipt's JSON body that pages show (docs/interface.md, "Receipts"). */

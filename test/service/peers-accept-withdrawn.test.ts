@@ -141,7 +141,7 @@ describe('a withdrawal of a part', () => {
     await runInDatabase(
       lab,
       `INSERT INTO transactions.submissions (peer, sid, verdict, received_at, changed_at)
-       SELECT $1, lpad(n::text, 22, 'x'), 'rolledback', now(), now() FROM generate_series(1, 1000) AS n`,
+       SELECT $1, lpad(n::text, 22, 'x'), 'rolledback', now(), now() FROM generate_series(1, 4000) AS n`,
       [peer.url],
     );
     await expect(withdraw({ peer, sid: randomId() })).rejects.toMatchObject({ code: 'unavailable' });

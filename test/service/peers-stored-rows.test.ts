@@ -46,18 +46,18 @@ const refusedPart = (peer: ReturnType<typeof newPeer>) =>
   makePart(lab, { peer, header: { leader: 'https://x.example' } });
 
 describe('verdicts without a transaction', () => {
-  it('are limited to 1,000 decisions per peer about parts that never arrived; further ones are answered, not stored', async () => {
+  it('are limited to 4,000 decisions per peer about parts that never arrived; further ones are answered, not stored', async () => {
     const [peer, other] = [newPeer(), newPeer()];
-    await fill(peer, 999, 'rolledback');
+    await fill(peer, 3_999, 'rolledback');
     for (const _ of [1, 2, 3]) expect(await decide(peer)).toEqual({ verdict: 'rolledback' });
-    expect(await rowsOfPeer(peer)).toHaveLength(1_000);
+    expect(await rowsOfPeer(peer)).toHaveLength(4_000);
     expect(await decide(other)).toEqual({ verdict: 'rolledback' });
     expect(await rowsOfPeer(other)).toHaveLength(1);
   });
 
   it('do not prevent the decision about a held part', async () => {
     const peer = newPeer();
-    await fill(peer, 1_000, 'rolledback');
+    await fill(peer, 4_000, 'rolledback');
     const part = await makePart(lab, { peer, submission: { mode: 'hold' } });
     expect(await lab.one.acceptSubmission(part)).toMatchObject({ verdict: 'held' });
     expect(await lab.one.decideSubmission({ peer, sid: part.sid, decision: 'commit' })).toMatchObject({
@@ -78,8 +78,10 @@ describe('verdicts without a transaction', () => {
     expect(await lab.one.acceptSubmission(await refusedPart(other))).toMatchObject({ verdict: 'refused' });
   });
 
-  it('are deleted after 31 days; verdicts with a transaction stay', async () => {
+  it('are deleted after 31 days if the part was refused, and after 122 if it has not arrived; verdicts with a transaction stay', async () => {
     const peer = newPeer();
+    const sid = randomId();
+    expect(await lab.one.withdrawSubmission({ peer, sid })).toEqual({ verdict: 'withdrawn' });
     await decide(peer);
     await lab.one.acceptSubmission(await refusedPart(peer));
     const taken = await makePart(lab, { peer });
@@ -92,8 +94,15 @@ describe('verdicts without a transaction', () => {
       );
     await age(30);
     await deleteOldVerdicts(db, 1_000);
-    expect(await rowsOfPeer(peer)).toHaveLength(3);
+    expect(await rowsOfPeer(peer)).toHaveLength(4);
     await age(32);
+    expect(await deleteOldVerdicts(db, 1_000)).toBe(1);
+    // 90 days for the code, and 30 for the delivery.
+    await age(121);
+    await deleteOldVerdicts(db, 1_000);
+    const late = await makePart(lab, { peer, sid });
+    expect(await lab.one.acceptSubmission(late)).toEqual({ verdict: 'refused', reason: 'decided' });
+    await age(123);
     expect(await deleteOldVerdicts(db, 1)).toBe(1);
     await deleteOldVerdicts(db, 1_000);
     expect(await rowsOfPeer(peer)).toEqual([taken.sid]);

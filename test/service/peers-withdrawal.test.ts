@@ -3,7 +3,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { OwnerProxy } from '../chaos/peers/owner-proxy.ts';
 import type { Caller } from '../support/instances/callers.ts';
 import type { TestInstance } from '../support/instances/instance.ts';
-import { rowsOf } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { problemOf, subjectOf } from '../support/instances/live-subject.ts';
 import { recordsOf } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
@@ -176,30 +176,37 @@ describe('a withdrawal at the leader', () => {
   });
 });
 
-describe('a withdrawal of a person whose answers wait', () => {
-  const withdrawAll = async ({ subject }: Asked) => {
-    const response = await clinicAdmin.send('POST', '/choices/withdraw', { subject });
-    expect(response.status).toBe(201);
-    return ((await response.json()) as { transactions: Transaction[] }).transactions;
-  };
+const withdrawAll = async ({ subject }: Asked) => {
+  const response = await clinicAdmin.send('POST', '/choices/withdraw', { subject });
+  expect(response.status).toBe(201);
+  return ((await response.json()) as { transactions: Transaction[] }).transactions;
+};
+const confirm = async ({ id }: Asked) => {
+  const { code } = (await (await clinicAdmin.get(`/consents/${id}/confirm`)).json()) as { code: string };
+  const confirmed = await clinicAdmin.send('POST', `/consents/${id}/confirm`, { code });
+  expect(confirmed.status).toBe(200);
+  return ((await confirmed.json()) as Transaction).state;
+};
+const partEvents = async ({ id }: Asked) =>
+  (
+    await rowsOf<{ type: string }>(
+      clinic,
+      `SELECT o.event->>'type' AS type FROM transactions.outbox AS o
+         JOIN transactions.followers AS f ON f.sid = o.key WHERE f.transaction = $1`,
+      [id],
+    )
+  ).map(({ type }) => type);
+const pageOf = async (path: string) =>
+  parsePage(await (await clinicAdmin.get(path, { Accept: 'text/html' })).text()).text();
 
-  it('for a code causes the refusal of their part, even if the code is entered later', async () => {
-    const made = await consent({ confirmation: 'FORM_CODE' });
-    expect(await partOf(made)).toMatchObject({ state: 'WAITING' });
-    const [withdrawal] = await withdrawAll(made);
-    expect(await atClinic(withdrawal?.id as string)).toMatchObject({
-      recipients: [{ name: 'Northern Lab', kind: 'PEER' }],
-    });
+describe('a withdrawal of a person whose answers wait', () => {
+  it('for a code and for all owners rolls the answers back when the code is entered', async () => {
+    const made = await consent({ confirmation: 'FORM_CODE', peerCommit: 'together' });
+    await withdrawAll(made);
+    expect(await confirm(made)).toBe('ROLLBACK');
+    expect(await partOf(made)).toMatchObject({ state: 'DROPPED', reason: 'withdrawn' });
+    expect(await pageOf(`/consents/${made.id}`)).toContain('were withdrawn before the code was entered');
     await told(made, 'ACKNOWLEDGED');
-    const asked = await clinic.fetch(`/consents/${made.id}/confirm?t=${encodeURIComponent(made.token)}`, {
-      headers: { Accept: 'application/json' },
-    });
-    const { code } = (await asked.json()) as { code: string };
-    const confirmed = await clinicAdmin.send('POST', `/consents/${made.id}/confirm`, { code });
-    expect(confirmed.status).toBe(200);
-    await until(async () =>
-      expect(await partOf(made)).toMatchObject({ state: 'REFUSED', reason: 'decided' }),
-    );
     expect(await atLab(made)).toEqual([]);
   });
 
@@ -213,6 +220,44 @@ describe('a withdrawal of a person whose answers wait', () => {
     await told(made, 'ACKNOWLEDGED');
     const [newest] = await atLab(made);
     expect(newest === undefined || newest.value === 'refused' || newest.state !== 'COMMITTED').toBe(true);
+  });
+});
+
+describe('a part that waits for a code, and whose withdrawal is ordered', () => {
+  it('is never sent: not even when the code is entered after the owner has forgotten the withdrawal', async () => {
+    const made = await consent({ confirmation: 'FORM_CODE', timeout: 'P90D' });
+    expect(await partOf(made)).toMatchObject({ state: 'WAITING' });
+    const [withdrawal] = await withdrawAll(made);
+    expect(await atClinic(withdrawal?.id as string)).toMatchObject({
+      recipients: [{ name: 'Northern Lab', kind: 'PEER' }],
+    });
+    await told(made, 'ACKNOWLEDGED');
+    // As releases before did after 31 days.
+    await runInDatabase(lab, 'DELETE FROM transactions.submissions WHERE digest IS NULL');
+    await letTimePass(clinic, '80 days');
+    expect((await clinicAdmin.send('POST', `/consents/${made.id}/confirm/resend`)).status).toBe(202);
+    expect(await confirm(made)).toBe('COMMITTED');
+    await letTimePass(clinic, '0 days');
+    expect(await partOf(made)).toMatchObject({
+      state: 'DROPPED',
+      reason: 'withdrawn',
+      withdrawal: { state: 'ACKNOWLEDGED' },
+    });
+    expect(await partEvents(made)).not.toContain('io.accord.submission.released.v1');
+    expect(await atLab(made)).toEqual([]);
+    const { timestamp } = await receiptAt(clinicAdmin, withdrawal?.id as string);
+    expect(await receiptAt(clinicAdmin, made.id)).toMatchObject({
+      peers: [{ name: 'Northern Lab', withdrawn: timestamp }],
+    });
+    expect(await pageOf(`/consents/${made.id}`)).toContain('so Northern Lab never received them');
+    for (const page of [
+      await pageOf(`/receipts/${made.id}`),
+      await (await clinicAdmin.get(`/receipts/${made.id}?format=text`)).text(),
+    ])
+      expect(page.replace(/\s+/g, ' ')).toContain('before this answer was sent to Northern Lab');
+    expect(await (await clinicAdmin.get(`/receipts/${made.id}?format=xml`)).text()).toContain(
+      `<withdrawn>${timestamp}</withdrawn>`,
+    );
   });
 });
 

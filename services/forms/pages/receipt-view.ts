@@ -35,10 +35,8 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
     consentView(consent, null, reader, rich, page.withdrawal),
   );
-  // The owner has the answers, and is told of their withdrawal.
-  const answered = receipt.kind ? 'receipt.withdrawnAt' : 'receipt.answeredTo';
   const owners = (receipt.peers ?? []).map((peer) =>
-    ownerView(peer, reader.t(answered, { owner: peer.name }), reader, rich),
+    ownerView(peer, answeredText(receipt, peer, reader), reader, rich),
   );
   return {
     title: reader.t(receipt.kind ? 'receipt.withdrawalTitle' : 'receipt.title'),
@@ -185,6 +183,17 @@ function consentView(
 function shownController(texts: Record<string, unknown>, visibleByDefault: boolean) {
   const visible = texts.dataControllerVisible ?? visibleByDefault;
   return visible === true ? controllerView(record(texts.dataController)) : null;
+}
+
+/** Where the answers to a peer's elements are. */
+function answeredText(
+  { kind }: ReceiptBody,
+  { name: owner, withdrawn }: ReceiptPeer,
+  reader: Reader,
+): string {
+  if (withdrawn) return reader.t('receipt.unsent', { owner, date: reader.dateTime(withdrawn) });
+  // The owner has the answers, and is told of their withdrawal.
+  return reader.t(kind ? 'receipt.withdrawnAt' : 'receipt.answeredTo', { owner });
 }
 
 /** The elements of a peer, without answers: the peer's receipt has these. */

@@ -121,7 +121,7 @@ async function failedOwners(
   if (transaction.state !== 'COMMITTED') return [];
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   return parts
-    .filter(({ state }) => state === 'REFUSED' || state === 'DROPPED')
+    .filter(({ state, reason }) => state === 'REFUSED' || (state === 'DROPPED' && reason !== 'withdrawn'))
     .map(({ name, shown }: Part) => ({
       name,
       elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),

@@ -20,8 +20,8 @@ import {
   replaceCode,
   type TransactionWithCode,
 } from '../queries/codes.ts';
-import { awaitPeers } from '../queries/commit-transaction.ts';
-import { hasWaitingParts } from '../queries/parts.ts';
+import { summarizeWaiting } from '../queries/parts.ts';
+import { awaitPeers, rollBackWithdrawn } from '../queries/release-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { isNotified, queueCode } from './queue-messages.ts';
 import { commitSubmitted, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
@@ -107,7 +107,8 @@ function hasConfirmed(
 
 /**
  * Marks the code as used and commits the answers. With `peerCommit: together` and parts for owners, it
- * releases the parts instead; the commit follows when all owners hold theirs.
+ * releases the parts instead; the commit follows when all owners hold theirs. If a part was withdrawn, not
+ * all owners can hold theirs, so the answers are rolled back.
  * @returns the transaction afterwards; undefined if another request has changed it, or replaced the code.
  */
 async function confirmWith(
@@ -118,7 +119,12 @@ async function confirmWith(
   const { transaction, now, draft, withdrawn } = read;
   const { id, context } = transaction;
   // Answers may have no parts although the layout has elements of peers: in a child, and with `ask: CHANGED`.
-  if (context.peerCommit === 'together' && (await hasWaitingParts(db, id))) {
+  const waiting = context.peerCommit === 'together' ? await summarizeWaiting(db, id) : undefined;
+  if (waiting?.anyWithdrawn) {
+    const roll = (tx: Queries) => rollBackWithdrawn(tx, { id, code }, instance.baseUrl);
+    return (await db.withTransaction(roll)) ? (await readTransaction(db, id))?.transaction : undefined;
+  }
+  if (waiting?.any) {
     const deadline = deliveryDeadline(context, now);
     const isReleased = await awaitPeers(db, { id, deadline, code }, instance.baseUrl);
     return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;

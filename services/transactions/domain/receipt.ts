@@ -95,7 +95,7 @@ export function completeReceipt(
     confirmedAt: Date | null;
     expiresAt: Date;
     updateUrl: string | undefined;
-    /** By key: when the question was withdrawn after the answers were given. */
+    /** When answers were withdrawn after they were given: by key, or by base URL of their owner. */
     withdrawn: Readonly<Record<string, string>> | null;
   },
 ): Receipt {
@@ -107,21 +107,21 @@ export function completeReceipt(
       typeof confirmation === 'object' && confirmedAt
         ? { ...confirmation, confirmedAt: confirmedAt.toISOString() }
         : confirmation,
-    consents: withdrawn
-      ? receipt.consents?.map((consent) => noteWithdrawal(consent, withdrawn))
-      : receipt.consents,
+    ...(withdrawn && {
+      consents: receipt.consents?.map((each) => noteWithdrawal(each, withdrawn[keyOf(each.identifier)])),
+      peers: receipt.peers?.map((each) => noteWithdrawal(each, withdrawn[each.location])),
+    }),
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: expirationTimestamp === undefined ? undefined : facts.expiresAt.toISOString(),
     updateUrl: facts.updateUrl,
   } as Receipt;
 }
 
-function noteWithdrawal<Consent extends { identifier: string }>(
-  consent: Consent,
-  withdrawn: Readonly<Record<string, string>>,
-): Consent & { withdrawn?: string } {
-  const at = withdrawn[keyOf(consent.identifier)];
-  return at === undefined ? consent : { ...consent, withdrawn: new Date(at).toISOString() };
+function noteWithdrawal<Answered extends object>(
+  answered: Answered,
+  at: string | undefined,
+): Answered & { withdrawn?: string } {
+  return at === undefined ? answered : { ...answered, withdrawn: new Date(at).toISOString() };
 }
 
 function composeItem({ identifier, content }: Item, type: string, options: readonly string[] | null = null) {

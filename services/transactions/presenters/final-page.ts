@@ -120,11 +120,14 @@ const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
   DROPPED: 'dropped',
 };
 
+/** Why a part is DROPPED, where pages have another text for it. */
+const dropReasons: Readonly<Record<string, PagePart['state']>> = { expired: 'late', withdrawn: 'unsent' };
+
 /** A part as pages show it. */
 export function presentPart({ name, state, reason, shown, withdrawal }: Part): PagePart {
   return {
     owner: name,
-    state: reason === 'expired' ? 'late' : pageStates[state],
+    state: (reason !== null && dropReasons[reason]) || pageStates[state],
     ...(state === 'ACCEPTED' && withdrawal !== null && { withdrawn: true }),
     elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
   };

@@ -71,8 +71,9 @@ function consentOf(withdraws: ReceiptConsent['withdraws']) {
   return { record, receiptId, given };
 }
 
-function describePeer({ name, location, information, elements }: ReceiptPeer) {
-  return { name, url: location, information: describe(information), consent: elements.map(describe) };
+function describePeer({ name, location, information, elements, withdrawn }: ReceiptPeer) {
+  const consent = elements.map(describe);
+  return { name, url: location, information: describe(information), consent, withdrawn };
 }
 
 /** The type is the element's text, with and without a code. */

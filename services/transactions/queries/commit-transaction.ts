@@ -3,11 +3,11 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { NewCode } from '../domain/code.ts';
 import type { Commitment, NewRecord } from '../domain/commitment.ts';
-import type { NewPart } from '../domain/part.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
 import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
 import { storeCode, useCode } from './codes.ts';
 import { partEvents, recordStateChange, supersededEvents, withdrawnEvents } from './events.ts';
+import { releaseNewParts, releaseWaitingParts, storeParts } from './release-parts.ts';
 import { subjectLockShared, toReadTransaction, transactionColumns, withdrawnSince } from './transactions.ts';
 
 /**
@@ -164,68 +164,13 @@ function storeRecords(
     )`;
 }
 
-/** Common table expressions that store and release the parts of the transaction in `t`. */
-function releaseNewParts(parts: readonly NewPart[], source: string): Statement {
-  if (parts.length === 0) return empty;
-  return sql`${storeParts(parts, sql`'SENDING'`)}released AS (${partEvents('released', { from: sql`parts`, source })}
-    ), `;
-}
-
-function storeParts(parts: readonly NewPart[], state: Statement): Statement {
-  if (parts.length === 0) return empty;
-  return sql`parts AS (
-      INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language,
-                             shown, deadline, changed_at)
-      SELECT f.sid, t.id, f.place, f.location, f.name, ${state}, 1, f.sealed, f.mode, f.language, f.shown,
-             f.deadline, t.changed_at
-        FROM t, jsonb_to_recordset(${JSON.stringify(parts)}::jsonb)
-          AS f (sid text, place integer, location text, name text, sealed text, mode text, language text,
-                shown jsonb, deadline timestamptz)
-      RETURNING sid, location, deadline
-    ), `;
-}
-
-/** Common table expressions that release the parts that waited for the code of the transaction in `t`. */
-function releaseWaitingParts(deadline: Date, source: string): Statement {
-  return sql`parts AS (
-      UPDATE followers AS f
-         SET state = 'SENDING', version = f.version + 1, deadline = ${deadline}, changed_at = t.changed_at
-        FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
-      RETURNING f.sid, f.location, f.deadline
-    ), released AS (${partEvents('released', { from: sql`parts`, source })}
-    )`;
-}
-
-/**
- * Releases parts after the right code, if all owners must hold theirs before the answers are committed.
- * @param deadline until when all owners must hold their parts.
- * @param code number of the code; marked as used.
- * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was
- * replaced or used.
- */
-export async function awaitPeers(
-  tx: Queries,
-  { id, deadline, code }: { id: string; deadline: Date; code: number },
-  source: string,
-): Promise<boolean> {
-  const row = await tx.maybeOne(sql`
-    WITH used AS (${useCode(id, code)}), t AS (
-      UPDATE transactions SET awaits_code = false, changed_at = accord_now(), expires_at = ${deadline}
-       WHERE id = ${id} AND state = 'SUBMITTED' AND awaits_code AND expires_at > accord_now()
-         AND EXISTS (SELECT FROM used)
-      RETURNING *
-    ), ${releaseWaitingParts(deadline, source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
-}
-
 /** A transaction with submitted answers. */
 export interface SubmittedTransaction extends ReadTransaction {
   /** The receipt's body without the facts of the commit. */
   draft: string;
   /** When a code confirmed the answers; null without a code. */
   confirmedAt: Date | null;
-  /** When questions were withdrawn after these answers were given, by key: time as JSON; null if none was. */
+  /** {@link withdrawnSince}: times as JSON. */
   withdrawn: Readonly<Record<string, string>> | null;
 }
 
@@ -244,8 +189,8 @@ export async function readSubmitted(db: Queries, id: string): Promise<SubmittedT
 
 /**
  * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. A child takes
- * over its parent's claim on the context. Parts that waited for a code are released; for each part that its
- * owner holds, the decision `commit` is released.
+ * over its parent's claim on the context. Parts that waited for a code are released, unless they were
+ * withdrawn; for each part that its owner holds, the decision `commit` is released.
  * @param submitted.deadline of the parts that are released.
  * @param submitted.code number of the code that confirms the answers; marked as used.
  * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (that of a transaction

@@ -95,14 +95,17 @@ export function partEvents(
   );
 }
 
-/** Inserts an event for each part in `f`, after its owner's verdict. */
+/**
+ * Inserts an event for each part in `from`, after its owner's verdict or because it is never sent.
+ * @param rows.from all columns of parts; default: `f`.
+ */
 export function verdictEvents(
-  { type, extension }: { type: Statement; extension?: Statement },
+  { type, extension, from = sql`f` }: { type: Statement; extension?: Statement; from?: Statement },
   source: string,
 ): Statement {
   return insertEvents(
     {
-      from: sql`f`,
+      from,
       topic: 'accord.consents',
       key: sql`s.transaction`,
       type,

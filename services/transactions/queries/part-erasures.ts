@@ -5,11 +5,11 @@ import { partEvents } from './events.ts';
 
 /**
  * SQL: whether the owner of a part `f` of a transaction `t` may have stored the part. It has not if the part
- * was never sent, because no code was entered, or if it refused the part.
+ * was never sent, because no code was entered or it was withdrawn before, or if it refused the part.
  */
 export const mayBeStored = sql`(
   f.state IN ('SENDING', 'HELD', 'ACCEPTED')
-  OR f.state = 'DROPPED' AND NOT t.awaits_code
+  OR f.state = 'DROPPED' AND NOT t.awaits_code AND f.reason IS DISTINCT FROM 'withdrawn'
   OR f.state = 'REFUSED' AND f.remote_id IS NOT NULL)`;
 
 /**

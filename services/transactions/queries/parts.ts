@@ -89,11 +89,11 @@ export function summarizeParts(db: Queries, transaction: string) {
       FROM followers AS f WHERE f.transaction = ${transaction}`);
 }
 
-/** Whether parts of a transaction wait for its confirmation code. */
-export async function hasWaitingParts(db: Queries, transaction: string): Promise<boolean> {
-  const row = await db.maybeOne(sql`
-    SELECT FROM followers AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING' LIMIT 1`);
-  return row !== undefined;
+/** Whether parts of a transaction wait for its confirmation code, and whether one of them was withdrawn. */
+export function summarizeWaiting(db: Queries, transaction: string) {
+  return db.one<{ any: boolean; anyWithdrawn: boolean }>(sql`
+    SELECT count(*) > 0 AS any, count(f.withdrawal) > 0 AS "anyWithdrawn"
+      FROM followers AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING'`);
 }
 
 /** The event for each state that a verdict leads to. */

@@ -131,7 +131,7 @@ export async function changeVerdict(
 }
 
 /** Limits per peer of rows that have no transaction (docs/federation.md, "Answers at their owner"). */
-const maxRows = { notReceived: 1_000, refused: 10_000 };
+const maxRows = { notReceived: 4_000, refused: 10_000 };
 
 /** Whether a peer has reached the limit of rows of one kind. */
 export async function hasMaxRows(db: Queries, peer: string, kind: keyof typeof maxRows): Promise<boolean> {
@@ -143,8 +143,12 @@ export async function hasMaxRows(db: Queries, peer: string, kind: keyof typeof m
   return rows >= maxRows[kind];
 }
 
-/** A day longer than a leader attempts delivery (docs/federation.md, "Answers at their owner"). */
-const retentionDays = 31;
+/**
+ * How many days verdicts without a transaction are kept (docs/federation.md, "Answers at their owner"). A
+ * part that was refused is sent for 30 days. A part that has not arrived may wait 90 days for its code before
+ * that; two days allow for differences between clocks.
+ */
+const retentionDays = { notReceived: 90 + 30 + 2, refused: 30 + 1 };
 
 /** Deletes old verdicts without a transaction. @returns how many, at most `limit`. */
 export async function deleteOldVerdicts(db: Queries, limit: number): Promise<number> {
@@ -152,7 +156,10 @@ export async function deleteOldVerdicts(db: Queries, limit: number): Promise<num
     DELETE FROM submissions AS s
      WHERE (s.peer, s.sid) IN (
        SELECT o.peer, o.sid FROM submissions AS o
-        WHERE o.transaction IS NULL AND o.changed_at < accord_now() - ${retentionDays} * interval '1 day'
+        WHERE o.transaction IS NULL
+          AND o.changed_at < accord_now() - ${retentionDays.refused} * interval '1 day'
+          AND (o.digest IS NOT NULL
+               OR o.changed_at < accord_now() - ${retentionDays.notReceived} * interval '1 day')
         LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING s.sid`);
   return deleted.length;

@@ -22,16 +22,21 @@ export const transactionColumns = sql`
 type Row = Transaction & { now: Date };
 
 /**
- * SQL: when questions of the PENDING answers of `t` were withdrawn after the answers were given, by key;
- * null if none was.
+ * SQL: when PENDING answers of `t` were withdrawn after they were given: by key, and by base URL of the owner
+ * for parts that wait for a code; null if none was.
  */
 export const withdrawnSince = sql`
-  (SELECT jsonb_object_agg(r.key, w.at)
-     FROM records AS r CROSS JOIN LATERAL (
-       SELECT min(n.committed_at) AS at FROM records AS n
-        WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
-          AND n.committed_at > r.created_at AND n.withdraws IS NOT NULL) AS w
-    WHERE r.transaction = t.id AND r.state = 'PENDING' AND w.at IS NOT NULL)`;
+  (SELECT jsonb_object_agg(w.of, w.at) FROM (
+     SELECT r.key AS of, (
+              SELECT min(n.committed_at) FROM records AS n
+               WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
+                 AND n.committed_at > r.created_at AND n.withdraws IS NOT NULL) AS at
+       FROM records AS r WHERE r.transaction = t.id AND r.state = 'PENDING'
+      UNION ALL
+     SELECT f.location, w.changed_at
+       FROM followers AS f JOIN transactions AS w ON w.id = f.withdrawal
+      WHERE f.transaction = t.id AND f.state = 'WAITING') AS w
+    WHERE w.at IS NOT NULL)`;
 
 /** Splits a row into the transaction and the database's time. */
 export function toReadTransaction({ now, ...transaction }: Row): ReadTransaction {

@@ -1,0 +1,91 @@
+import type { Queries } from '#lib/db/database.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
+import type { NewPart } from '../domain/part.ts';
+import { rollBack } from './change-state.ts';
+import { useCode } from './codes.ts';
+import { partEvents, verdictEvents } from './events.ts';
+
+/** Common table expressions that store and release the parts of the transaction in `t`. */
+export function releaseNewParts(parts: readonly NewPart[], source: string): Statement {
+  if (parts.length === 0) return empty;
+  return sql`${storeParts(parts, sql`'SENDING'`)}released AS (${partEvents('released', { from: sql`parts`, source })}
+    ), `;
+}
+
+/** Common table expressions that store the parts of the transaction in `t`. @param state SQL. */
+export function storeParts(parts: readonly NewPart[], state: Statement): Statement {
+  if (parts.length === 0) return empty;
+  return sql`parts AS (
+      INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language,
+                             shown, deadline, changed_at)
+      SELECT f.sid, t.id, f.place, f.location, f.name, ${state}, 1, f.sealed, f.mode, f.language, f.shown,
+             f.deadline, t.changed_at
+        FROM t, jsonb_to_recordset(${JSON.stringify(parts)}::jsonb)
+          AS f (sid text, place integer, location text, name text, sealed text, mode text, language text,
+                shown jsonb, deadline timestamptz)
+      RETURNING sid, location, deadline
+    ), `;
+}
+
+/**
+ * Common table expressions that release the parts that waited for the code of the transaction in `t`. A part
+ * whose withdrawal is ordered is dropped instead: its owner may have forgotten the withdrawal when the part
+ * arrives.
+ */
+export function releaseWaitingParts(deadline: Date, source: string): Statement {
+  const parts = (state: string) => sql`(SELECT p.* FROM parts AS p WHERE p.state = ${state})`;
+  const refused = sql`'io.accord.peer.submission.refused.v1'::text`;
+  return sql`parts AS (
+      UPDATE followers AS f
+         SET state = CASE WHEN f.withdrawal IS NULL THEN 'SENDING' ELSE 'DROPPED' END,
+             reason = CASE WHEN f.withdrawal IS NOT NULL THEN 'withdrawn' END,
+             sealed = CASE WHEN f.withdrawal IS NULL THEN f.sealed END,
+             version = f.version + 1, deadline = ${deadline}, changed_at = t.changed_at
+        FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
+      RETURNING f.*
+    ), released AS (${partEvents('released', { from: parts('SENDING'), source })}
+    ), unsent AS (${verdictEvents({ type: refused, from: parts('DROPPED') }, source)}
+    )`;
+}
+
+/** A transaction whose code was entered: its id, and the number of the code, which is marked as used. */
+interface Confirmed {
+  id: string;
+  code: number;
+}
+
+/**
+ * Releases parts after the right code, if all owners must hold theirs before the answers are committed.
+ * @param deadline until when all owners must hold their parts.
+ * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was
+ * replaced or used.
+ */
+export async function awaitPeers(
+  tx: Queries,
+  { deadline, ...confirmed }: Confirmed & { deadline: Date },
+  source: string,
+): Promise<boolean> {
+  const row = await tx.maybeOne(sql`
+    WITH ${endWaiting(confirmed, sql`, changed_at = accord_now(), expires_at = ${deadline}`)},
+         ${releaseWaitingParts(deadline, source)}
+    SELECT t.id FROM t`);
+  return row !== undefined;
+}
+
+/**
+ * Rolls answers back after the right code, because a part was withdrawn that its owner had to hold.
+ * @returns false as {@link awaitPeers}.
+ */
+export async function rollBackWithdrawn(tx: Queries, confirmed: Confirmed, source: string): Promise<boolean> {
+  const row = await tx.maybeOne(sql`WITH ${endWaiting(confirmed)} SELECT t.id FROM t`);
+  return row !== undefined && (await rollBack(tx, sql`SELECT ${confirmed.id}::text`, source)).length > 0;
+}
+
+function endWaiting({ id, code }: Confirmed, changes: Statement = empty): Statement {
+  return sql`used AS (${useCode(id, code)}), t AS (
+      UPDATE transactions SET awaits_code = false ${changes}
+       WHERE id = ${id} AND state = 'SUBMITTED' AND awaits_code AND expires_at > accord_now()
+         AND EXISTS (SELECT FROM used)
+      RETURNING *
+    )`;
+}
