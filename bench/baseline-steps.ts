@@ -14,7 +14,7 @@ import {
   readTransaction,
   readTransactionWithEarlier,
 } from '../services/transactions/queries/transactions.ts';
-import { readResult } from '../services/transactions/queries/withdrawals.ts';
+import { readResult } from '../services/transactions/queries/results.ts';
 import type { BaselineForms } from './baseline-forms.ts';
 
 const source = 'http://localhost';

@@ -3801,7 +3801,7 @@ export interface components {
             author: string;
             comment?: string;
             transaction: string;
-            /** @description The record of the consent that this refusal ended; absent if there was none */
+            /** @description The record of the consent that this refusal ended, also of one that was not in force yet; absent if there was none */
             withdraws?: string;
             leader?: components["schemas"]["Leader"];
         };
@@ -3987,7 +3987,7 @@ export interface components {
                 receiptId: string;
                 /**
                  * Format: date-time
-                 * @description When the consent took effect
+                 * @description When the consent took effect or, if it was not in force yet, when it was given
                  */
                 given: string;
             };

@@ -87,6 +87,19 @@ describe('a withdrawal of a part', () => {
     expect(await inForce(part)).toBeUndefined();
   });
 
+  it('at the owner ends a held consent too, whatever its leader decides', async () => {
+    const { part } = await send({ submission: { mode: 'hold' } });
+    const { peer, sid, submission } = part;
+    const gone = await lab.admin.send('POST', '/choices/withdraw', { subject: submission.subject });
+    expect(gone.status).toBe(201);
+    const again = await lab.admin.send('POST', '/choices/withdraw', { subject: submission.subject });
+    expect(again.status).toBe(200);
+    expect(await lab.one.decideSubmission({ peer, sid, decision: 'commit' })).toMatchObject({
+      verdict: 'committed',
+    });
+    expect(await inForce(part)).toBe('refused');
+  });
+
   it('or an erasure of a held part counts its rollback once', async () => {
     const counted = await rolledBack();
     const { part } = await send({ submission: { mode: 'hold' } });

@@ -16,7 +16,12 @@ import {
   subjectOf,
   transactionIn,
 } from '../support/instances/live-subject.ts';
-import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import {
+  createTransaction,
+  recordAnswers,
+  recordsOf,
+  submitForCode,
+} from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
@@ -382,6 +387,49 @@ describe('no answer given before a withdrawal is in force after it', () => {
     expect(await decisionOf(subject, 'processing.001')).toMatchObject({ allowed: true });
   });
 
+  it('a consent that still awaits its code is withdrawn with a receipt; nobody acted on it, so no recipient is told', async () => {
+    const { id, subject, code } = await submitForCode(shop, {}, both);
+    const answer = await shop.send('POST', '/choices/withdraw', { subject, elements: [letter] });
+    expect(answer.status).toBe(201);
+    const [withdrawal] = ((await answer.json()) as { transactions: Representation[] }).transactions;
+    const [record] = (await recordsOf(shop, subject))['processing.001']?.filter(
+      ({ value }) => value === 'accepted',
+    ) as { serial: string }[];
+    const receipt = await receiptOf(withdrawal as Representation);
+    expect(receipt.consents.map(({ identifier, withdraws }) => [identifier, withdraws?.record])).toEqual([
+      [letter, record?.serial],
+    ]);
+    const told = await eventsOf(instance, withdrawal as Representation);
+    expect(told.map(({ event }) => event.type)).not.toContain('io.accord.consent.withdrawn.v1');
+    expect((await shop.send('POST', `/consents/${id}/confirm`, { code })).status).toBe(200);
+    expect(await decisionOf(subject, 'processing.001')).toMatchObject({ allowed: false });
+    const { receiptId, consents } = await receiptOf({ id });
+    expect(receiptId).toBe(receipt.consents[0]?.withdraws?.receiptId);
+    const at = (receipt as Receipt & { timestamp: string }).timestamp;
+    expect(consents.map(({ withdrawn }) => withdrawn)).toEqual([at, undefined, undefined]);
+  });
+
+  it('a refusal that awaited its code is not said to be withdrawn', async () => {
+    const { made, subject } = await consented();
+    const answers = { ...both, [study]: ['refused'] };
+    const { id, code } = await submitForCode(shop, { subject }, answers);
+    expect((await withdraw(made)).status).toBe(201);
+    expect((await shop.send('POST', `/consents/${id}/confirm`, { code })).status).toBe(200);
+    const marks = (await receiptOf({ id })).consents.map(({ answer, withdrawn }) => [answer[0], !!withdrawn]);
+    expect(marks).toEqual([
+      ['accepted', true],
+      ['refused', false],
+      ['Every week', false],
+    ]);
+    const jsonLd = await (await shop.get(`/receipts/${id}`, { Accept: 'application/ld+json' })).text();
+    expect(jsonLd.match(/dpv:Consent(Withdrawn|Refused)\b/g)).toEqual([
+      'dpv:ConsentWithdrawn',
+      'dpv:ConsentRefused',
+    ]);
+    const text = await (await shop.get(`/receipts/${id}?format=text`)).text();
+    expect(text.match(/never in force/g)).toHaveLength(1);
+  });
+
   it('also when submissions and withdrawals race', { timeout: 30_000 }, async () => {
     const rounds = Array.from({ length: 24 }, async (_, round) => {
       const { made, subject } = await consented();
@@ -446,6 +494,24 @@ describe('pages', () => {
     const before = parsePage(await (await as.get('', 'text/html')).text());
     expect(offered(before)).toEqual([[study]]);
     expect(before.text(before.tagged('main')[0])).toContain('Withdrawn on');
+  });
+
+  it('of the first answer keep the time of its withdrawal when the person refuses in a form later', async () => {
+    const { made, as, subject } = await consented({ language: 'en' });
+    await withdraw(made, { elements: [letter] });
+    const notes = async (path: string) => {
+      const page = await (await shop.get(path, { Accept: 'text/html' })).text();
+      return parsePage(page)
+        .text()
+        .match(/Withdrawn on [^.]*\d/g);
+    };
+    const before = await notes(`/consents/${made.id}`);
+    expect(before).toHaveLength(1);
+    const later = await recordAnswers(shop, subject, { [letter]: ['refused'] });
+    for (const path of [`/consents/${made.id}`, `/receipts/${made.id}`])
+      expect([path, await notes(path)]).toEqual([path, before]);
+    expect((await as.get('', 'text/html')).status).toBe(200);
+    expect(await notes(`/consents/${later.id}`)).toBeNull();
   });
 
   it('the receipt of a withdrawal is a PDF, a text and XML too', async () => {

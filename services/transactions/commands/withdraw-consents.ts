@@ -127,7 +127,7 @@ export interface AskedWithdrawal {
   request: WithdrawalRequest;
   /** Keys of the questions that may be named. */
   own: readonly string[];
-  /** The newest answers to them, all about one object. */
+  /** The newest answers to them and the consents that wait, all about one object, as `readStanding` reads them. */
   standing: readonly StandingAnswer[];
   /** The parts that may be named by their owner. */
   parts: readonly StandingPart[];
@@ -182,5 +182,5 @@ export async function withdraw(
 
 /** The consent that was given last; undefined if there is none. */
 function newestOf(withdrawn: readonly Withdrawn[]): Withdrawn | undefined {
-  return withdrawn.toSorted((a, b) => b.answer.committedAt.getTime() - a.answer.committedAt.getTime())[0];
+  return withdrawn.toSorted((a, b) => b.answer.at.getTime() - a.answer.at.getTime())[0];
 }

@@ -21,6 +21,8 @@ export interface NewRecord {
   value: string[];
   positions: number[] | null;
   expiresAt: string | null;
+  /** Of a withdrawal: the record of the consent that has ended, also of one that was not in force yet. */
+  withdraws?: string;
 }
 
 /** What the COMMIT of a submission stores. */

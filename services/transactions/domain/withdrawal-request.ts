@@ -49,7 +49,7 @@ export function earlierWithdrawal(
   const ofParts = earlierPartWithdrawal(parts, peers);
   return standing
     .filter(({ key, kind }) => kind === 'WITHDRAWAL' && (keys?.includes(key) ?? true))
-    .map(({ transaction, committedAt }) => ({ id: transaction, at: committedAt }))
+    .map(({ transaction, at }) => ({ id: transaction, at }))
     .concat(ofParts ?? [])
     .sort((a, b) => b.at.getTime() - a.at.getTime())[0]?.id;
 }

@@ -10,7 +10,7 @@ import { createdTransaction, type Transaction, type TransactionKind } from './tr
 import { keyOf } from './values.ts';
 import type { WithdrawalRequest } from './withdrawal-request.ts';
 
-/** The newest committed answer to a question. */
+/** The newest committed answer to a question, or a consent that may come into force later. */
 export interface StandingAnswer {
   /** Id of the record. */
   id: string;
@@ -24,16 +24,15 @@ export interface StandingAnswer {
   infoKey: string;
   infoSerial: string;
   value: string[];
-  /** The accepted record that this refusal ended. */
-  withdraws: string | null;
-  committedAt: Date;
+  /** When it took effect; before that, when it was given. */
+  at: Date;
 }
 
-/** What pages show of a standing answer. */
-export type ShownStanding = Pick<
-  StandingAnswer,
-  'transaction' | 'key' | 'type' | 'value' | 'withdraws' | 'committedAt'
->;
+/** What pages show of the newest answer to a question on a receipt. */
+export interface ShownStanding extends Pick<StandingAnswer, 'key' | 'type' | 'value'> {
+  /** RFC 3339: when the consent on the receipt was withdrawn; null if it was not, or is given again. */
+  withdrawnAt: string | null;
+}
 
 /** Keys of the questions of this instance in a transaction; those of peers are `<key>@<peer>`. */
 export function ownKeys({ layout }: Pick<Transaction, 'layout'>): string[] {
@@ -61,14 +60,20 @@ export interface Withdrawn {
   consent: ReceiptConsent;
 }
 
-/** The accepted answers whose consents a request could withdraw, before their texts are known. */
+/**
+ * The accepted answers whose consents a request could withdraw, before their texts are known: one for each
+ * question. One record withdraws all that was accepted before it; it names the consent in force, if there is
+ * one.
+ * @param standing consents in force before those that are not yet.
+ */
 export function acceptedOf(
   standing: readonly StandingAnswer[],
   { keys }: Pick<WithdrawalRequest, 'keys'>,
 ): StandingAnswer[] {
-  return standing.filter(
+  const accepted = standing.filter(
     (answer) => isAccepted(answer) && (keys ? keys.includes(answer.key) : answer.type === 'processing'),
   );
+  return accepted.filter(({ key }, place) => accepted.findIndex((first) => first.key === key) === place);
 }
 
 /**
@@ -123,7 +128,7 @@ function originOf(principal: Principal): Origin {
 
 /** When a withdrawal takes effect: later than every answer that it finds, in milliseconds. */
 export function withdrawalTime(clock: Date, standing: readonly StandingAnswer[]): Date {
-  const times = standing.map(({ committedAt }) => committedAt.getTime());
+  const times = standing.map(({ at }) => at.getTime());
   return new Date(Math.max(clock.getTime(), ...times) + 1);
 }
 
@@ -184,6 +189,7 @@ export function composeWithdrawal(
     // The options are `accepted` and `refused`.
     positions: [1],
     expiresAt: null,
+    withdraws: answer.id,
   }));
   const commitment = {
     id: created.id,
@@ -229,7 +235,7 @@ export function withdrawalReceipt(
     consents: withdrawn.map(({ answer, consent, receipt: { receiptId } }) => ({
       ...consent,
       answer: ['refused'],
-      withdraws: { record: answer.id, receiptId, given: answer.committedAt.toISOString() },
+      withdraws: { record: answer.id, receiptId, given: answer.at.toISOString() },
     })),
     peers: peers.length > 0 ? peers : undefined,
     privacyPolicyUrl: shown.privacyPolicyUrl,
@@ -247,8 +253,6 @@ export function standingOf(receipt: ReceiptBody, standing: readonly ShownStandin
     const answer = standing.find(({ key }) => key === keyOf(identifier));
     if (!answer) return [];
     if (isAccepted(answer)) return isWithdrawable(consent) ? [{ identifier, withdrawn: null }] : [];
-    // On its own receipt, a withdrawal needs no note.
-    if (answer.withdraws === null || answer.transaction === receipt.transaction) return [];
-    return [{ identifier, withdrawn: answer.committedAt.toISOString() }];
+    return answer.withdrawnAt === null ? [] : [{ identifier, withdrawn: answer.withdrawnAt }];
   });
 }

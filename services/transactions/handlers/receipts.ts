@@ -10,15 +10,14 @@ import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { mintLinks } from '../domain/transaction-token.ts';
 import { keyOf } from '../domain/values.ts';
-import { ownKeys } from '../domain/withdrawal.ts';
 import { presentRecipient, withdrawalChoice } from '../presenters/final-page.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 import { receiptJsonLd } from '../presenters/receipt-jsonld.ts';
 import { receiptXml } from '../presenters/receipt-xml.ts';
 import { readErasedReceipt } from '../queries/erased-receipts.ts';
 import { readReceipt, readRecordIds } from '../queries/records.ts';
+import { readShownStanding } from '../queries/results.ts';
 import { readTransaction } from '../queries/transactions.ts';
-import { readStanding } from '../queries/withdrawals.ts';
 import type { Dependencies } from './handlers.ts';
 import { readRelated, sendTransactionPage } from './send.ts';
 
@@ -140,9 +139,7 @@ async function sendReceiptPage(
   const { transaction } = read;
   const receipt = JSON.parse(body) as ReceiptBody;
   const links = mintLinks(dependencies, read, wanted.principal);
-  const { subject, context } = transaction;
-  const about = { subject, object: context.object ?? '', keys: ownKeys(transaction) };
-  const { standing } = await readStanding(dependencies.db, about);
+  const standing = await readShownStanding(dependencies.db, transaction.id);
   const related = await readRelated(dependencies.db, [transaction]);
   const notices = related.notices.get(transaction.id);
   await sendTransactionPage(ctx, dependencies, read, {

@@ -22,13 +22,13 @@ import { finalPage } from '../presenters/final-page.ts';
 import { askerOf, findTheme, readAsker } from '../presenters/page-parts.ts';
 import { presentTransaction } from '../presenters/transaction.ts';
 import { readParts } from '../queries/parts.ts';
+import { readResult, type TransactionResult } from '../queries/results.ts';
 import {
   countTransactions,
   listTransactions,
   readHistory,
   readTransaction,
 } from '../queries/transactions.ts';
-import { readResult, type TransactionResult } from '../queries/withdrawals.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import {

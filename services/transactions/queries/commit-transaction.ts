@@ -39,7 +39,7 @@ export function storeCommittedAnswers(commitment: Commitment, source: string): S
   const { submittedAt: committedAt, receipt, object } = commitment;
   const refuses = commitment.records.some(isRefusal);
   const about = { object: sql`${object}`, subject: sql`t.subject`, at: sql`${committedAt}::timestamptz` };
-  const withdraws = refuses ? withdrawnRecord : sql`NULL::uuid`;
+  const withdraws = refuses ? sql`coalesce(${withdrawnRecord}, g.withdraws)` : sql`NULL::uuid`;
   return sql`${givenRecords(commitment)},
     earlier AS (${earlierAnswers(sql`given AS g CROSS JOIN t`, about)}
     ), superseded AS (${supersededEvents(sql`earlier`, source)}
@@ -136,7 +136,7 @@ function givenRecords({ records }: Pick<Commitment, 'records'>): Statement {
   return sql`given AS (
       SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
           AS g (id uuid, key text, type text, serial text, "infoKey" text, "infoSerial" text, value text[],
-                positions integer[], "expiresAt" timestamptz)
+                positions integer[], "expiresAt" timestamptz, withdraws uuid)
     )`;
 }
 

@@ -136,8 +136,8 @@ export function messageEvents(source: string): Statement {
 }
 
 /**
- * Inserts `consent.withdrawn` events for the transaction in `t`: one for every 50 consents that the records
- * in `stored` withdraw.
+ * Inserts `consent.withdrawn` events for the transaction in `t`: one for every 50 consents in force (in
+ * `earlier`) that the records in `stored` withdraw. Nobody acted on a consent that was not in force.
  */
 export function withdrawnEvents(committedAt: Date, source: string): Statement {
   const from = sql`(
@@ -145,7 +145,7 @@ export function withdrawnEvents(committedAt: Date, source: string): Statement {
            jsonb_agg(jsonb_build_object('record', w.withdraws, 'element', w.key) ORDER BY w.key) AS withdraws
       FROM t CROSS JOIN (
         SELECT g.key, g.withdraws, (row_number() OVER (ORDER BY g.key) - 1) / 50 AS piece
-          FROM stored AS g WHERE g.withdraws IS NOT NULL) AS w
+          FROM stored AS g JOIN earlier AS e ON e.by = g.id AND e.id = g.withdraws) AS w
      GROUP BY t.id, t.state, t.version, w.piece)`;
   return insertEvents(
     {

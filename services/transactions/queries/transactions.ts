@@ -22,8 +22,8 @@ export const transactionColumns = sql`
 type Row = Transaction & { now: Date };
 
 /**
- * SQL: when PENDING answers of `t` were withdrawn after they were given: by key, and by base URL of the owner
- * for parts that wait for a code; null if none was.
+ * SQL: when PENDING consents of `t` were withdrawn after they were given: by key, and by base URL of the owner
+ * for parts that wait for a code; null if none was. A refusal has nothing to withdraw.
  */
 export const withdrawnSince = sql`
   (SELECT jsonb_object_agg(w.of, w.at) FROM (
@@ -31,7 +31,9 @@ export const withdrawnSince = sql`
               SELECT min(n.committed_at) FROM records AS n
                WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
                  AND n.committed_at > r.created_at AND n.withdraws IS NOT NULL) AS at
-       FROM records AS r WHERE r.transaction = t.id AND r.state = 'PENDING'
+       FROM records AS r
+      WHERE r.transaction = t.id AND r.state = 'PENDING'
+        AND r.type <> 'preference' AND r.value = '{accepted}'
       UNION ALL
      SELECT f.location, w.changed_at
        FROM followers AS f JOIN transactions AS w ON w.id = f.withdrawal

@@ -1,11 +1,11 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
-import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import type { ShownStanding, StandingAnswer } from '../domain/withdrawal.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import type { StandingAnswer } from '../domain/withdrawal.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
-import { storeSubject, toReadTransaction, transactionColumns } from './transactions.ts';
+import { storeSubject } from './transactions.ts';
 
 /**
  * Waits for all submissions of a subject that are being stored, and makes later ones wait for the end of the
@@ -18,65 +18,56 @@ export async function lockSubject(tx: Queries, subject: string): Promise<void> {
 /** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
 const standingColumns = sql`
   r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.value, r.withdraws, r.committed_at AS "committedAt", t.kind`;
+  r.value, coalesce(r.committed_at, r.created_at) AS at, t.kind`;
 
-/** The newest committed answer to each question about an object, and the database's clock. */
+/**
+ * The newest committed answer to each question about an object, then consents that may come into force later
+ * ({@link waitingConsents}), and the database's clock.
+ */
 export function readStanding(
   db: Queries,
   { subject, object, keys }: { subject: string; object: string; keys: readonly string[] },
 ): Promise<Standing> {
-  return readNewest(
-    db,
-    sql`
+  return readAnswers(db, {
+    newest: sql`
       SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
        CROSS JOIN LATERAL (
          SELECT ${standingColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
           WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
             AND r.key = element.key
           ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest`,
-  );
+    waiting: waitingConsents(subject, sql`AND r.object = ${object} AND r.key = ANY(${keys}::text[])`),
+  });
 }
 
-/** A transaction with its result, as its pages show it. */
-export interface TransactionResult extends ReadTransaction {
-  /** The body of the receipt; null before the commit. */
-  receipt: string | null;
-  /** The newest answers to its questions; none before the commit. */
-  standing: ShownStanding[];
-}
-
-export async function readResult(db: Queries, id: string): Promise<TransactionResult | undefined> {
-  const row = await db.maybeOne<
-    Transaction & { now: Date; receipt: string | null; standing: Stored<ShownStanding>[] | null }
-  >(sql`
-    SELECT ${transactionColumns}, accord_now() AS now, b.body AS receipt, s.standing
-      FROM transactions AS t LEFT JOIN receipts AS b ON b.transaction = t.id
-      LEFT JOIN LATERAL (
-        SELECT jsonb_agg(jsonb_build_object(
-                 'transaction', a.transaction, 'key', element.key, 'type', a.type, 'value', a.value,
-                 'withdraws', a.withdraws, 'committedAt', a.committed_at)) AS standing
-          FROM jsonb_array_elements_text(t.layout->'elements') AS element (key) CROSS JOIN LATERAL (
-            SELECT r.* FROM records AS r
-             WHERE r.state = 'COMMITTED' AND r.subject = t.subject
-               AND r.object = coalesce(t.context->>'object', '') AND r.key = element.key
-             ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS a
-         WHERE b.transaction IS NOT NULL) AS s ON true
-     WHERE t.id = ${id}`);
-  if (!row) return undefined;
-  const { receipt, standing, ...rest } = row;
-  return { ...toReadTransaction(rest), receipt, standing: (standing ?? []).map(fromStored) };
-}
-
-/** The newest committed answer of a person to every question about every object, and the database's clock. */
+/** As {@link readStanding}, for every question about every object that a person has answered. */
 export function readAllStanding(db: Queries, subject: string): Promise<Standing> {
-  return readNewest(
-    db,
-    sql`
+  return readAnswers(db, {
+    newest: sql`
       SELECT DISTINCT ON (r.object, r.key) ${standingColumns}
         FROM records AS r JOIN transactions AS t ON t.id = r.transaction
        WHERE r.state = 'COMMITTED' AND r.subject = ${subject}
        ORDER BY r.object, r.key, r.committed_at DESC, r.id DESC`,
-  );
+    waiting: waitingConsents(subject),
+  });
+}
+
+/**
+ * SQL: for each question the newest consent that waits for a code, for peers or for its leader's decision.
+ * Consents that were withdrawn since they were given, or whose deadline has passed, are left out.
+ */
+function waitingConsents(subject: string, about: Statement = empty): Statement {
+  return sql`
+      SELECT DISTINCT ON (r.object, r.key) ${standingColumns}
+        FROM transactions AS t JOIN records AS r ON r.transaction = t.id
+       WHERE t.subject = ${subject} AND t.state = 'SUBMITTED'
+         AND (t.expires_at > accord_now() OR t.leader IS NOT NULL)
+         AND r.state = 'PENDING' AND r.type <> 'preference' AND r.value = '{accepted}' ${about}
+         AND NOT EXISTS (
+           SELECT FROM records AS n
+            WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
+              AND n.committed_at > r.created_at AND n.withdraws IS NOT NULL)
+       ORDER BY r.object, r.key, r.created_at DESC, r.id DESC`;
 }
 
 interface Standing {
@@ -84,23 +75,16 @@ interface Standing {
   standing: StandingAnswer[];
 }
 
-async function readNewest(db: Queries, answers: Statement): Promise<Standing> {
-  const { clock, standing } = await db.one<{ clock: Date; standing: Stored<StandingAnswer>[] }>(sql`
-    SELECT clock_timestamp() + (accord_now() - now()) AS clock,
-           (SELECT coalesce(jsonb_agg(to_jsonb(a) ORDER BY a.object, a.key), '[]'::jsonb)
-              FROM (${answers}) AS a) AS standing`);
-  return {
-    clock,
-    standing: standing.map(fromStored),
-  };
-}
-
-type Stored<T> = Omit<T, 'committedAt'> & { committedAt: string };
-
-function fromStored<T extends { committedAt: string }>(
-  answer: T,
-): Omit<T, 'committedAt'> & { committedAt: Date } {
-  return { ...answer, committedAt: new Date(answer.committedAt) };
+async function readAnswers(
+  db: Queries,
+  { newest, waiting }: Record<'newest' | 'waiting', Statement>,
+): Promise<Standing> {
+  type Stored = Omit<StandingAnswer, 'at'> & { at: string };
+  const listed = (answers: Statement) => sql`
+           (SELECT coalesce(jsonb_agg(to_jsonb(a) ORDER BY a.object, a.key), '[]'::jsonb) FROM (${answers}) AS a)`;
+  const { clock, standing } = await db.one<{ clock: Date; standing: Stored[] }>(sql`
+    SELECT clock_timestamp() + (accord_now() - now()) AS clock, ${listed(newest)} || ${listed(waiting)} AS standing`);
+  return { clock, standing: standing.map(({ at, ...answer }) => ({ ...answer, at: new Date(at) })) };
 }
 
 /** Bodies of receipts, or of their drafts before the commit, by transaction. */

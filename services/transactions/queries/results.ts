@@ -1,0 +1,51 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import type { ShownStanding } from '../domain/withdrawal.ts';
+import { toReadTransaction, transactionColumns } from './transactions.ts';
+
+/** A transaction with its result, as its pages show it. */
+export interface TransactionResult extends ReadTransaction {
+  /** The body of the receipt; null before the commit. */
+  receipt: string | null;
+  /** The newest answers to its questions; none before the commit. */
+  standing: ShownStanding[];
+}
+
+/**
+ * SQL: `standing` of the committed transaction `t`, null if its questions have no answers. A consent on its
+ * receipt was withdrawn by the first withdrawal after it; only a newest answer that refuses needs that time.
+ */
+const standing = sql`
+  SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,
+           'withdrawnAt', to_char((CASE WHEN a.value = '{refused}' THEN (
+             SELECT min(n.committed_at) FROM records AS o
+               JOIN records AS n ON n.state = 'COMMITTED' AND n.subject = o.subject AND n.object = o.object
+                AND n.key = o.key AND n.committed_at > o.committed_at AND n.withdraws IS NOT NULL
+              WHERE o.transaction = t.id AND o.key = element.key AND o.value = '{accepted}')
+           END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+    FROM jsonb_array_elements_text(t.layout->'elements') AS element (key) CROSS JOIN LATERAL (
+      SELECT r.type, r.value FROM records AS r
+       WHERE r.state = 'COMMITTED' AND r.subject = t.subject
+         AND r.object = coalesce(t.context->>'object', '') AND r.key = element.key
+       ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS a`;
+
+export async function readResult(db: Queries, id: string): Promise<TransactionResult | undefined> {
+  const row = await db.maybeOne<
+    Transaction & { now: Date; receipt: string | null; standing: ShownStanding[] | null }
+  >(sql`
+    SELECT ${transactionColumns}, accord_now() AS now, b.body AS receipt,
+           CASE WHEN b.transaction IS NOT NULL THEN (${standing}) END AS standing
+      FROM transactions AS t LEFT JOIN receipts AS b ON b.transaction = t.id
+     WHERE t.id = ${id}`);
+  if (!row) return undefined;
+  const { receipt, standing: newest, ...rest } = row;
+  return { ...toReadTransaction(rest), receipt, standing: newest ?? [] };
+}
+
+/** The newest answers to the questions of a committed transaction. */
+export async function readShownStanding(db: Queries, transaction: string): Promise<ShownStanding[]> {
+  const { newest } = await db.one<{ newest: ShownStanding[] | null }>(sql`
+    SELECT (${standing}) AS newest FROM transactions AS t WHERE t.id = ${transaction}`);
+  return newest ?? [];
+}
