@@ -9,7 +9,7 @@ import { endHold, holdSubject } from '../commands/hold-subject.ts';
 import type { Erasure } from '../domain/erasure.ts';
 import { isFault, parseText } from '../domain/values.ts';
 import { type ErasureReports, presentErasure, presentHold } from '../presenters/erasure.ts';
-import { listErasures, listRepeatable, readErasure } from '../queries/erasures.ts';
+import { listErasures, listRepeatable, type RepeatableErasure, readErasure } from '../queries/erasures.ts';
 import { readErasureNotices } from '../queries/notices.ts';
 import { readPeerErasures } from '../queries/part-erasures.ts';
 import { ensureSubject, readSubject, readSubjectById, type Subject } from '../queries/subjects.ts';
@@ -154,11 +154,11 @@ const linesPerRead = 1_000;
 /** A line for each erasure that may have to be repeated after a restore. */
 async function writeLines(db: Database): Promise<string> {
   const lines: string[] = [];
-  for (let after = ''; ; ) {
+  for (let after: RepeatableErasure | undefined; ; ) {
     const read = await listRepeatable(db, { after, limit: linesPerRead });
     lines.push(...read.map((erasure) => `${JSON.stringify(erasure)}\n`));
     const last = read.at(-1);
     if (!last || read.length < linesPerRead) return lines.join('');
-    after = last.id;
+    after = last;
   }
 }

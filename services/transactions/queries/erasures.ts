@@ -76,17 +76,24 @@ export interface RepeatableErasure {
   peer?: string;
 }
 
-/** Erasures that have begun and whose digest is kept, oldest first. */
+/**
+ * Erasures that have begun and whose digest is kept, by their start, oldest first. Times have microseconds:
+ * what was created a moment before the start must be covered by the repetition.
+ * @param page.after the erasure before; undefined for the first page.
+ */
 export async function listRepeatable(
   db: Queries,
-  { after, limit }: { after: string; limit: number },
+  { after, limit }: { after: RepeatableErasure | undefined; limit: number },
 ): Promise<RepeatableErasure[]> {
+  const exact = (time: Statement) =>
+    sql`to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  const from = after ? sql`AND (e.started_at, e.id) > (${after.started}::timestamptz, ${after.id})` : sql``;
   const rows = await db.query<RepeatableErasure & { peer: string | null }>(sql`
     SELECT e.id, e.reference::text AS subject, translate(encode(e.digest, 'base64'), '+/=', '-_') AS digest,
-           e.created_at AS created, e.started_at AS started, e.peer
+           ${exact(sql`e.created_at`)} AS created, ${exact(sql`e.started_at`)} AS started, e.peer
       FROM erasures AS e
-     WHERE e.digest IS NOT NULL AND e.started_at IS NOT NULL AND e.id > ${after}
-     ORDER BY e.id LIMIT ${limit}`);
+     WHERE e.digest IS NOT NULL AND e.started_at IS NOT NULL ${from}
+     ORDER BY e.started_at, e.id LIMIT ${limit}`);
   return rows.map(({ peer, ...row }) => ({ ...row, ...(peer !== null && { peer }) }));
 }
 
@@ -154,31 +161,60 @@ export async function forgetDigests(db: Queries, retention: string): Promise<voi
      WHERE e.digest IS NOT NULL AND e.ended_at < accord_now() - ${retention}::interval`);
 }
 
-/**
- * Starts an erasure again after a restore. @param subject the name that has the digest; undefined if no
- * subject has it: the erasure is stored as it had ended.
- */
+/** Starts an erasure again after a restore, unless it is open already. @returns whether it was started. */
 export async function repeatErasure(
   tx: Queries,
-  { id, subject: reference, digest, created, started, peer }: RepeatableErasure,
-  subject: string | undefined,
-): Promise<void> {
-  const state = subject === undefined ? 'DONE' : 'RUNNING';
-  const ended = subject === undefined ? sql`accord_now()` : sql`NULL::timestamptz`;
-  const bytes = Buffer.from(digest, 'base64url');
-  const [whole, sent] = peer === undefined ? [subject ?? null, null] : [null, subject ?? null];
-  // Another erasure of the same data that the backup has: this one replaces it.
-  if (subject !== undefined)
-    await tx.query(sql`
-      DELETE FROM erasures AS e
-       WHERE (e.subject = ${whole} OR e.peer = ${peer ?? null} AND e.sent_subject = ${sent}) AND e.id <> ${id}`);
+  { id, peer, started, ...erasure }: RepeatableErasure,
+  subject: string,
+): Promise<boolean> {
+  const [whole, sent] = peer === undefined ? [subject, null] : [null, subject];
+  // Another open erasure of the same data, which this one covers. It keeps its peers and recipients.
   await tx.query(sql`
-    INSERT INTO erasures AS e
-      (id, reference, subject, sent_subject, peer, digest, state, created_at, due_at, started_at, ended_at)
-    VALUES (${id}, ${reference}, ${whole}, ${sent}, ${peer ?? null}, ${bytes}, ${state}, ${created},
-            ${created}::timestamptz + interval '1 month', ${started}, ${ended})
+    UPDATE erasures AS e
+       SET state = 'DONE', subject = NULL, sent_subject = NULL, reason = NULL, ended_at = accord_now(),
+           started_at = coalesce(e.started_at, ${started}::timestamptz)
+     WHERE (e.subject = ${whole} OR e.peer = ${peer ?? null} AND e.sent_subject = ${sent}) AND e.id <> ${id}`);
+  const repeated = await tx.maybeOne(sql`
+    INSERT INTO erasures AS e (${repeatedColumns}, subject, sent_subject, state)
+    SELECT ${repeatedValues({ id, peer, started, ...erasure })}, ${whole}, ${sent}, 'RUNNING'
     ON CONFLICT (id) DO UPDATE
        SET state = excluded.state, subject = excluded.subject, sent_subject = excluded.sent_subject,
-           digest = excluded.digest, started_at = excluded.started_at, ended_at = excluded.ended_at
-     WHERE e.state <> 'DONE' OR excluded.state = 'RUNNING'`);
+           digest = excluded.digest, started_at = excluded.started_at, ended_at = NULL
+     WHERE e.state NOT IN ('RUNNING', 'HELD')
+    RETURNING e.id`);
+  return repeated !== undefined;
+}
+
+/**
+ * Stores an erasure that is not repeated after a restore, as it had ended, so that later lists have it.
+ * @param isCovered whether a later erasure covers its data; otherwise, an open one goes on.
+ */
+export async function storeEnded(tx: Queries, erasure: RepeatableErasure, isCovered: boolean): Promise<void> {
+  const ending = sql`UPDATE
+       SET state = 'DONE', subject = NULL, sent_subject = NULL, reason = NULL, ended_at = accord_now(),
+           started_at = excluded.started_at
+     WHERE e.state <> 'DONE'`;
+  await tx.query(sql`
+    INSERT INTO erasures AS e (${repeatedColumns}, state, ended_at)
+    SELECT ${repeatedValues(erasure)}, 'DONE', accord_now()
+    ON CONFLICT (id) DO ${isCovered ? ending : sql`NOTHING`}`);
+}
+
+const repeatedColumns = sql`id, reference, peer, digest, created_at, due_at, started_at`;
+
+function repeatedValues({ id, subject, digest, created, started, peer }: RepeatableErasure): Statement {
+  return sql`${id}::text, ${subject}::uuid, ${peer ?? null}::text, ${Buffer.from(digest, 'base64url')}::bytea,
+           ${created}::timestamptz, ${created}::timestamptz + interval '1 month', ${started}::timestamptz`;
+}
+
+/** Whether a subject has transactions that a peer sent before a time. */
+export async function hasSentBefore(
+  db: Queries,
+  { subject, peer, before }: { subject: string; peer: string; before: string },
+): Promise<boolean> {
+  const sent = await db.maybeOne(sql`
+    SELECT FROM transactions AS t
+     WHERE t.subject = ${subject} AND t.leader->>'location' = ${peer} AND t.created_at <= ${before}::timestamptz
+     LIMIT 1`);
+  return sent !== undefined;
 }
