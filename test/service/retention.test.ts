@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { signIn } from '../support/instances/callers.ts';
 import { startKillableInstance } from '../support/instances/killable-instance.ts';
-import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { letter, study } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 
@@ -21,6 +21,29 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
     abandoned: await createTransaction(shop, { subject: 'anna', timeout: 'P1D' }),
     superseded: await once('susi', { [letter]: ['refused'] }),
   };
+  /** A person whose own answer was superseded, and whose part a peer has accepted. */
+  const withPart = async (name: string, { validity = 'P9Y', withdrawal = '', type = 'processing' } = {}) => {
+    const { id } = await recordAnswers(shop, name, { [letter]: ['accepted'] }, { validity });
+    await recordAnswers(
+      shop,
+      name,
+      { [letter]: ['accepted'] },
+      { validity: 'P9Y', attributes: { is: 'newer' } },
+    );
+    await runInDatabase(
+      { databaseUrl: database },
+      `INSERT INTO transactions.followers (sid, transaction, place, location, name, state, version, mode,
+                                           language, shown, deadline, changed_at, withdrawal)
+       SELECT substr($1, 1, 21) || 'p', $1, 0, 'https://lab.example', 'Lab', 'ACCEPTED', 2, 'commit', 'en', $2,
+              now(), now(), nullif($3, '')`,
+      [id, { elements: [{ identifier: `element/${type}/study/1.0` }] }, withdrawal],
+    );
+    return id;
+  };
+  await withPart('paul');
+  await withPart('petra', { validity: 'P1M', type: 'conditions' });
+  const partOver = await withPart('pia', { validity: 'P1M' });
+  const partWithdrawn = await withPart('piet', { withdrawal: made.refused.id });
   const { id: newer } = await once('susi', { [letter]: ['accepted'], [study]: ['refused'] });
   expect((await admin.send('PUT', '/subjects/hilda/hold', { reason: 'Claim 9' })).status).toBe(200);
   const erased = async () => {
@@ -42,6 +65,6 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   expect((await shop.get('/subjects/anna')).status).toBe(404);
 
   await letTimePass({ databaseUrl: database }, '20 months');
-  await reach([made.abandoned.id, made.expired.id, made.superseded.id]);
+  await reach([made.abandoned.id, made.expired.id, made.superseded.id, partOver, partWithdrawn]);
   expect(await erased()).not.toContain(newer);
 });

@@ -17,7 +17,8 @@ export function isAbandoned(retention: string): Statement {
 
 /**
  * SQL: whether all answers of a committed transaction `t` were superseded or have expired for the retention.
- * A refusal is kept as long as it is the newest answer: without it the person would be asked again.
+ * A refusal is kept as long as it is the newest answer: without it the person would be asked again. A part
+ * counts as a valid answer while its owner may keep one, because only this row allows a withdrawal there.
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
@@ -29,8 +30,17 @@ export function isOver(retention: string): Statement {
                     SELECT FROM records AS n
                      WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object
                        AND n.key = r.key AND n.committed_at < ${limit}
-                       AND (n.committed_at, n.id) > (r.committed_at, r.id))))`;
+                       AND (n.committed_at, n.id) > (r.committed_at, r.id)))
+         AND NOT EXISTS (
+           SELECT FROM followers AS f LEFT JOIN transactions AS w ON w.id = f.withdrawal
+            WHERE f.transaction = t.id
+              AND (f.state IN ('SENDING', 'HELD', 'ACCEPTED') OR f.state = 'DROPPED' AND f.reason = 'expired')
+              AND NOT coalesce(w.changed_at < ${limit}, false)
+              AND (f.changed_at + (t.context->>'validity')::interval >= ${limit} OR ${neverExpires})))`;
 }
+
+/** SQL: whether a part `f` has conditions. */
+const neverExpires = sql`f.shown @? '$.elements[*].identifier ? (@ starts with "element/conditions/")'`;
 
 const isHeld = sql`EXISTS (
            SELECT FROM holds AS h
