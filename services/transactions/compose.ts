@@ -124,7 +124,7 @@ export async function composeTransactions(
     mailbox: options.mailbox ?? null,
     countDecisions: options.limiter.countDecisions,
     decisionCounts,
-    versions: createVersionsCache(forms),
+    versions: createVersionsCache({ forms, bus }),
     expiryNoticeMs,
     wake,
     subjectDigest: createSubjectDigest(options.erasurePeppers),

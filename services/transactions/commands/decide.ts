@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { VersionAt, VersionsAt } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
+import { type EventBus, eachReplica } from '#lib/events/event-bus.ts';
 import { type Decision, decideElement, decidePurpose, type ElementDecision } from '../domain/decision.ts';
 import { type Probed, readAnswersAt } from '../queries/decisions.ts';
 import { readNow } from '../queries/transactions.ts';
@@ -24,15 +25,23 @@ export interface DecideDependencies {
   versions: ReadVersions;
 }
 
-/** How long a decision may be taken by versions that are no longer ACTIVE. */
+/** How long a decision may be taken by versions that are no longer ACTIVE, if no event reports the change. */
 const maxAgeMs = 1000;
 
 /**
  * Keeps what forms says about the present for a second, because programs ask the same questions about many
- * people.
+ * people. Each replica drops it when a model has changed.
  */
-export function createVersionsCache(forms: Pick<FormsOperations, 'versionsAt'>): ReadVersions {
+export function createVersionsCache({
+  forms,
+  bus,
+}: {
+  forms: Pick<FormsOperations, 'versionsAt'>;
+  bus: Pick<EventBus, 'subscribe'>;
+}): ReadVersions {
   const kept = new LRUCache<string, Promise<VersionsAt>>({ max: 1000, ttl: maxAgeMs });
+  const forget = () => kept.clear();
+  bus.subscribe('accord.models', eachReplica('transactions', forget), async () => forget());
   return (wanted) => {
     if (wanted.at !== undefined) return forms.versionsAt(wanted);
     const name = JSON.stringify([wanted.keys, wanted.purposes]);
@@ -40,7 +49,7 @@ export function createVersionsCache(forms: Pick<FormsOperations, 'versionsAt'>):
     if (known) return known;
     const read = forms.versionsAt(wanted);
     kept.set(name, read);
-    read.catch(() => kept.delete(name));
+    read.catch(() => kept.get(name) === read && kept.delete(name));
     return read;
   };
 }
