@@ -64,8 +64,10 @@ describe('the notice of a withdrawal', () => {
     );
     const calls = await endpoint.called(2, patience.timeout);
     await recipientIn(shop, withdrawal, 'DELIVERED');
+    await runInDatabase(instance, "UPDATE webhooks.notices SET state = 'OVERDUE'");
     expect((await acknowledge(calls[0]?.event.data.acknowledge)).status).toBe(204);
-    await recipientIn(shop, withdrawal, 'DELIVERED');
+    // OVERDUE and in the alert until both are acknowledged.
+    expect(await rowsOf(instance, 'SELECT state FROM webhooks.notices')).toEqual([{ state: 'OVERDUE' }]);
     expect((await acknowledge(calls[1]?.event.data.acknowledge)).status).toBe(204);
     await recipientIn(shop, withdrawal, 'ACKNOWLEDGED');
     expect(await recipientsOf(shop, withdrawal)).toHaveLength(1);

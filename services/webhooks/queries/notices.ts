@@ -87,12 +87,16 @@ const replaced = {
   ACKNOWLEDGED: ['QUEUED', 'DELIVERED', 'FAILED'],
 } as const;
 
-/** SQL: the state of the notices of messages, according to all of their messages. */
-function judged(messages: readonly string[]): Statement {
+/**
+ * SQL: the state of the notices of messages, according to all of their messages. Only a delivery ends OVERDUE
+ * before all are acknowledged.
+ */
+function judged({ messages, state }: Pick<MessageChange, 'messages' | 'state'>): Statement {
   return sql`
       SELECT n.webhook, n.transaction,
              CASE WHEN bool_and(m.state = 'ACKNOWLEDGED') THEN 'ACKNOWLEDGED'
                   WHEN bool_or(m.state = 'FAILED') THEN 'FAILED'
+                  WHEN n.state = 'OVERDUE' AND ${state !== 'DELIVERED'} THEN 'OVERDUE'
                   WHEN bool_and(m.state <> 'QUEUED') THEN 'DELIVERED'
                   WHEN n.state = 'OVERDUE' THEN 'OVERDUE'
                   ELSE 'QUEUED' END AS state,
@@ -118,7 +122,7 @@ export async function changeMessages(
      WHERE m.message = ANY(${messages}::uuid[]) AND m.state = ANY(${replaced[state]}::text[])`);
   // A late delivery begins the period again: the organisation has only learnt of the withdrawal now.
   const changed = await tx.query(sql`
-    WITH judged AS (${judged(messages)}
+    WITH judged AS (${judged({ messages, state })}
     ), changed AS (
       UPDATE notices AS n
          SET state = j.state, version = n.version + 1, since = accord_now(),
