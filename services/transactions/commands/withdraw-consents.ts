@@ -127,7 +127,7 @@ export interface AskedWithdrawal {
   request: WithdrawalRequest;
   /** Keys of the questions that may be named. */
   own: readonly string[];
-  /** The newest answers to them and the consents that wait, all about one object, as `readStanding` reads them. */
+  /** The newest answers to them and the consents that wait, all about one object (`readStanding`). */
   standing: readonly StandingAnswer[];
   /** The parts that may be named by their owner. */
   parts: readonly StandingPart[];

@@ -22,8 +22,8 @@ export const transactionColumns = sql`
 type Row = Transaction & { now: Date };
 
 /**
- * SQL: when PENDING consents of `t` were withdrawn after they were given: by key, and by base URL of the owner
- * for parts that wait for a code; null if none was. A refusal has nothing to withdraw.
+ * SQL: when PENDING consents of `t` were withdrawn after they were given: by key, and by base URL of the
+ * owner for parts that wait for a code; null if none was. A refusal has nothing to withdraw.
  */
 export const withdrawnSince = sql`
   (SELECT jsonb_object_agg(w.of, w.at) FROM (
