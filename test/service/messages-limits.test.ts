@@ -53,6 +53,16 @@ describe('MESSAGE_DAILY_LIMIT', () => {
     await letTimePass(instance, '0 seconds');
   });
 
+  it('counts all spellings of one mailbox together', async () => {
+    const spellings = ['zoë@example.org', 'Zoë@EXAMPLE.org', 'zoë@example。org', 'zoe\u0308@ｅxample.org'];
+    const made = await Promise.all(
+      [...spellings, 'zoë@𝐞xample.org'].map((emailAddress) =>
+        createTransaction(shop, { subjectInfos: { emailAddress } }),
+      ),
+    );
+    expect(statuses(await Promise.all(made.map(invite)))).toEqual([202, 202, 202, 429, 429]);
+  });
+
   it('stops a notification, which has FAILED without an event, and not the commit', async () => {
     const emailAddress = 'ben@example.org';
     await exhaust(emailAddress);

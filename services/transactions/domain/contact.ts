@@ -84,6 +84,14 @@ export function mailDomain(address: string): string {
   return domainToASCII(address.slice(address.lastIndexOf('@') + 1));
 }
 
+/**
+ * The mailbox of a parsed address: equal for all spellings of its domain, and in upper and lower case. Mail
+ * servers hardly ever distinguish the case of the local part, although RFC 5321 §2.4 allows it.
+ */
+export function mailboxOf(address: string): string {
+  return `${address.slice(0, address.lastIndexOf('@')).toLowerCase()}@${mailDomain(address)}`;
+}
+
 /** The country calling code of a number in E.164. */
 export function phonePrefix(number: string): string {
   return parsePhoneNumberWithError(number).countryCallingCode;

@@ -2,6 +2,7 @@ import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import type { MessageChannel, MessageKind } from '#lib/contracts/messages.ts';
 import { exponentialBackoff, listedBackoff } from '#lib/deliveries/backoff.ts';
 import {
+  mailboxOf,
   mailDomain,
   maskEmailAddress,
   maskPhoneNumber,
@@ -84,7 +85,7 @@ export function notificationAddress({
 
 /** Keyed digests of destinations: a domain alone can identify a person, so no column holds it as text. */
 export interface DestinationDigests {
-  /** Digest of the address, by which its messages are counted. */
+  /** Digest of the address, by which its messages are counted; equal for all spellings of the domain. */
   addressOf: (destination: Destination) => Buffer;
   /**
    * Queue of the delivery engine. Every mail domain has its own, named by a keyed hash, so that a slow domain
@@ -100,7 +101,7 @@ export function createDestinationDigests(secrets: readonly Uint8Array[]): Destin
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'accord message addresses', 32)));
   const digest = (text: string) => createHmac('sha256', key).update(text).digest();
   return {
-    addressOf: ({ channel, to }) => digest(`${channel} ${to.toLowerCase()}`),
+    addressOf: ({ channel, to }) => digest(`${channel} ${channel === 'mail' ? mailboxOf(to) : to}`),
     queueOf: ({ channel, to }) =>
       channel === 'sms' ? 'sms' : `domain ${digest(`domain ${mailDomain(to)}`).toString('base64url')}`,
   };
