@@ -103,9 +103,7 @@ describe('a piece in another language than its page', () => {
       ...arabic,
       receipt: { ...receipt, language: 'ar', information, jurisdiction: 'Law of the sea' },
     });
-    const options = receipt.consents
-      .filter(({ type }) => type === 'preference')
-      .map((consent) => consent.options.join(' · '));
+    const options = receipt.consents.flatMap(({ type, options }) => (type === 'preference' ? options : []));
     const titles = receipt.consents.map(({ texts }) => String(texts.title ?? texts.label));
     const pieces = [...options, ...titles, 'Harbour Museum', 'Law of the sea'];
     expect(new Set(languagesOf(html, pieces))).toEqual(new Set(['en ltr']));

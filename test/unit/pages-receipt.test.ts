@@ -7,7 +7,8 @@ import type { SampleLanguage } from '../support/samples/sample-content.ts';
 
 const sample = samplePages('en').receipt as ReceiptPage;
 const dataController = { company: 'A hidden company', email: 'hidden@example.org' };
-const information = { title: 'T', scope: 'A hidden scope', dataController };
+const shortNoticeLink = 'https://hidden.example/short';
+const information = { title: 'T', scope: 'A hidden scope', dataController, shortNoticeLink };
 
 /** The page of a receipt about texts with these flags. */
 function page(flags: Record<string, boolean>, question: Record<string, boolean>): string {
@@ -22,13 +23,13 @@ function page(flags: Record<string, boolean>, question: Record<string, boolean>)
 describe('a receipt', () => {
   it('does not claim that texts were shown which the page of the form hid', () => {
     const hidden = page({ dataControllerVisible: false }, { dataControllerVisible: false });
-    expect(hidden).not.toMatch(/A hidden|hidden@|Somebody else/);
+    expect(hidden).not.toMatch(/A hidden|hidden@|hidden\.example|Somebody else/);
   });
 
   it('has those that the page showed', () => {
-    const shown = page({ scopeVisible: true, dataControllerVisible: true }, {});
-    for (const text of ['A hidden scope', 'A hidden company', 'hidden@example.org', 'Somebody else'])
-      expect(shown).toContain(text);
+    const shown = page({ scopeVisible: true, dataControllerVisible: true, shortNoticeLinkVisible: true }, {});
+    const texts = ['A hidden scope', 'A hidden company', 'hidden@example.org', shortNoticeLink];
+    for (const text of [...texts, 'Somebody else']) expect(shown).toContain(text);
   });
 });
 

@@ -3,23 +3,10 @@ import fc from 'fast-check';
 import { XMLParser } from 'fast-xml-parser';
 import { expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import type { DataController, InformationContent, ProcessingContent } from '#lib/contracts/form-content.ts';
-import type { ReceiptBody, ReceiptUnanswered } from '#lib/contracts/receipt-body.ts';
 import { receiptXml } from '../../services/transactions/presenters/receipt-xml.ts';
+import { fullReceipt, shortReceipt as receipt } from '../support/samples/sample-receipts.ts';
 
 const parser = new XMLParser({ ignoreAttributes: false, parseTagValue: false, trimValues: false });
-const receipt: ReceiptBody = {
-  receiptId: 'receipt',
-  transaction: 'transaction',
-  subject: 'ann',
-  language: 'en',
-  collector: { instance: 'https://consent.example', name: 'Clinic' },
-  collectionMethod: 'WEBFORM',
-  timestamp: '2026-03-12T09:00:00.000Z',
-  confirmation: 'NONE',
-  information: { identifier: 'element/information/a/1.0', texts: {}, sha256: '00' },
-  consents: [],
-};
 
 const schema = readFileSync(new URL('../../services/forms/assets/receipt.xsd', import.meta.url), 'utf8');
 
@@ -90,85 +77,7 @@ it.each([
 );
 
 it('a receipt as XML with every optional member is valid, in whatever order its members are stored', async () => {
-  const controller: Required<DataController> = {
-    company: 'Clinic',
-    info: 'Jeanne Marchal',
-    address: '12 Quai des Saules\n33000 Bordeaux',
-    email: 'privacy@consent.example',
-    phoneNumber: '+33 5 55 01 02 03',
-  };
-  const information: Required<Omit<InformationContent, 'lang'>> = {
-    title: 'Who asks',
-    header: '<p>Hello & <strong>welcome</strong></p>',
-    footer: '<p>Goodbye</p>',
-    jurisdiction: 'European Union',
-    dataController: controller,
-    scope: 'Patients',
-    shortNoticeLink: 'https://consent.example/short?a=1&b=2',
-    privacyPolicyUrl: 'https://consent.example/privacy',
-    customPrivacyPolicyText: 'Privacy',
-    jurisdictionVisible: true,
-    dataControllerVisible: true,
-    scopeVisible: false,
-    shortNoticeLinkVisible: true,
-  };
-  const processing: Required<Omit<ProcessingContent, 'lang'>> = {
-    title: 'Letter',
-    data: 'Name',
-    retention: { label: 'a year', value: 1, unit: 'YEAR', fullText: 'As long as you wish' },
-    usage: 'News',
-    purposes: ['CONSENT_MARKETING', 'CONSENT_RESEARCH'],
-    legalBases: ['LEGAL_BASIS_CONSENT', 'LEGAL_BASIS_CONTRACT'],
-    containsSensitiveData: true,
-    containsMedicalData: false,
-    dataController: controller,
-    dataControllerVisible: true,
-    thirdParties: [{ name: 'Post', value: 'Delivers' }, { name: 'Printer' }],
-    refusable: true,
-  };
-  const sha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
-  const shown = { lang: 'pt-BR', texts: processing, sha256 };
-  const element: Required<ReceiptUnanswered> = {
-    identifier: 'element/processing/b/1.0',
-    type: 'processing',
-    options: ['accepted', 'refused'],
-    owner: 'Clinic',
-    ...shown,
-  };
-  const full: Required<ReceiptBody> = {
-    ...receipt,
-    kind: 'WITHDRAWAL',
-    signals: { gpc: true },
-    subjectInfos: { emailAddress: 'ann@example.org', 'first name & more': '<b>' },
-    object: 'contract 7',
-    language: 'zh-Hant-TW',
-    jurisdiction: 'European Union',
-    leader: { location: 'https://hospital.example', id: 'part' },
-    author: 'operator',
-    expirationTimestamp: '2026-09-12T09:00:00.000Z',
-    confirmation: { type: 'SMS_CODE', destination: '…1234', confirmedAt: receipt.timestamp },
-    information: { identifier: 'element/information/a/1.0', lang: 'en', texts: information, sha256 },
-    consents: [
-      { ...element, answer: ['accepted'], withdrawn: receipt.timestamp },
-      {
-        ...element,
-        answer: ['refused'],
-        withdraws: { record: 'record', receiptId: 'receipt', given: receipt.timestamp },
-      },
-      { ...element, answer: [] },
-    ],
-    unanswered: [element, element],
-    peers: ['Lab', 'Hospital'].map((name) => ({
-      name,
-      location: 'https://lab.example:8443/consent',
-      information: { identifier: 'element/information/c/1.0', lang: 'fr', texts: information, sha256 },
-      elements: [{ identifier: 'element/processing/d/1.0', ...shown }],
-    })),
-    privacyPolicyUrl: 'https://consent.example/privacy',
-    attributes: { desk: '3', 'a b': '' },
-    updateUrl: 'https://consent.example/consents/transaction?t=token',
-    parent: 'parent',
-  };
+  const full = fullReceipt();
   for (const body of [full, sorted(full)]) {
     const xml = await receiptXml(body, 'https://consent.example/receipt.xsd');
     expect(await faultsOf(xml)).toEqual([]);

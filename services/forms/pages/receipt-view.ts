@@ -9,14 +9,8 @@ import type {
 } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import {
-  askerView,
-  controllerView,
-  processingFacts,
-  recipientViews,
-  standingView,
-  withdrawAllView,
-} from './facts.ts';
+import { askerView, recipientViews, standingView, withdrawAllView } from './facts.ts';
+import { elementView, informationView } from './receipt-shown.ts';
 import type { RichText } from './rich-text-tree.ts';
 
 interface Row {
@@ -30,10 +24,8 @@ interface Row {
 
 export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
   const { receipt } = page;
-  const texts = receipt.information.texts;
-  const lang = textsLanguage(receipt);
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
-    consentView(consent, null, reader, rich, page.withdrawal),
+    consentView(consent, reader, rich, page.withdrawal),
   );
   const owners = (receipt.peers ?? []).map((peer) =>
     ownerView(peer, answeredText(receipt, peer, reader), reader, rich),
@@ -45,23 +37,14 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
     }),
     main: mainRows(page, reader),
     about: aboutRows(page, reader),
-    information: {
-      title: text(texts.title),
-      attributes: reader.in(lang),
-      header: richIn(texts.header, rich, 3),
-      footer: richIn(texts.footer, rich, 3),
-      scope: texts.scopeVisible === true ? text(texts.scope) : null,
-      controller: shownController(texts, false),
-      identifier: receipt.information.identifier,
-      sha256: receipt.information.sha256,
-    },
+    // The jurisdiction stands among the facts about the receipt.
+    information: { ...informationView(shownInformation(receipt), reader, rich), jurisdiction: null },
     consents,
     owners,
     withdrawAll: withdrawAllView(page.withdrawal),
     isWithdrawal: receipt.kind !== undefined,
     recipients: recipientViews(page.recipients, reader),
     answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
-    privacyPolicy: safeUrl(receipt.privacyPolicyUrl),
     updateUrl: safeUrl(receipt.updateUrl),
     qr: receipt.updateUrl ? qrImage(receipt.updateUrl) : null,
     formats: page.links.formats.map(({ mediaType, url }) => ({
@@ -69,6 +52,13 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
       text: reader.word('receipt.format', mediaType),
     })),
   };
+}
+
+/** Also for receipts whose information has no language, and whose URL stands outside the information. */
+function shownInformation(receipt: ReceiptBody): ReceiptPeer['information'] {
+  const { information, privacyPolicyUrl } = receipt;
+  const texts = { ...(privacyPolicyUrl && { privacyPolicyUrl }), ...information.texts };
+  return { ...information, texts, lang: textsLanguage(receipt) };
 }
 
 /** The language of the information's texts. */
@@ -81,10 +71,10 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
   return rows(
     [
       ['receipt.subject', [receipt.subject]],
-      ['receipt.contact', Object.values(receipt.subjectInfos ?? {})],
+      ['receipt.contact', Object.entries(receipt.subjectInfos ?? {}).map(contactText)],
       ['receipt.object', [receipt.object]],
       ['receipt.asker', [askerView(page, reader)?.name], textsLanguage(receipt)],
-      ['receipt.collector', [receipt.collector.name]],
+      ['receipt.collector', [receipt.collector.name, receipt.collector.instance]],
       ['receipt.shownBy', receipt.leader ? [receipt.author, receipt.leader.location] : []],
       ['receipt.date', [reader.dateTime(receipt.timestamp)]],
       ['receipt.confirmation', [confirmationText(receipt, reader)]],
@@ -101,6 +91,11 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
     ],
     reader,
   );
+}
+
+/** The value explains itself under the names that the service knows. */
+function contactText([name, value]: [string, string]): string {
+  return name === 'emailAddress' || name === 'phoneNumber' ? value : `${name}: ${value}`;
 }
 
 /** How and when a code confirmed the answers; nothing without a confirmation. */
@@ -146,43 +141,33 @@ function rows(pairs: [key: string, values: (string | undefined)[], lang?: string
 
 function consentView(
   consent: ReceiptConsent | ReceiptUnanswered,
-  answeredTo: string | null,
   reader: Reader,
   rich: RichText,
   withdrawal?: WithdrawalChoice,
 ) {
-  const { identifier, sha256, type, texts } = consent;
-  const attributes = reader.in(consent.lang);
-  const isPreference = type === 'preference';
-  const offered = isNotice(identifier, texts) ? [] : consent.options;
-  const options = isPreference
-    ? consent.options
-    : offered.map((option) => reader.t(option === 'accepted' ? 'processing.accept' : 'processing.refuse'));
+  const given = 'answer' in consent ? consent : null;
+  const isOwnText = consent.type === 'preference' && (given?.answer.length ?? 0) > 0;
   return {
-    title: text(texts.title) ?? text(texts.label) ?? identifier,
-    attributes,
-    identifier,
-    sha256,
-    description: text(texts.usage) ?? text(texts.description),
-    facts: type === 'processing' ? processingFacts(processingTexts(consent), reader) : null,
-    controller: shownController(texts, true),
-    body: type === 'conditions' ? richIn(texts.body, rich, 4) : [],
-    options: options.join(' · '),
-    optionsLanguage: isPreference ? attributes : {},
+    ...elementView(consent, reader, rich),
+    codes: withdrawnCodes(given, reader),
     /** null if the answer went to a peer, whose receipt has it. */
-    answers: answeredTo === null ? answerTexts(consent, reader) : null,
-    notes: 'answer' in consent ? answerNotes(consent, reader, withdrawal) : [],
-    withdrawable: standingView(identifier, reader, withdrawal).withdrawable,
-    answerLanguage: isPreference && 'answer' in consent && consent.answer.length > 0 ? attributes : {},
+    answers: answerTexts(consent, reader),
+    notes: given ? answerNotes(given, reader, withdrawal) : [],
+    withdrawable: standingView(consent.identifier, reader, withdrawal).withdrawable,
+    answerLanguage: isOwnText ? reader.in(consent.lang) : {},
     /** What is said of an answer that a peer has. */
-    owner: answeredTo,
+    owner: null,
   };
 }
 
-/** The controller if the page of the form showed it. */
-function shownController(texts: Record<string, unknown>, visibleByDefault: boolean) {
-  const visible = texts.dataControllerVisible ?? visibleByDefault;
-  return visible === true ? controllerView(record(texts.dataController)) : null;
+/** Where the consent was recorded that a withdrawal has ended. */
+function withdrawnCodes(consent: ReceiptConsent | null, reader: Reader): { label: string; value: string }[] {
+  if (!consent?.withdraws) return [];
+  const { record, receiptId } = consent.withdraws;
+  return [
+    { label: reader.t('receipt.withdrawnRecord'), value: record },
+    { label: reader.t('receipt.withdrawnReceipt'), value: receiptId },
+  ];
 }
 
 /** Where the answers to a peer's elements are. */
@@ -198,25 +183,24 @@ function answeredText(
 
 /** The elements of a peer, without answers: the peer's receipt has these. */
 function ownerView(
-  { name, information, elements }: ReceiptPeer,
+  { name, location, information, elements }: ReceiptPeer,
   answered: string,
   reader: Reader,
   rich: RichText,
 ) {
-  const { identifier, sha256, texts, lang } = information;
   return {
-    title: text(texts.title) ?? name,
-    attributes: reader.in(lang),
-    header: richIn(texts.header, rich, 4),
-    footer: richIn(texts.footer, rich, 4),
-    controller: shownController(texts, false),
     heading: reader.t('form.peer', { owner: name }),
-    identifier,
-    sha256,
-    consents: elements.map((element) => {
-      const type = (element.identifier.split('/')[1] ?? '') as ReceiptConsent['type'];
-      return consentView({ ...element, type, options: [], owner: name }, answered, reader, rich);
-    }),
+    location,
+    information: { ...informationView(information, reader, rich), name },
+    consents: elements.map((element) => ({
+      ...elementView(element, reader, rich),
+      codes: [],
+      answers: null,
+      notes: [],
+      withdrawable: null,
+      answerLanguage: {},
+      owner: answered,
+    })),
   };
 }
 
@@ -238,30 +222,6 @@ function answerNotes(
   if (withdraws) return [reader.t('answer.agreedOn', { date: reader.dateTime(withdraws.given) })];
   if (withdrawn) return [reader.t('answer.withdrawnBefore', { date: reader.dateTime(withdrawn) })];
   return [standingView(identifier, reader, withdrawal).withdrawnOn ?? []].flat();
-}
-
-/** The texts of a processing as stored in a receipt, where members may be missing. */
-function processingTexts({ texts, lang }: ReceiptUnanswered): Parameters<typeof processingFacts>[0] {
-  return {
-    ...(texts as object),
-    lang,
-    title: text(texts.title) ?? '',
-    data: text(texts.data) ?? '',
-    usage: text(texts.usage) ?? '',
-    retention: record(texts.retention) ?? {},
-  };
-}
-
-function richIn(value: unknown, rich: RichText, topHeading: number) {
-  return rich(text(value) ?? undefined, topHeading);
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-function record(value: unknown): Record<string, never> | null {
-  return typeof value === 'object' && value !== null ? (value as Record<string, never>) : null;
 }
 
 /** Width of the white margin of a QR code, in modules (ISO/IEC 18004). */
