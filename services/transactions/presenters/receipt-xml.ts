@@ -2,7 +2,13 @@ import { XMLBuilder } from 'fast-xml-parser';
 import qrcode from 'qrcode';
 import type { ReceiptBody, ReceiptConsent, ReceiptPeer } from '#lib/contracts/receipt-body.ts';
 
-const builder = new XMLBuilder({ format: true, suppressEmptyNode: true, ignoreAttributes: false });
+const builder = new XMLBuilder({
+  format: true,
+  suppressEmptyNode: true,
+  ignoreAttributes: false,
+  // Otherwise an attribute whose value is "true" has no value, which only HTML allows.
+  suppressBooleanAttributes: false,
+});
 
 /**
  * A receipt as XML (services/forms/assets/receipt.xsd). The same receipt always has the same bytes. Members
