@@ -23,8 +23,9 @@ export interface MailPage extends PageBase {
   kind: MessageKind;
   /** Language of the content. */
   lang: string;
+  /** The sender of the instance's mails; null if it is unknown. */
+  from: string | null;
   mail: {
-    sender?: string;
     subject: string;
     title?: string;
     /** Rich text. */

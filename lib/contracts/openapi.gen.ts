@@ -4325,10 +4325,14 @@ export interface components {
         };
         /**
          * @description An e-mail to subjects. `{link}`, `{code}`, `{minutes}` and `{organisation}` are replaced in every
-         *     member. The keys `message.invitation`, `message.code`, `message.bad-news` and `message.withdrawal`
+         *     member except `sender`. The keys `message.invitation`, `message.code`, `message.bad-news` and `message.withdrawal`
          *     replace built-in texts.
          */
         EmailContent: {
+            /**
+             * @description Kept for existing clients and not used. Mails come from the instance's own sender, and codes from
+             *     an allowed `confirmationConfig.senderEmail` of the context.
+             */
             sender?: string;
             subject: string;
             title?: string;

@@ -162,7 +162,7 @@ export async function composeTransactions(
   const channels: MessageChannel[] = [...(mail ? ['mail' as const] : []), ...(sms ? ['sms' as const] : [])];
   const channelReport = createRepeatedWork({
     everyMs: 60_000,
-    work: () => forms.setMessageChannels({ channels }),
+    work: () => forms.setMessageChannels({ channels, mailFrom: transports.mail?.from ?? null }),
     onError: (error) => log.warn('failed to report mail and SMS to forms; retried in a minute', { error }),
   });
   followVerdicts({ ...dependencies, bus, log });

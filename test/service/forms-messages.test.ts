@@ -115,16 +115,26 @@ describe('the preview of an email', () => {
       { sender: 'Clinic <a@clinic.example>', subject: 'Hello {organisation}', body: '<p>One</p>' },
       key,
     );
+    const mailFrom = 'Portal <mail@portal.example>';
+    await forms.operations.setMessageChannels({ channels: ['mail'], mailFrom });
     const response = await forms.send(`/models/${id}/versions/${version}/preview`, { method: 'POST' });
     expect(response.headers.get('content-security-policy')).toContain("style-src 'self' 'unsafe-inline'");
     const page = parsePage(await response.text());
-    expect(page.text()).toContain('Clinic <a@clinic.example>');
+    expect(page.text()).toContain(mailFrom);
+    expect(page.text()).not.toContain('a@clinic.example');
     expect(page.text()).not.toContain('{organisation}');
     const [frame] = page.tagged('iframe');
     expect(frame?.attribs.sandbox).not.toContain('allow-scripts');
     expect(frame?.attribs.src).toBeUndefined();
     const mail = parsePage(frame?.attribs.srcdoc ?? '');
     expect(mail.text()).toContain(shown);
+  });
+
+  it('names no sender as long as it is unknown, as beside replicas of earlier releases', async () => {
+    await forms.operations.setMessageChannels({ channels: ['mail'] });
+    const { id, version } = await makeActive(forms, 'email', { subject: 'Hello', body: '<p>One</p>' });
+    const response = await forms.send(`/models/${id}/versions/${version}/preview`, { method: 'POST' });
+    expect(parsePage(await response.text()).tagged('dl')).toEqual([]);
   });
 
   it('is the only one that allows inline styles', async () => {

@@ -45,8 +45,13 @@ it.each([
     const model = (await response.json()) as LiveModel;
     const subject = 'News from {organisation}';
     const body = '<p>Please <a href="{link}">look</a> at {link}, not at {this}.</p>';
-    await activateContent(admin, model, { en: { subject, body, buttonLabel: 'Look' } });
+    const content = { subject, body, buttonLabel: 'Look', sender: 'Somebody else <else@example.org>' };
+    const version = await activateContent(admin, model, { en: content });
     const mail = await mailAbout(key);
+    const preview = await admin.send('POST', `/models/${model.id}/versions/${version}/preview`);
+    const page = await preview.text();
+    expect(page).toContain(mail.from?.address);
+    expect(page).not.toContain('else@example.org');
     expect(mail.subject).toBe('News from Riverside Theatre');
     const [link = ''] = /https?:\/\/\S+\?t=[\w.-]+/.exec(mail.text ?? '') ?? [];
     expect(link).toContain(`/consents/${mail.id}?t=`);

@@ -18,6 +18,7 @@ import type { GivenContent } from '../domain/check-content.ts';
 import { entityTag, isVersionStatus, type Version } from '../domain/model.ts';
 import { presentVersion } from '../presenters/present-model.ts';
 import { type PreviewRequest, previewPage } from '../presenters/preview-page.ts';
+import { readMailFrom } from '../queries/message-channels.ts';
 import { listVersions, readVersionSummaries } from '../queries/versions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ifMatchOf } from './models.ts';
@@ -94,7 +95,10 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
     async previewVersion(ctx, { params, body }: OperationInput<PreviewRequest | undefined>) {
       const entry = await findModel(db, params.id ?? '');
       const version = await findVersion(db, pathOf(params));
-      const page = await previewPage(entry, version, body ?? {}, dependencies);
+      const page = await previewPage(entry, version, body ?? {}, {
+        ...dependencies,
+        readMailFrom: () => readMailFrom(db),
+      });
       sendPage(ctx, renderer.render(page), { inlineStyles: page.page === 'mail' });
     },
   };

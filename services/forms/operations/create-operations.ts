@@ -40,8 +40,8 @@ export function createOperations(options: OperationOptions): FormsOperations {
       await saveKnownPeers(db, list);
       return {};
     },
-    async setMessageChannels({ channels }) {
-      await saveChannels(db, channels);
+    async setMessageChannels({ channels, mailFrom = null }) {
+      await saveChannels(db, channels, mailFrom);
       return {};
     },
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),

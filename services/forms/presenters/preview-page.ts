@@ -29,6 +29,8 @@ export interface PreviewRequest {
 interface Parts {
   operations: Pick<FormsOperations, 'resolveLayout' | 'describeForm'>;
   instance: PageInstance;
+  /** Reads the sender of the instance's mails. */
+  readMailFrom: () => Promise<string | null>;
 }
 
 /** A version as it would be shown if it were ACTIVE. */
@@ -161,10 +163,12 @@ function missingElement({ id, key }: ContentVersion, language: string): Describe
   return createContentVersion(stored).describe(language, key);
 }
 
-function mailPage({ version, language }: Preview, { instance }: Parts): MailPage {
+async function mailPage({ version, language }: Preview, parts: Parts): Promise<MailPage> {
   const mail = version.data[language] as unknown as MailPage['mail'];
   const kind = messageKindOf(version.key);
-  return { page: 'mail', kind, language, instance, theme: null, embedding: null, lang: language, mail };
+  const from = await parts.readMailFrom();
+  const { instance } = parts;
+  return { page: 'mail', kind, language, instance, theme: null, embedding: null, lang: language, from, mail };
 }
 
 /** Sample elements for a theme. */

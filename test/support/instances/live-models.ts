@@ -18,17 +18,18 @@ export async function makeLiveModel(admin: Caller, type: string, data: Data): Pr
   return made;
 }
 
-/** Has an admin activate new content of a model. */
+/** Has an admin activate new content of a model. @returns the id of the version. */
 export async function activateContent(
   admin: Caller,
   { id }: LiveModel,
   data: Data,
   kind: 'MAJOR' | 'MINOR' = 'MINOR',
-): Promise<void> {
+): Promise<string> {
   const draft = { defaultLanguage: Object.keys(data)[0], data };
   const version = await send<{ id: string }>(admin, 'POST', `/models/${id}/versions`, draft);
   await send(admin, 'PUT', `/models/${id}/versions/${version.id}/type`, { type: kind });
   await send(admin, 'PUT', `/models/${id}/versions/${version.id}/status`, { status: 'ACTIVE' });
+  return version.id;
 }
 
 /** Has an admin withdraw what is active of a model. */

@@ -615,8 +615,8 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
       page: 'mail',
       kind: 'notification',
       lang: language,
+      from: 'Riverside Clinic <privacy@riverside.example>',
       mail: {
-        sender: 'Riverside Clinic <privacy@riverside.example>',
         subject: sampleInformation(language).content.title,
         body: sampleInformation(language).content.header ?? '',
         buttonLabel: 'Riverside Clinic',

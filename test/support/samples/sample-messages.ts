@@ -36,7 +36,6 @@ export function sampleMessage(
 
 /** A model with every member, every placeholder and every kind of link. */
 export const sampleMail: MailModel = {
-  sender: 'Riverside Clinic <privacy@riverside.example>',
   subject: 'A message of {organisation}',
   title: 'Dear patient of {organisation}',
   body: `<h2>What this is about</h2><p>Your code is {code}, good for {minutes} minutes; {other} and {} are text.</p>

@@ -109,6 +109,5 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     text('buttonLabel'),
     rich('footer'),
     rich('signature'),
-    { path: 'sender', kind: 'email' },
   ],
 };
