@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { auditPage } from '../support/pages/audit-page.ts';
+import { auditPage, mailLooks } from '../support/pages/audit-page.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { sampleLanguages } from '../support/samples/sample-content.ts';
@@ -34,7 +34,7 @@ describe.each(sampleLanguages)('a mail in %s', (language) => {
         brand: null,
       });
       expect(await show(html)).toEqual([]);
-      expect(await auditPage(page)).toEqual([]);
+      expect(await auditPage(page, mailLooks)).toEqual([]);
     },
   );
 });
@@ -47,12 +47,12 @@ describe('a mail', () => {
 
   it('from a model is readable light and dark, and loads nothing', async () => {
     expect(await show(html)).toEqual([]);
-    expect(await auditPage(page)).toEqual([]);
+    expect(await auditPage(page, mailLooks)).toEqual([]);
   });
 
   it('is readable in a client that drops style sheets and prefers dark', async () => {
     await show((html ?? '').replace(/<style>.*?<\/style>/s, ''));
-    expect(await auditPage(page)).toEqual([]);
+    expect(await auditPage(page, mailLooks)).toEqual([]);
   });
 
   it('is at most 600 pixels wide', async () => {

@@ -9,11 +9,12 @@ import { startPageServer } from '../support/pages/page-server.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 import { photographConsole } from './screenshots-console.ts';
+import { photographMails } from './screenshots-mails.ts';
 
 /*
- * npm run screenshots [-- name…]: takes every sample page, and every page of the console (`console`), in each
- * language, light and dark, narrow and wide, as PNG files in a new folder outside the repository, and prints
- * its path. Progress goes to stderr.
+ * npm run screenshots [-- name…]: takes every sample page, every page of the console (`console`) and every
+ * mail (`mails`), in each language, light and dark, narrow and wide, as PNG files in a new folder outside the
+ * repository, and prints its path. Progress goes to stderr.
  */
 const wanted = process.argv.slice(2);
 const assets = createAssets();
@@ -58,6 +59,7 @@ for (const colorScheme of colorSchemes) {
 }
 if (wanted.length === 0 || wanted.includes('console'))
   await photographConsole({ browser, folder, colorSchemes, widths });
+if (wanted.length === 0 || wanted.includes('mails')) await photographMails({ browser, folder, colorSchemes });
 await browser.close();
 await server.close();
 console.log(folder);
