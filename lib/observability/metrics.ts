@@ -3,11 +3,13 @@ import {
   createDecisionMetrics,
   createDeliveryMetrics,
   createEventMetrics,
+  createMessageMetrics,
   createPeerMetrics,
   createSubmissionMetrics,
   type DecisionMetrics,
   type DeliveryMetrics,
   type EventMetrics,
+  type MessageMetrics,
   type PeerMetrics,
   type SubmissionMetrics,
 } from '#lib/observability/metrics/event-metrics.ts';
@@ -27,6 +29,7 @@ export interface Metrics {
   http: HttpMetrics;
   events: EventMetrics;
   deliveries: DeliveryMetrics;
+  messages: MessageMetrics;
   peers: PeerMetrics;
   submissions: SubmissionMetrics;
   decisions: DecisionMetrics;
@@ -57,6 +60,7 @@ export function createMetrics(): Metrics {
     http: createHttpMetrics(registers),
     events: createEventMetrics(registers),
     deliveries: createDeliveryMetrics(registers),
+    messages: createMessageMetrics(registers),
     peers: createPeerMetrics(registers),
     submissions: createSubmissionMetrics(registers),
     decisions: createDecisionMetrics(registers),

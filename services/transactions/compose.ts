@@ -91,6 +91,7 @@ export async function composeTransactions(
     overdueNotices: () => countOverdue(db),
     deliveries: () => waitingMessages(db),
   });
+  options.metrics?.messages.watch();
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const expiryNoticeMs = settings.expiryNoticeDays * 86_400_000;
   const { wake } = relay;
@@ -118,6 +119,10 @@ export async function composeTransactions(
       limits: settings.limits,
       box,
       digests: createDestinationDigests(tokenSecrets),
+      reportLimited({ id, kind, channel }) {
+        options.metrics?.messages.countFailed({ kind: channel, error: 'limit' });
+        log.warn('message not sent; not retried', { id, operation: `${channel} ${kind}`, code: 'limit' });
+      },
     },
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
@@ -172,7 +177,7 @@ export async function composeTransactions(
     box,
     transports,
     log,
-    metrics: options.metrics?.deliveries,
+    metrics: options.metrics,
     tracing: options.tracing,
   });
   const app = await createServiceApp(options, {

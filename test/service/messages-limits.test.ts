@@ -81,6 +81,15 @@ describe('MESSAGE_DAILY_LIMIT', () => {
     expect(server.to(emailAddress).filter(({ raw }) => raw.includes('receipt.pdf'))).toEqual([]);
     const types = (await eventsOf(instance, made)).map(({ event }) => event.type);
     expect(types.filter((type) => type.includes('.message.'))).toEqual([]);
+    const count = /^accord_messages_failed_total\{(?=.*kind="mail")(?=.*error="limit").*\} (\d+)$/m;
+    expect(count.exec(await instance.metrics())?.[1]).toBe('1');
+    const logged = instance
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('message not sent'));
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', operation: 'mail notification', code: 'limit' },
+    ]);
   });
 });
 

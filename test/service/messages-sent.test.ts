@@ -321,6 +321,11 @@ describe('a message that the server refuses or delays', () => {
     const made = await createTransaction(shop, { sendInvitation: true, subjectInfos: { emailAddress } });
     await waitForState(made, 'FAILED');
     expect(await messagesOf(made)).toMatchObject([{ error: 'smtp-550', attempts: 1 }]);
+    expect(instance.logs()).toMatch(
+      /"operation":"mail invitation".*"code":"smtp-550".*"message not sent; not retried"/,
+    );
+    const count = /^accord_messages_failed_total\{(?=.*kind="mail")(?=.*error="smtp-5xx").*\} (\d+)$/m;
+    expect(Number(count.exec(await instance.metrics())?.[1])).toBeGreaterThan(0);
     const events = await eventsOf(instance, made);
     expect(events.map(({ event }) => event.type)).toEqual([
       'io.accord.consent.created.v1',

@@ -152,3 +152,43 @@ export function createSubmissionMetrics(registers: Registry[]): SubmissionMetric
   });
   return { countVerdict: ({ verdict, reason }) => verdicts.inc({ verdict, reason: reason ?? '' }) };
 }
+
+/** Messages to subjects that will never be sent. Never the address. */
+export interface MessageMetrics {
+  /** Reports zero for every class, because an alert does not see the first increment of a new series. */
+  watch(): void;
+  /** @param facts.error class of the failure, such as `limit` or `smtp-550`. */
+  countFailed(facts: { kind: 'mail' | 'sms'; error: string | null }): void;
+}
+
+const failures = [
+  'limit',
+  'address',
+  'auth',
+  'connection',
+  'dns',
+  'internal',
+  'not-configured',
+  'timeout',
+  'tls',
+];
+const replies = ['smtp-4xx', 'smtp-5xx', 'http-3xx', 'http-4xx', 'http-5xx'];
+const errorLabels = new Set([...failures, ...replies, 'other']);
+
+export function createMessageMetrics(registers: Registry[]): MessageMetrics {
+  const failed = new Counter({
+    name: 'accord_messages_failed_total',
+    help: 'Messages to subjects that were not sent and are not retried, by class of the last failure.',
+    labelNames: ['kind', 'error'],
+    registers,
+  });
+  return {
+    watch() {
+      for (const kind of ['mail', 'sms']) for (const error of errorLabels) failed.inc({ kind, error }, 0);
+    },
+    countFailed({ kind, error }) {
+      const label = (error ?? 'other').replace(/^(smtp|http)-(\d)\d\d$/, '$1-$2xx');
+      failed.inc({ kind, error: errorLabels.has(label) ? label : 'other' });
+    },
+  };
+}

@@ -31,6 +31,8 @@ export interface Messaging {
   limits: MessageLimits;
   box: SecretBox;
   digests: DestinationDigests;
+  /** Counts and logs a message that is stored as failed because of a limit. */
+  reportLimited: (message: Pick<Message, 'id' | 'kind' | 'channel'>) => void;
 }
 
 interface MessageRequest {
@@ -49,7 +51,7 @@ interface MessageRequest {
  */
 async function queueMessage(
   tx: Queries,
-  { box, limits, digests }: Messaging,
+  { box, limits, digests, reportLimited }: Messaging,
   { transaction, kind, destination, from, code }: MessageRequest,
   whenLimited: 'refuse' | 'record' = 'record',
 ): Promise<Message> {
@@ -67,6 +69,8 @@ async function queueMessage(
     ...(from && { from }),
     ...(code && { code: code.text }),
   };
+  // A rollback afterwards is rare; the count is then too high by one.
+  if (limit) reportLimited({ id, kind, channel: destination.channel });
   return insertMessage(tx, {
     id,
     transaction,

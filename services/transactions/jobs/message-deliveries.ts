@@ -6,7 +6,7 @@ import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/deliv
 import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import type { Metrics } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
 import { composeMessage } from '../commands/compose-message.ts';
 import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../domain/message.ts';
@@ -41,20 +41,20 @@ interface Dependencies {
   box: SecretBox;
   transports: Transports;
   log: Logger;
-  metrics?: DeliveryMetrics | undefined;
+  metrics?: Pick<Metrics, 'deliveries' | 'messages'> | undefined;
   tracing?: Tracing | undefined;
   /** Wakes the outbox relay. */
   wake: () => void;
 }
 
 /** Sends due messages: at most 4 at a time from a queue, 1 after a failure, 32 in total. */
-export function createMessageJob({ metrics, tracing, ...dependencies }: Dependencies): DeliveryEngine {
+export function createMessageJob({ tracing, ...dependencies }: Dependencies): DeliveryEngine {
   return createDeliveryEngine({
     db: dependencies.db,
     kind: createMessageDeliveries(dependencies),
     limits: { perTarget: 4, total: 32, readAhead: 8, maxUnsettled: 8, slowMs: 5_000, maxAgeMs: 5_000 },
     log: dependencies.log,
-    metrics,
+    metrics: dependencies.metrics?.deliveries,
     tracing,
   });
 }
@@ -79,9 +79,9 @@ export function createQueueSweeper({
 }
 
 function createMessageDeliveries(
-  dependencies: Omit<Dependencies, 'metrics' | 'tracing'>,
+  dependencies: Omit<Dependencies, 'tracing'>,
 ): DeliveryKind<MessageRow, MessageFacts> {
-  const { log, instance } = dependencies;
+  const { log, instance, metrics } = dependencies;
   return {
     name: 'message',
     labelOf: ({ channel }) => channel,
@@ -93,12 +93,14 @@ function createMessageDeliveries(
     async settle(tx, settlements) {
       await recordAttempts(tx, settlements, instance.baseUrl);
       for (const { row, ending, facts, hasThrown } of settlements) {
-        if (ending === 'done' || ending === 'obsolete' || hasThrown) continue;
+        if (ending === 'done' || ending === 'obsolete') continue;
+        if (ending !== 'retry') metrics?.messages.countFailed({ kind: row.channel, error: facts.error });
+        if (hasThrown) continue;
         log.warn(`message not sent; ${ending === 'retry' ? 'retried' : 'not retried'}`, {
           id: row.id,
           operation: `${row.channel} ${row.kind}`,
           count: row.attempts + 1,
-          error: facts.error,
+          code: facts.error ?? 'internal',
         });
       }
     },
@@ -107,7 +109,7 @@ function createMessageDeliveries(
 }
 
 async function attempt(
-  dependencies: Omit<Dependencies, 'metrics' | 'tracing'>,
+  dependencies: Omit<Dependencies, 'tracing'>,
   row: MessageRow,
   signal: AbortSignal,
 ): Promise<AttemptResult<MessageFacts>> {

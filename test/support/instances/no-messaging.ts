@@ -7,4 +7,5 @@ export const noMessaging: Messaging = {
   limits: { codes: 0, messages: 0, prefix: 0 },
   box: createSecretBox([Buffer.alloc(32)], 'test'),
   digests: { addressOf: () => Buffer.alloc(32), queueOf: () => 'sms' },
+  reportLimited() {},
 };
