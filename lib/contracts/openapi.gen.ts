@@ -2676,7 +2676,9 @@ export interface components {
             confirmationConfig?: components["schemas"]["Texts"];
             /**
              * @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; stored on the receipt. Peers
-             *     whose elements the form asks get `emailAddress` and `phoneNumber`, sealed with the answers.
+             *     whose elements the form asks get `emailAddress` and `phoneNumber`, sealed with the answers. 422 for
+             *     a malformed address that a code, an invitation or a notification of the context or layout needs;
+             *     any other is stored as it is.
              */
             subjectInfos?: components["schemas"]["Texts"];
             /** @description Former name of `subjectInfos` */

@@ -281,6 +281,34 @@ describe('a notification', () => {
     await server.waitFor(notificationRecipient);
   });
 
+  it('from the layout needs a valid address, too; one that nothing needs is accepted', async () => {
+    const infos = { emailAddress: 'nobody', phoneNumber: 'none' };
+    const create = (layoutData: object, more: object = { subjectInfos: infos }) =>
+      shop.send('POST', '/consents', { subject: someone(), layoutData, ...more });
+    const quiet = { info: 'information.001', elements: ['processing.001'] };
+    expect((await create(quiet)).status).toBe(201);
+    const notified = { ...quiet, notification: 'email.001' };
+    for (const [more, pointer] of [
+      [{ subjectInfos: infos }, '/subjectInfos/emailAddress'],
+      [{ configuration: { userinfos: infos } }, '/configuration/userinfos/emailAddress'],
+    ] as const)
+      expect(await problemOf(await create(notified, more))).toMatchObject({
+        said: '422 invalid',
+        errors: [{ pointer, code: 'invalid' }],
+      });
+    const context = { subject: someone(), layoutData: notified, subjectInfos: infos };
+    const values = { 'element/processing/processing.001/1.0': ['accepted'] };
+    const single = await shop.send('POST', '/consents/singlestep', { context, values });
+    expect(await problemOf(single)).toMatchObject({
+      errors: [{ pointer: '/context/subjectInfos/emailAddress' }],
+    });
+    const emailAddress = someone();
+    const made = await create(notified, { subjectInfos: { ...infos, emailAddress } });
+    const { id } = (await made.json()) as LiveTransaction;
+    await shop.send('POST', `/consents/${id}/submit`, values);
+    await server.waitFor(emailAddress);
+  });
+
   it('of an unknown model is an error of the context', async () => {
     const context = { subject: 'eve', layout: 'layout.001', notification: 'email.999' };
     expect(await problemOf(await shop.send('POST', '/consents', context))).toMatchObject({

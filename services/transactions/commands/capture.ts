@@ -1,6 +1,6 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { ConsentContext } from '../domain/context.ts';
+import type { ReadContext } from '../domain/context.ts';
 import type { Decision, DecisionReason } from '../domain/decision.ts';
 import { mintLinks, type TransactionTokens } from '../domain/transaction-token.ts';
 import { invalid } from '../domain/values.ts';
@@ -26,7 +26,7 @@ export function readCapture(
   { messaging }: Pick<CreateDependencies, 'messaging'>,
   principal: Principal,
   { given, subjects, object }: Capture,
-): Promise<ConsentContext> {
+): Promise<ReadContext> {
   if (!isPrivileged(principal)) throw fail('forbidden', 'You may not use capture.');
   const [subject, ...others] = new Set(subjects);
   const errors = [
@@ -35,8 +35,8 @@ export function readCapture(
   ];
   if (errors.length > 0) throw fail('invalid', 'The context is not valid.', { errors });
   return prefixPointers('/capture', async () => {
-    const context = readContext({ ...given, subject }, principal, { channels: messaging.channels });
-    return { ...(object !== undefined && { object }), ...context };
+    const read = readContext({ ...given, subject }, principal, { channels: messaging.channels });
+    return { ...read, context: { ...(object !== undefined && { object }), ...read.context } };
   });
 }
 
@@ -55,7 +55,7 @@ export function isAskable(decision: Decision): boolean {
  */
 export async function captureUrl(
   dependencies: CreateDependencies & { tokens: TransactionTokens },
-  context: ConsentContext,
+  context: ReadContext,
   principal: Principal,
 ): Promise<string> {
   const read = await prefixPointers('/capture', () => createTransaction(dependencies, context, principal));

@@ -21,7 +21,7 @@ import {
   storeAnswers,
   transactionBusy,
 } from './submit-answers.ts';
-import { isReusable, readContext, reuseOrCreate } from './transactions.ts';
+import { isReusable, readContext, requireNotifiable, reuseOrCreate } from './transactions.ts';
 
 interface SingleStep {
   body: { context: Record<string, unknown>; values: Record<string, unknown> };
@@ -40,7 +40,7 @@ export async function submitSingleStep(
   { body, principal, languages }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { db, digests, forms, instance, messaging, wake } = dependencies;
-  const context = await prefixPointers('/context', async () =>
+  const { context, addressFault } = await prefixPointers('/context', async () =>
     readContext(body.context, principal, messaging),
   );
   const sent = await prefixPointers('/values', async () => {
@@ -48,9 +48,11 @@ export async function submitSingleStep(
     if (!split) throw invalidComment();
     return split;
   });
-  const { layout, active } = await prefixPointers('/context', () =>
-    forms.resolveLayout(layoutReference(context)),
-  );
+  const { layout, active } = await prefixPointers('/context', async () => {
+    const resolved = await forms.resolveLayout(layoutReference(context));
+    requireNotifiable(messaging, { ...resolved, addressFault });
+    return resolved;
+  });
   const openedAt = await readNow(db);
   const check = requireValid(
     await checkAnswers(dependencies, { layout, context, parent: null, createdAt: openedAt }, openedAt, {

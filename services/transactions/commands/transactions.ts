@@ -13,12 +13,12 @@ import {
   requireUpdatable,
 } from '../domain/access.ts';
 import {
-  type ConsentContext,
   collectFields,
   contextDigest,
   layoutReference,
   origins,
   parseContext,
+  type ReadContext,
 } from '../domain/context.ts';
 import type { Message } from '../domain/message.ts';
 import { recordStatus, validRecords } from '../domain/records.ts';
@@ -45,7 +45,7 @@ import {
   readTransaction,
   repointClaim,
 } from '../queries/transactions.ts';
-import { type Messaging, queueBadNews, queueInvitation } from './queue-messages.ts';
+import { isNotified, type Messaging, queueBadNews, queueInvitation } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
 import { readActiveVersions, transactionBusy } from './submit-answers.ts';
 
@@ -57,10 +57,10 @@ export function readContext(
   body: Record<string, unknown>,
   principal: Principal,
   { channels }: Pick<Messaging, 'channels'>,
-): ConsentContext {
+): ReadContext {
   if (!isPrivileged(principal)) requireOwnContext(body, principal);
   const parsed = parseContext(body, channels);
-  if (!('faults' in parsed)) return parsed.context;
+  if (!('faults' in parsed)) return parsed;
   if (parsed.unavailable)
     throw fail('not-available', 'The context needs a feature that is not configured on this instance.', {
       errors: parsed.faults,
@@ -98,15 +98,17 @@ export interface CreateDependencies {
 /**
  * Creates a transaction, or returns the one of an equal context (docs/interface.md, "Duplicate creation").
  * @returns created: false for an existing transaction.
- * @throws Failure of `resolveLayout`; of `queueInvitation`, with `sendInvitation`.
+ * @throws Failure of `resolveLayout`; `invalid` if the address of the layout's notification is malformed; of
+ * `queueInvitation`, with `sendInvitation`.
  */
 export async function createTransaction(
   { db, forms, instance, messaging, wake }: CreateDependencies,
-  context: ConsentContext,
+  { context, addressFault }: ReadContext,
   principal: Principal,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { baseUrl: source } = instance;
   const { layout, active: resolved } = await forms.resolveLayout(layoutReference(context));
+  requireNotifiable(messaging, { layout, addressFault });
   const digest = contextDigest(context, layout, resolved);
   const transaction = newTransaction(context, layout, principal);
   const active = asksChanged({ context, parent: null })
@@ -133,6 +135,18 @@ export async function createTransaction(
   });
   if (read.created) wake();
   return read;
+}
+
+/**
+ * The notification of a layout would not be sent to a malformed address, and nobody would notice.
+ * @throws Failure `invalid`.
+ */
+export function requireNotifiable(
+  messaging: Messaging,
+  { layout, addressFault }: Pick<Transaction, 'layout'> & Pick<ReadContext, 'addressFault'>,
+): void {
+  if (addressFault && isNotified(messaging, { layout }))
+    throw fail('invalid', 'The context is not valid.', { errors: [addressFault] });
 }
 
 /**

@@ -68,8 +68,17 @@ export interface Channels {
   sms: { senders: readonly string[] } | null;
 }
 
+/**
+ * A context without faults. `addressFault`: that of a malformed `emailAddress` that no member of the context
+ * needs; it counts if the layout names a notification.
+ */
+export interface ReadContext {
+  context: ConsentContext;
+  addressFault?: Fault;
+}
+
 /** `unavailable`: valid, but it needs a channel that is not configured. */
-export type ContextResult = { context: ConsentContext } | { faults: Fault[]; unavailable: boolean };
+export type ContextResult = ReadContext | { faults: Fault[]; unavailable: boolean };
 
 /** The members of a context that the forms service needs to resolve its layout. */
 export function layoutReference({
@@ -115,7 +124,17 @@ export function parseContext(body: Record<string, unknown>, channels: Channels):
   const missing = unavailableChannels(complete, fields, channels);
   if (faults.length === 0 && missing.length > 0) return { faults: missing, unavailable: true };
   if (missing.length === 0) faults.push(...contactFaults(complete, fields, channels));
-  return faults.length > 0 ? { faults, unavailable: false } : { context: complete };
+  if (faults.length > 0) return { faults, unavailable: false };
+  const addressFault = readAddressFault(complete, fields);
+  return { context: complete, ...(addressFault && { addressFault }) };
+}
+
+function readAddressFault({ subjectInfos }: ConsentContext, fields: Fields): Fault | undefined {
+  const { emailAddress } = subjectInfos ?? {};
+  if (emailAddress === undefined) return undefined;
+  const pointer = `${fields.get('subjectInfos')?.pointer ?? '/subjectInfos'}/emailAddress`;
+  const address = parseEmailAddress({ value: emailAddress, pointer });
+  return isFault(address) ? address : undefined;
 }
 
 type Reader = (given: Given) => unknown | Fault;

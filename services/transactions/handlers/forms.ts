@@ -88,7 +88,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
     /** The form of a context as its subject would see it. Without a subject there are no earlier answers. */
     async previewForm(ctx, { body, principal }: Input) {
       const hasSubject = typeof body.subject === 'string' && body.subject.trim() !== '';
-      const context = readContext(
+      const { context } = readContext(
         hasSubject ? body : { ...body, subject: 'preview' },
         principal,
         dependencies.messaging,
