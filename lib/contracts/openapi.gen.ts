@@ -945,8 +945,9 @@ export interface paths {
          *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), JSON-LD in the terms of the W3C
          *     Data Privacy Vocabulary (ISO/IEC TS 27560), or in the receipt's language a
          *     page, PDF (accessible: PDF/UA-1; the JWS is attached as `receipt.jws`) or plain text, or XML (schema:
-         *     `/assets/receipt.xsd`). Two PDFs of one receipt have the same bytes. 404 before the transaction is
-         *     committed, and after its erasure (with the SHA-256 of the JWS); 503 with Retry-After if too many PDFs are being rendered.
+         *     `/assets/receipt.xsd`). Two PDFs of one receipt by one release with one version of the theme have the same
+         *     bytes. 404 before the transaction is committed, and after its erasure (with the SHA-256 of the JWS); 503
+         *     with Retry-After if too many PDFs are being rendered.
          */
         get: operations["getReceipt"];
         put?: never;

@@ -12,6 +12,8 @@ const [server, gateway] = await Promise.all([startMailServer(), startSmsGateway(
 const instance = useInstance({
   MAIL_URL: server.url,
   SMS_URL: `${gateway.origin}/send`,
+  SMS_FROM: 'Riverside',
+  SMS_SENDERS: 'Theatre',
   MESSAGE_DAILY_LIMIT: '3',
   SMS_PREFIX_LIMIT: '2',
 });
@@ -109,6 +111,22 @@ describe('SMS_PREFIX_LIMIT=0', () => {
     };
     expect(await statusOf('SMS_CODE')).toBe(429);
     expect(await statusOf('EMAIL_CODE')).toBe(200);
+  });
+});
+
+describe('SMS_SENDERS', () => {
+  it('replaces SMS_FROM as the sender that a context may name', async () => {
+    const phoneNumber = '+447400123450';
+    const context = { confirmation: 'SMS_CODE', subjectInfos: { phoneNumber } };
+    const confirmationConfig = { senderPhone: 'Theatre' };
+    await submit(await createTransaction(shop, { ...context, confirmationConfig }));
+    expect((await gateway.waitFor(phoneNumber)).fields.from).toBe('Theatre');
+    const other = { ...context, confirmationConfig: { senderPhone: 'Riverside' } };
+    const refused = await shop.send('POST', '/consents', { subject: 'eve', layout: 'layout.001', ...other });
+    expect(await problemOf(refused)).toMatchObject({
+      said: '422 invalid',
+      errors: [{ pointer: '/confirmationConfig/senderPhone' }],
+    });
   });
 });
 

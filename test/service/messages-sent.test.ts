@@ -12,7 +12,7 @@ const [server, gateway] = await Promise.all([startMailServer(), startSmsGateway(
 const instance = useInstance({
   MAIL_URL: server.url,
   MAIL_FROM: 'Riverside Theatre <consent@riverside.example>',
-  MAIL_SENDERS: 'consent@riverside.example, study@riverside.example',
+  MAIL_SENDERS: 'consent@riverside.example, study@riverside.example, +33 1 23 45 67 89',
   SMS_URL: `${gateway.origin.replace('//', '//accord:se%20cret@')}/send`,
   SMS_FROM: 'Riverside',
 });
@@ -201,6 +201,31 @@ describe('a code by SMS', () => {
     expect(fields).toMatchObject({ id: expect.any(String), from: 'Riverside' });
     const code = /\n@localhost #(\d{6})$/.exec(fields.text ?? '')?.[1] ?? '';
     expect((await confirm(made, code)).status).toBe(200);
+  });
+
+  it('comes from SMS_FROM or a number in MAIL_SENDERS that the context names, and from no other sender', async () => {
+    const create = (confirmationConfig: object, number: number) =>
+      shop.send('POST', '/consents', {
+        subject: someone(),
+        layout: 'layout.001',
+        confirmation: 'SMS_CODE',
+        confirmationConfig,
+        subjectInfos: { phoneNumber: `+4474001234${number}` },
+      });
+    for (const [index, senderPhone] of ['Riverside', '+33 1 23 45 67 89'].entries()) {
+      const made = (await (await create({ senderPhone }, 50 + index)).json()) as LiveTransaction;
+      await submit(made);
+      expect((await gateway.waitFor(`+4474001234${50 + index}`)).fields.from).toBe(senderPhone);
+    }
+    for (const [name, sender] of [
+      ['senderPhone', 'Theatre'],
+      ['senderPhone', 'study@riverside.example'],
+      ['senderEmail', '+33 1 23 45 67 89'],
+    ] as const)
+      expect(await problemOf(await create({ [name]: sender }, 60))).toMatchObject({
+        said: '422 invalid',
+        errors: [{ pointer: `/confirmationConfig/${name}` }],
+      });
   });
 });
 

@@ -65,12 +65,17 @@ export async function composeMessage(
     theme: transaction.layout.theme ?? null,
     link: kind === 'code' ? null : linkOf(dependencies, kind, read),
     code: code ?? null,
-    minutes: kind === 'code' ? Math.round(codeTtl / 60) : null,
+    minutes: kind === 'code' ? wholeMinutes(codeTtl) : null,
     until: untilOf(kind, read)?.toISOString() ?? null,
     owners,
   };
   const attachments = kind === 'notification' ? await attachReceipt(dependencies, read) : [];
   return { ...(await forms.renderMessage(content)), attachments };
+}
+
+/** The life of a code as messages state it: never longer than it is, except below a minute. */
+export function wholeMinutes(seconds: number): number {
+  return Math.max(1, Math.floor(seconds / 60));
 }
 
 /** The receipt as an attached PDF; no attachment without a receipt, or if it is too long for a PDF. */
