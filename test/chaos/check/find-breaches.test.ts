@@ -333,6 +333,11 @@ describe('the checker', () => {
       'the notification note of d was never sent',
     ],
     [
+      'a notification that was given up',
+      ({ stored }) => Object.assign(stored.messages[1] as object, { state: 'FAILED' }),
+      'the notification note of d is FAILED',
+    ],
+    [
       'a message that is said to be sent',
       ({ mails }) => mails.shift(),
       'the code code of d is SENT and never arrived',

@@ -9,7 +9,7 @@ import {
   webhooksWereCalled,
 } from './events-told.ts';
 import type { Check, Evidence } from './evidence.ts';
-import { mailsArriveOnce, messagesArrive, notificationsAreSent } from './messages-sent.ts';
+import { mailsArriveOnce, messagesArrive, notificationsAreWritten } from './messages-sent.ts';
 import { nothingTwice, oneOpen, onlyWhatWasSent, receiptsTell } from './nothing-twice.ts';
 
 /**
@@ -51,7 +51,7 @@ const checks: readonly (readonly [string, Check])[] = [
   ['I5', webhooksWereCalled],
   ['I5', poisonIsParked],
   ['I6', oneOpen],
-  ['I7', notificationsAreSent],
+  ['I7', notificationsAreWritten],
   ['I7', messagesArrive],
   ['I7', mailsArriveOnce],
   ['I9', processesBehave],

@@ -11,8 +11,8 @@ export interface MessageEvidence {
 
 type Check = (evidence: MessageEvidence) => string[];
 
-/** I7: what was committed with a notification has written it once, and it was sent. */
-export const notificationsAreSent: Check = ({ history, stored }) => {
+/** I7: what was committed with a notification has written it once. */
+export const notificationsAreWritten: Check = ({ history, stored }) => {
   const notified = new Set(
     history.flatMap((line) => (line.kind === 'create' && line.isNotified && line.id ? [line.id] : [])),
   );
@@ -29,12 +29,18 @@ export const notificationsAreSent: Check = ({ history, stored }) => {
   });
 };
 
-/** I7: every message ends, and one that is SENT was received. */
+/**
+ * I7: every message ends, a notification is SENT, and a message that is SENT was received. A code may also have
+ * EXPIRED with its transaction, or have FAILED after its few attempts. No fault of a world lasts as long as the
+ * attempts of a notification, and each person has an address of their own, so that no limit applies.
+ */
 export const messagesArrive: Check = ({ stored, mails }) => {
   if (!mails) return [];
   const received = new Set(mails.map(({ message }) => message));
   return stored.messages.flatMap(({ id, kind, transaction, state }) => {
     if (state === 'PENDING') return [`the ${kind} ${id} of ${transaction} was never sent`];
+    if (kind === 'notification' && state !== 'SENT')
+      return [`the notification ${id} of ${transaction} is ${state}`];
     return state === 'SENT' && !received.has(id)
       ? [`the ${kind} ${id} of ${transaction} is SENT and never arrived`]
       : [];

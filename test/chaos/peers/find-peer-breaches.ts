@@ -1,5 +1,5 @@
 import { type DeliveredMail, findDoubles } from '../check/evidence.ts';
-import { mailsArriveOnce, messagesArrive, notificationsAreSent } from '../check/messages-sent.ts';
+import { mailsArriveOnce, messagesArrive, notificationsAreWritten } from '../check/messages-sent.ts';
 import type { Forgotten } from './back-up.ts';
 import type { Given, Mode, PeerLine } from './federated-client.ts';
 import type { StoredAtLeader, StoredAtOwner, StoredPart } from './stored-parts.ts';
@@ -215,7 +215,7 @@ function messagesAreSent({ history, leader, mails, forgotten }: PeerEvidence): s
   };
   const evidence = { history, stored, mails };
   return [
-    ...notificationsAreSent(evidence),
+    ...notificationsAreWritten(evidence),
     ...messagesArrive(evidence),
     ...(forgotten?.leader.length ? [] : mailsArriveOnce(evidence)),
   ];

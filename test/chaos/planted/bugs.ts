@@ -101,6 +101,22 @@ export const bugs: Readonly<Record<string, Bug>> = {
       },
     ],
   },
+  'mail-given-up': {
+    what: 'a mail is given up when its server is away',
+    faults: ['mail server away'],
+    caught: /^I7: the notification \S+ of \S+ is FAILED/m,
+    exports: [
+      {
+        file: 'services/transactions/transports/mail.ts',
+        name: 'createMailTransport',
+        exchange: (createMailTransport: (server: object) => object) => (server: object) =>
+          withMember(createMailTransport(server), 'send', (send) => async (...given: unknown[]) => {
+            const outcome = (await send(...given)) as { result: string };
+            return outcome.result === 'failed' ? { ...outcome, result: 'refused' } : outcome;
+          }),
+      },
+    ],
+  },
   'claim-missing': {
     what: 'equal contexts do not find the same transaction',
     faults: [],
