@@ -84,6 +84,19 @@ describe('answers that await a code', () => {
     expect(changed.task).toContain('/confirm');
   });
 
+  it('cannot be confirmed before they are submitted; a browser is led to the form', async () => {
+    const made = await createTransaction(shop, { confirmation: 'FORM_CODE' });
+    const requests = [shop.get(`/consents/${made.id}/confirm`), confirm(made, '123456'), resend(made)];
+    for (const answer of await Promise.all(requests))
+      expect(await problemOf(answer)).toMatchObject({ said: '409 wrong-state', state: 'CREATED' });
+    const page = await instance.fetch(`/consents/${made.id}/confirm?t=${made.token}`, {
+      headers: { Accept: 'text/html' },
+      redirect: 'manual',
+    });
+    expect(page.status).toBe(303);
+    expect(page.headers.get('location')).toContain(`/consents/${made.id}?t=`);
+  });
+
   it.each([
     ['a list with one text', (code: string) => ({ code: [code] })],
     ['the name that existing clients send', (code: string) => ({ ConfirmCodeValue: code })],

@@ -37,8 +37,12 @@ async function toldOf(made: Made): Promise<string[]> {
   return told.flat().map(({ type }) => type);
 }
 
+async function codeOf({ id }: { id: string }): Promise<string> {
+  return ((await (await here.operator.get(`/consents/${id}/confirm`)).json()) as { code: string }).code;
+}
+
 async function confirm({ id }: { id: string }, wanted?: string) {
-  const { code } = (await (await here.operator.get(`/consents/${id}/confirm`)).json()) as { code: string };
+  const code = await codeOf({ id });
   const other = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
   return here.operator.send('POST', `/consents/${id}/confirm`, { code: wanted === 'wrong' ? other : code });
 }
@@ -61,6 +65,17 @@ describe('parts for peers in a transaction that awaits a code', () => {
       });
     },
   );
+
+  it('are sent once: the same confirmation again is the same success while owners are awaited', async () => {
+    const made = await submitted('together');
+    const code = await codeOf(made);
+    const again = () => here.operator.send('POST', `/consents/${made.id}/confirm`, { code });
+    for (const answer of [await again(), ...(await Promise.all([again(), again()]))])
+      expect(await transactionIn(answer)).toMatchObject({ id: made.id, state: 'SUBMITTED' });
+    await vi.waitFor(async () => expect(await toldOf(made)).toEqual([released, released]), {
+      timeout: 15_000,
+    });
+  });
 
   it('are not waited for if there are none: the right code of a child without them commits its answers', async () => {
     const layoutData = { elements: questionsOf(here) };

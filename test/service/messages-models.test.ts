@@ -1,18 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { activateContent, type LiveModel } from '../support/instances/live-models.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 import { type ReceivedMail, startMailServer } from '../support/network/mail-server.ts';
+import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 
-const server = await startMailServer();
+const trusted = selfSignedCertificate(['localhost']);
+const folder = mkdtempSync(path.join(tmpdir(), 'accord-mail-ca-'));
+const certificates = path.join(folder, 'ca.pem');
+writeFileSync(certificates, trusted.cert);
+let isEncrypted = false;
+const server = await startMailServer({
+  ...trusted,
+  onMailFrom(_address, session, done) {
+    isEncrypted = session.secure;
+    done();
+  },
+});
 let here: LeadingInstance;
 let admin: Caller;
 beforeAll(async () => {
-  here = await startLeading({ MAIL_URL: server.url });
+  here = await startLeading({ MAIL_URL: `${server.url}?tls=required`, MAIL_CA: certificates });
   admin = await signIn(here, 'admin');
 }, 60_000);
-afterAll(() => Promise.all([here?.stop(), server.close()]));
+afterAll(async () => {
+  await Promise.all([here?.stop(), server.close()]);
+  rmSync(folder, { recursive: true });
+});
+
+it('mails go to a server whose certificate only MAIL_CA makes valid', async () => {
+  await mailAbout('message.invitation');
+  expect(isEncrypted).toBe(true);
+});
 
 let people = 0;
 /** Causes the mail to a new person. */

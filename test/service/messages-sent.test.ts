@@ -300,6 +300,25 @@ describe('a notification', () => {
     expect(await messagesOf(made)).toMatchObject([{ kind: 'notification', to: 'a…@example.org' }]);
   });
 
+  it('has a link that opens the result and answers nothing', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop, { notification: 'email.001', subjectInfos: { emailAddress } });
+    await submit(made);
+    const { mail } = await server.waitFor(emailAddress);
+    const [link = ''] = /https?:\/\/\S+\?t=[\w.-]+/.exec(mail.text ?? '') ?? [];
+    const inMail = new URL(link).searchParams.get('t');
+    expect((await fetch(link, { headers: { Accept: 'text/html' } })).status).toBe(200);
+    const answer = (token: string | null) =>
+      instance.fetch(`/consents/${made.id}/submit?t=${token}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(complete),
+      });
+    expect((await answer(inMail)).status).toBe(403);
+    // The same answers again are a success with the token of the form.
+    expect((await answer(made.token)).status).toBe(200);
+  });
+
   it('goes to the address of older clients if there is no other', async () => {
     const notificationRecipient = someone();
     await submit(await createTransaction(shop, { notification: 'email.001', notificationRecipient }));
