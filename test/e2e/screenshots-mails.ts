@@ -8,7 +8,7 @@ import { messageKinds, sampleMail, sampleMessage } from '../support/samples/samp
 /** The narrowest telephone in use, and a window in which a mail has its greatest width. */
 const widths = [360, 700];
 
-/** The HTML of the mails in a language, by name: one of each kind, and one from a model, which is in English. */
+/** The HTML of mails by name: one of each kind, and one from a model, which is in English. */
 function mailsIn(language: SampleLanguage): Record<string, string | null> {
   const style = { language, mail: null, brand: null };
   const link = 'https://consent.riverside.example/consents/x?t=abc';

@@ -24,7 +24,7 @@ const guesses = (code: string, count: number) =>
     String((Number(code) + 1 + index) % 1_000_000).padStart(6, '0'),
   );
 
-/** Transactions whose codes are guessed, 34 times a code; `CODES_GUESSED=100` makes more than 10,000 guesses. */
+/** Transactions whose codes are guessed, 34 times a code; `CODES_GUESSED=100`: over 10,000 guesses. */
 const guessed = Number(process.env.CODES_GUESSED ?? 10);
 
 describe('guesses', () => {

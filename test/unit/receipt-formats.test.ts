@@ -11,7 +11,7 @@ import { fullReceipt } from '../support/samples/sample-receipts.ts';
 
 const typesetter = await createTypesetter(await compileTypesetter());
 
-/** Members that formats for people show in words, in another notation, or whose texts the form did not show. */
+/** Members that formats for people show in words or in another notation. */
 const inWords = new Set(
   'type lang language kind collectionMethod purposes legalBases unit valueType owner gpc timestamp'
     .concat(' expirationTimestamp confirmedAt given withdrawn')

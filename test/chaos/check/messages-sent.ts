@@ -30,9 +30,9 @@ export const notificationsAreWritten: Check = ({ history, stored }) => {
 };
 
 /**
- * I7: every message ends, a notification is SENT, and a message that is SENT was received. A code may also have
- * EXPIRED with its transaction, or have FAILED after its few attempts. No fault of a world lasts as long as the
- * attempts of a notification, and each person has an address of their own, so that no limit applies.
+ * I7: every message ends, a notification is SENT, and a message that is SENT was received. A code may have
+ * EXPIRED with its transaction, or have FAILED after its few attempts. No fault lasts as long as the attempts
+ * of a notification, and each person has another address, so that no limit applies.
  */
 export const messagesArrive: Check = ({ stored, mails }) => {
   if (!mails) return [];
