@@ -9,12 +9,12 @@ import {
   submitTransaction,
 } from '../services/transactions/queries/commit-transaction.ts';
 import { readReceipt } from '../services/transactions/queries/records.ts';
+import { readResult } from '../services/transactions/queries/results.ts';
 import {
   insertWithClaim,
   readTransaction,
   readTransactionWithEarlier,
 } from '../services/transactions/queries/transactions.ts';
-import { readResult } from '../services/transactions/queries/results.ts';
 import type { BaselineForms } from './baseline-forms.ts';
 
 const source = 'http://localhost';

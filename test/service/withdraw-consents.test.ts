@@ -392,9 +392,8 @@ describe('no answer given before a withdrawal is in force after it', () => {
     const answer = await shop.send('POST', '/choices/withdraw', { subject, elements: [letter] });
     expect(answer.status).toBe(201);
     const [withdrawal] = ((await answer.json()) as { transactions: Representation[] }).transactions;
-    const [record] = (await recordsOf(shop, subject))['processing.001']?.filter(
-      ({ value }) => value === 'accepted',
-    ) as { serial: string }[];
+    const { 'processing.001': records = [] } = await recordsOf(shop, subject);
+    const record = records.find(({ value }) => value === 'accepted');
     const receipt = await receiptOf(withdrawal as Representation);
     expect(receipt.consents.map(({ identifier, withdraws }) => [identifier, withdraws?.record])).toEqual([
       [letter, record?.serial],

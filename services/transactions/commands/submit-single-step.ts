@@ -81,7 +81,7 @@ export async function submitSingleStep(
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     const committed = await storeAnswers(
       { ...dependencies, db: tx },
-      { read, check, answersDigest, principal, comment: sent.comment },
+      { read, check, answersDigest, principal, comment: sent.comment, givenAt: openedAt },
     );
     if (!committed) throw transactionBusy();
     await recordByStaff(tx, principal, 'answers.submitted', committed.id);

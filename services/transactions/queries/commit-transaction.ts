@@ -101,8 +101,14 @@ export async function submitTransaction(
   return row !== undefined;
 }
 
-function whereUnchanged({ id, version }: Pick<Commitment, 'id' | 'version'>): Statement {
-  return sql`WHERE id = ${id} AND version = ${version} AND state = 'CREATED' AND expires_at > accord_now()`;
+/**
+ * The parts of a person who has withdrawn since the answers were sealed are not stored, because their owners
+ * order them by the time in the seal. The answers are checked and sealed again, and count as given later.
+ */
+function whereUnchanged({ id, version, parts, givenAt }: Commitment | PendingCommitment): Statement {
+  const isWithdrawn = parts.length > 0 ? sql`AND NOT withdrawn_since(subject, ${givenAt})` : empty;
+  return sql`
+    WHERE id = ${id} AND version = ${version} AND state = 'CREATED' AND expires_at > accord_now() ${isWithdrawn}`;
 }
 
 /** Whether an answer is a refusal; also in SQL: {@link withdrawnRecord}. */
