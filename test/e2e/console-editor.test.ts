@@ -17,13 +17,13 @@ afterAll(() => browser?.close());
 async function inEditor(
   options: Parameters<typeof openWatchedPage>[2],
   test: (page: Page) => Promise<void>,
-  { room = 'elements', editor = 'form.editor' } = {},
+  { room = 'elements', editor = 'form.editor', query = '' } = {},
 ): Promise<void> {
   const watched = await openWatchedPage(browser, [instance.url], options);
   try {
     const { page } = watched;
     await enterConsole(page, instance.url, 'admin');
-    await page.goto(`${instance.url}/console/${room}/new`);
+    await page.goto(`${instance.url}/console/${room}/new${query}`);
     await page.fill('[name="name"]', 'Letter');
     await page.click('form.form button.primary');
     await page.waitForSelector(editor);
@@ -70,6 +70,56 @@ describe('the editor of an element', () => {
       await shown(page).getByText('رسالة شهرية').first().waitFor();
       expect(await page.inputValue('[name="ar:title"]')).toBe('رسالة شهرية');
     }));
+});
+
+describe('the options of a question', () => {
+  it('are added and moved by keyboard; the preview follows, in the language that is typed in', () =>
+    inEditor(
+      { reducedMotion: 'reduce' },
+      async (page) => {
+        await page.fill('[name="language"]', 'fr');
+        await page.click('button[value="add-language"]');
+        await page.selectOption('[name="*:valueType"]', 'RADIO_BUTTONS');
+        for (const [row, text] of ['Weekly', 'Never'].entries()) {
+          await page.press('button[value="addOption"]', 'Enter');
+          await page.waitForSelector(`[id="field-en:options:${row}"]:focus`);
+          await page.keyboard.type(text);
+        }
+        await page.press('button[value="down:0"]', 'Enter');
+        await page.waitForSelector('button[value="up:1"]:focus');
+        await expect.poll(() => shown(page).innerText()).toMatch(/Never\s+Weekly/);
+        await page.fill('[id="field-fr:options:0"]', 'Jamais');
+        await shown(page).getByText('Jamais').first().waitFor();
+        expect(await auditPage(page)).toEqual([]);
+        page.once('dialog', (dialog) => dialog.accept());
+        await page.reload();
+      },
+      { query: '?type=preference' },
+    ));
+});
+
+describe('a preview', () => {
+  it.each([true, false])('is narrow or dark by its radio buttons (JavaScript: %s)', (javaScriptEnabled) =>
+    // Without an emulated scheme: emulation replaces what frames inherit.
+    inEditor({ javaScriptEnabled, colorScheme: null }, async (page) => {
+      const look = () =>
+        page
+          .frameLocator('iframe:not([hidden])')
+          .locator('body')
+          .evaluate((body) => {
+            const view = body.ownerDocument.defaultView;
+            return [view.innerWidth > 360, view.matchMedia('(prefers-color-scheme: dark)').matches];
+          });
+      await page.fill('[name="en:title"]', 'A letter');
+      await page.click('button[name="preview"][value="en"]');
+      await shown(page).getByText('A letter').first().waitFor();
+      expect(await look()).toEqual([true, false]);
+      await page.check('[name="preview-width"][value="narrow"]');
+      await page.check('[name="preview-colors"][value="dark"]');
+      await expect.poll(look).toEqual([false, true]);
+      page.once('dialog', (dialog) => dialog.accept());
+    }),
+  );
 });
 
 describe('the designer of a form', () => {

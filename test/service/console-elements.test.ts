@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
-import { changedFields } from '../support/console/sent-form.ts';
+import { changedFields, type Fields, pressAll, sendForm } from '../support/console/sent-form.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 
@@ -180,6 +180,49 @@ describe('elements in the console', () => {
       'light-dark(#123456, #abcdef)',
       '50rem',
     ]);
+  });
+
+  it('have options in rows that are added, moved and removed in all languages at once, unsaved', async () => {
+    const path = await create('Options', 'preference');
+    const valueType: Fields[number] = ['*:valueType', 'RADIO_BUTTONS'];
+    const asked = { 'en:label': 'How often?', 'fr:label': 'Combien ?', '*:valueType': 'RADIO_BUTTONS' };
+    await write(path, asked);
+    const editor = { path: `${path}/edit`, html: await textOf(`${path}/edit`) };
+    const optionsIn = (html: string, language: string) =>
+      changedFields(html, []).getAll(`${language}:options`);
+    const three = await pressAll(admin, editor, ['addOption', 'addOption', 'addOption']);
+    expect(three).toMatch(/id="field-en:options:2"[^>]* autofocus/);
+    const typed: Fields = [
+      ...['Weekly', '', 'Never'].map((text): Fields[number] => ['en:options', text]),
+      ...['Chaque semaine', '', ''].map((text): Fields[number] => ['fr:options', text]),
+    ];
+    const press = async (html: string, op: string, more: Fields = []) =>
+      (await sendForm(admin, { path: editor.path, html }, [['op', op], ...more])).text();
+    const moved = await press(three, 'up:2', typed);
+    expect(optionsIn(moved, 'en')).toEqual(['Weekly', 'Never', '']);
+    expect(moved).toMatch(/value="up:1" aria-label="Up: Never, place 2 of 3"[^>]* autofocus/);
+    const first = await press(moved, 'up:1');
+    expect([optionsIn(first, 'en'), optionsIn(first, 'fr')]).toEqual([
+      ['Never', 'Weekly', ''],
+      ['', 'Chaque semaine', ''],
+    ]);
+    expect(await textOf(editor.path)).not.toContain('Weekly');
+    // A row that is empty in all languages is not stored. One that lacks a translation keeps its place.
+    await sendForm(admin, { path: editor.path, html: first }, [['op', 'save'], valueType]);
+    const saved = await textOf(editor.path);
+    expect([optionsIn(saved, 'en'), optionsIn(saved, 'fr')]).toEqual([
+      ['Never', 'Weekly'],
+      ['', 'Chaque semaine'],
+    ]);
+    expect(saved).toMatch(/French\s*<span class="soft">1 missing/);
+    const copied = await press(saved, 'copy:fr:options');
+    expect(optionsIn(copied, 'fr')).toEqual(['Never', 'Chaque semaine']);
+    const same: Fields = ['Weekly', 'Weekly'].map((text): Fields[number] => ['en:options', text]);
+    const refused = await press(copied, 'save', same);
+    expect(refused).toContain('href="#field-en:options:1"');
+    expect(optionsIn(refused, 'en')).toEqual(['Weekly', 'Weekly']);
+    const empty = await pressAll(admin, { path: editor.path, html: copied }, ['remove:0', 'remove:0']);
+    expect(empty).toMatch(/id="field-add-option" autofocus/);
   });
 
   it('keep members that the editor does not know', async () => {

@@ -194,12 +194,14 @@ describe('the designer', () => {
 
 describe('a form', () => {
   it('is previewed in a frame that runs nothing', async () => {
-    const html = await textOf(`${here}/layout.001/preview?language=fr&width=narrow`);
+    const html = await textOf(`${here}/layout.001/preview?language=fr&orientation=HORIZONTAL`);
     const url = /<iframe[^>]*src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const page = await admin.get(url);
     expect(page.status).toBe(200);
     expect(page.headers.get('content-security-policy')).toContain('sandbox');
-    expect(await page.text()).toContain('lang="fr"');
+    const document = await page.text();
+    expect(document).toContain('lang="fr"');
+    expect(document.match(/class="column"/g)).toHaveLength(2);
   });
 
   it('is tried with answers that are told to count', async () => {

@@ -33,6 +33,30 @@ describe('the merge of two people’s changes', () => {
     );
   });
 
+  it('takes the options of all languages from one person, because their places mean the same', () => {
+    const groupOf = (name: string) => (name.endsWith(':list') ? 'list' : undefined);
+    const base = inEnglish({ 'en:list': ['a', 'b'], 'fr:list': ['', ''] });
+    const moved = inEnglish({ 'en:list': ['b', 'a'], 'fr:list': ['', ''] });
+    const translated = inEnglish({ 'en:list': ['a', 'b'], 'fr:list': ['A', 'B'] });
+    const rules = { languageOf, groupOf };
+    expect(mergeEdits({ base, mine: moved, theirs: translated }, rules)).toMatchObject({
+      values: moved.values,
+      conflicts: [
+        { name: 'en:list', theirs: ['a', 'b'] },
+        { name: 'fr:list', theirs: ['A', 'B'] },
+      ],
+    });
+    expect(mergeEdits({ base, mine: base, theirs: translated }, rules)).toMatchObject({
+      values: translated.values,
+      conflicts: [],
+    });
+  });
+
+  it('takes an empty text between others for a place', () => {
+    const [first, second] = [inEnglish({ x: ['A', '', 'C'] }), inEnglish({ x: ['', 'A', 'C'] })];
+    expect(merge(first, first, second)).toMatchObject({ values: second.values, conflicts: [] });
+  });
+
   it('does not take an empty input for a change of one that was never filled in', () => {
     const merged = merge(inEnglish({ x: [] }), inEnglish({ x: [''] }), inEnglish({ x: ['theirs'] }));
     expect(merged).toMatchObject({ values: { x: ['theirs'] }, conflicts: [] });

@@ -87,7 +87,7 @@ for (const { id, dataset } of document.querySelectorAll('[data-poll]')) {
 /* Editors: leaving a changed form is asked first. */
 let isChanged = document.querySelector('form[data-guard="changed"]') !== null;
 document.addEventListener('input', (event) => {
-  if (event.target.closest?.('form[data-guard]')) isChanged = true;
+  if (event.target.closest?.('form[data-guard]') && !event.target.closest('.looks')) isChanged = true;
 });
 document.addEventListener('submit', ({ target, submitter }) => {
   // Previews and dialogs save nothing.
@@ -114,8 +114,11 @@ if (live) watchTyping(live);
 function watchTyping(form) {
   let button = form.querySelector('[formtarget]');
   let typing;
+  // The frame begins with what is saved.
+  if (isChanged) form.requestSubmit(button);
   form.addEventListener('input', ({ target }) => {
-    button = target.closest('fieldset')?.querySelector('[formtarget]') ?? button;
+    const { lang } = target.closest('input[lang], fieldset[lang]') ?? {};
+    button = [...form.querySelectorAll('[formtarget]')].find(({ value }) => value === lang) ?? button;
     clearTimeout(typing);
     typing = setTimeout(() => form.requestSubmit(button), 400);
   });

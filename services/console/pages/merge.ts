@@ -22,6 +22,8 @@ export interface MergeRules {
   lists?: readonly string[];
   /** Inputs whose values are in no order. */
   sets?: readonly string[];
+  /** What inputs have in common that are one list: if both people changed any of them, they are conflicts. */
+  groupOf?(name: string): string | undefined;
 }
 
 /** A draft with the changes of two people. */
@@ -45,9 +47,16 @@ export function mergeEdits(sides: { base: Edited; mine: Edited; theirs: Edited }
   ) as [Edited, Edited];
   const values: Record<string, readonly string[]> = { ...mine.values };
   const conflicts: Conflict[] = [];
-  for (const name of namesIn(base, mine, theirs)) {
+  const names = namesIn(base, mine, theirs);
+  const [mineChanged, theirsChanged] = [mine, theirs].map(({ values: given }) => {
+    const changed = names.filter((name) => !isSame(given[name], base.values[name]));
+    return changed.flatMap((name) => rules.groupOf?.(name) ?? []);
+  }) as [string[], string[]];
+  const areChangedByBoth = (group = '') => mineChanged.includes(group) && theirsChanged.includes(group);
+  for (const name of names) {
     const [before = [], typed = [], saved = []] = [base, mine, theirs].map((each) => each.values[name]);
-    const merged = mergeInput(name, { before, typed, saved }, rules);
+    const isTorn = areChangedByBoth(rules.groupOf?.(name)) && !isSame(typed, saved);
+    const merged = isTorn ? undefined : mergeInput(name, { before, typed, saved }, rules);
     if (merged) values[name] = merged;
     else conflicts.push({ name, theirs: saved });
   }
@@ -130,8 +139,9 @@ export function isSameEdit(one: Edited, other: Edited): boolean {
   );
 }
 
-/** No value, and an empty one, are the same: inputs send both. */
+/** No value, and an empty one, are the same: inputs send both. Between others an empty one is a place. */
 function isSame(one: readonly string[] = [], other: readonly string[] = []): boolean {
-  const given = (values: readonly string[]) => JSON.stringify(values.filter((each) => each !== ''));
+  const given = (values: readonly string[]) =>
+    JSON.stringify(values.slice(0, values.findLastIndex((each) => each !== '') + 1));
   return given(one) === given(other);
 }

@@ -4,11 +4,12 @@ import type { ElementType } from '../../models/read-model.ts';
 export interface ContentField {
   /** Names of the members that lead to it, such as `retention.fullText`. */
   path: string;
+  /** `rows`: a list of texts, whose places are the same in all languages. */
   kind:
     | 'text'
     | 'textarea'
     | 'rich'
-    | 'lines'
+    | 'rows'
     | 'check'
     | 'select'
     | 'checks'
@@ -71,7 +72,7 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
   preference: [
     text('label', required),
     long('description'),
-    text('options', { kind: 'lines' }),
+    text('options', { kind: 'rows' }),
     { path: 'valueType', kind: 'select', options: valueTypes, isRequired: true },
     flag('optional'),
   ],

@@ -26,7 +26,7 @@ export function shownValues(members: Members | undefined, { path, kind }: Conten
   const value = path
     .split('.')
     .reduce<unknown>((at, name) => (at as Members | undefined)?.[name], members && withControls(members));
-  if (Array.isArray(value)) return kind === 'lines' ? [value.join('\n')] : value.map(String);
+  if (Array.isArray(value)) return value.map(String);
   if (kind === 'check') return value === true ? ['yes'] : [];
   if (kind === 'color') return [String(value ?? defaultAccent)];
   return value === undefined || value === null ? [] : [String(value)];
@@ -44,11 +44,24 @@ export function mergeContent(
     const members = withControls(structuredClone(before.data[language] ?? {}));
     for (const field of fields) {
       const given = posted[inputName(field.isText ? language : '*', field.path)] ?? [];
-      setMember(members, field.path.split('.'), typedValue(field, given));
+      const typed = field.kind === 'rows' ? filledRows(posted, field, { given, languages }) : given;
+      setMember(members, field.path.split('.'), typedValue(field, typed));
     }
     data[language] = withStyleSheet(members);
   }
   return { defaultLanguage: before.defaultLanguage, data };
+}
+
+/** The texts of a list. A row without a text in any language is left out; the others keep their order. */
+function filledRows(
+  posted: PostedForm,
+  { path }: ContentField,
+  { given, languages }: { given: readonly string[]; languages: readonly string[] },
+): string[] {
+  const lists = languages.map((language) => posted[inputName(language, path)] ?? []);
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  const rows = Array.from({ length: longest }, (_, row) => row);
+  return rows.filter((row) => lists.some((list) => list[row]?.trim())).map((row) => given[row]?.trim() ?? '');
 }
 
 function typedValue({ kind }: ContentField, given: readonly string[]): unknown {
@@ -58,10 +71,8 @@ function typedValue({ kind }: ContentField, given: readonly string[]): unknown {
       return text === 'yes';
     case 'checks':
       return given.length > 0 ? [...given] : undefined;
-    case 'lines': {
-      const lines = text.split('\n').map((line) => line.trim());
-      return text === '' ? undefined : lines.filter(Boolean);
-    }
+    case 'rows':
+      return given.some((each) => each !== '') ? [...given] : undefined;
     case 'color':
       return text === defaultAccent ? undefined : text || undefined;
     case 'number':

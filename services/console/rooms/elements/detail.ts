@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { endsOf, entryFacts, versionTable } from '../../models/detail.ts';
+import { previewView } from '../../models/preview.ts';
 import {
   type Entry,
   type FoundElement,
@@ -13,11 +13,11 @@ import {
 } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { columnsFor } from '../../pages/columns.ts';
-import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { tableView } from '../../pages/table.ts';
 import { readAnswers } from './answers.ts';
+import { hasOrientation } from './preview.ts';
 
 /** An element: facts, preview, versions, forms that use it, what can be done. */
 export function detailRoutes(router: Router, kit: RoomKit): void {
@@ -26,9 +26,6 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     const found = await findElement(ctx, kit);
     const { entry, href } = found;
     const shown = newestVersion(entry);
-    const languages = shown?.availableLanguages ?? [];
-    const language =
-      [ctx.query.language].flat()[0] ?? lookupLanguage([reader.language], languages) ?? languages[0];
     const panels = await readPanels(reader, {
       uses: readUses(ctx, kit, entry),
       answers: isQuestion(entry.type) ? readAnswers(ctx, kit, found) : Promise.resolve(null),
@@ -38,16 +35,14 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
       facts: entryFacts(reader, entry, 'elements'),
       acts: actsOf(ctx, kit, found),
       ends: endsOf(ctx, kit, found, 'elements'),
-      frame: shown &&
-        language && {
-          url: withQuery(`${href}/versions/${shown.id}/page`, { language }),
-          title: reader.t('elements.preview'),
-        },
-      languages: languages.map((each) => ({
-        href: withQuery(href, { language: each }),
-        word: reader.languageName(each),
-        isCurrent: each === language,
-      })),
+      preview:
+        shown &&
+        previewView(ctx, kit, {
+          path: href,
+          url: `${href}/versions/${shown.id}/page`,
+          version: shown,
+          orientation: hasOrientation(entry.type) ? 'VERTICAL' : undefined,
+        }),
       versions: versionTable(reader, entry, {
         words: 'elements',
         hrefTo: (vid) => `${href}/versions/${vid}/changes`,

@@ -29,8 +29,7 @@ function fieldOf(
   return {
     name: inputName(language, path),
     label: reader.t(`content.${path}`),
-    kind: kind === 'lines' || kind === 'rich' ? 'textarea' : kind,
-    ...(kind === 'lines' && { hint: reader.t('content.linesHint') }),
+    kind: kind === 'rich' ? 'textarea' : kind === 'rows' ? 'text' : kind,
     ...(kind === 'rich' && {
       hint: reader.t('content.richHint'),
       rich: {

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { richTextRules } from '#lib/contracts/rich-text.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { type Content, type DraftEdit, draftEditor } from '../../models/editor.ts';
+import { orientationLook, previewLooks } from '../../models/preview.ts';
 import { type ElementType, type FoundElement, findElement, newestVersion } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -13,6 +14,15 @@ import { labelIn, mergedView } from '../../pages/merge-form.ts';
 import { type ContentField, contentFields } from './content-fields.ts';
 import { inputName, mergeContent, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
+import {
+  changeOptions,
+  countMissingOptions,
+  type OptionFocus,
+  optionFields,
+  optionsOf,
+  optionsView,
+} from './option-rows.ts';
+import { hasOrientation } from './preview.ts';
 import { type RemovedMarkup, removedMarkup } from './removed-markup.ts';
 import { contrastWithWhite } from './theme-css.ts';
 
@@ -20,13 +30,14 @@ import { contrastWithWhite } from './theme-css.ts';
 interface ElementEdit extends DraftEdit {
   /** What the API has just taken away from the texts. */
   removed?: readonly RemovedMarkup[];
+  focus?: OptionFocus;
 }
 
 /** The content of an element: its languages side by side, and below what means the same in all. */
 export function editorRoutes(router: Router, kit: RoomKit): void {
   draftEditor<ElementType, ElementEdit>(router, kit, {
     find: findElement,
-    rules: { languageOf },
+    rules: { languageOf, groupOf: optionsOf },
     editedOf,
     typedIn: (posted) => ({ languages: posted.languages ?? [], values: posted }),
     bodyOf: (type, { languages, values }, stored) =>
@@ -39,8 +50,10 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
         return { ...edit, languages: [...languages, added], values: { ...values, language: [] } };
       }
       if (op.startsWith('copy:')) return { ...edit, values: copied(edit, op.slice('copy:'.length)) };
-      if (!op.startsWith('remove:')) return undefined;
-      return { ...edit, languages: languages.filter((each) => `remove:${each}` !== op) };
+      if (op.startsWith('removeLanguage:'))
+        return { ...edit, languages: languages.filter((each) => `removeLanguage:${each}` !== op) };
+      const changed = changeOptions(edit, op);
+      return changed && { ...edit, ...changed };
     },
     differingIn,
     show: (ctx, found, edit) => showEditor(ctx, kit, found, edit),
@@ -61,9 +74,10 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     action: `${href}/edit`,
     submit: reader.t('elements.saveDraft'),
     cancelUrl: href,
-    fields: fieldsOf(reader, entry.type, languages).map((field) =>
-      withStored(field, values[field.name]?.[0]),
-    ),
+    fields: [
+      ...optionFields(reader, edit),
+      ...fieldsOf(reader, entry.type, languages).map((field) => withStored(field, values[field.name]?.[0])),
+    ],
     values,
     failure,
     hidden: { draft, etag: edit.etag, base: JSON.stringify(edit.base) },
@@ -72,7 +86,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
   const shown = newestVersion(entry);
   const inputsOf = (language: string) =>
     fields
-      .filter(({ isText = false }) => isText === (language !== '*'))
+      .filter(({ isText = false, kind }) => isText === (language !== '*') && kind !== 'rows')
       .map(({ path, kind }) => {
         const name = inputName(language, path);
         const text = language === '*' || language === first ? '' : values[inputName(first, path)]?.[0];
@@ -87,7 +101,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     fields.filter(
       ({ isText, isRequired, path }) =>
         isText && isRequired && !values[inputName(language, path)]?.some((each) => each.trim()),
-    ).length;
+    ).length + countMissingOptions(edit, language);
   const locals = {
     title: reader.t('elements.editTitle', { name: entry.name }),
     form,
@@ -108,13 +122,18 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
       state: reader.t('elements.missing', { count: missingIn(language) }),
       copyFrom: reader.t('elements.copyFrom', { language: reader.languageName(first) }),
       fields: inputsOf(language),
-      removeOp: languages.length > 1 ? `remove:${language}` : '',
+      removeOp: languages.length > 1 ? `removeLanguage:${language}` : '',
       preview: reader.t('elements.previewIn', { language: reader.languageName(language) }),
     })),
+    looks: [
+      ...(hasOrientation(entry.type) ? [orientationLook(reader, values)] : []),
+      ...previewLooks(reader, values),
+    ],
     previewUrl: `${href}/edit/preview`,
     frameUrl: shown && withQuery(`${href}/versions/${shown.id}/page`, { language: first }),
     firstLanguage: first,
     common: inputsOf('*'),
+    options: fields.some(({ kind }) => kind === 'rows') && optionsView(reader, form, edit),
     contrast: contrastText(reader, values['*:css.accent']?.[0]),
     differing: (edit.differing ?? []).map((name) => form.byName[name]?.label ?? name),
     differingText: reader.t('elements.differing', { language: reader.languageName(first) }),
@@ -144,10 +163,11 @@ function contrastText(reader: ConsoleReader, accent = ''): string {
   return reader.t(contrast >= 4.5 ? 'elements.contrast' : 'elements.lowContrast', { ratio });
 }
 
-/** The values with the text of the first language in the input of another one. */
+/** The values with the texts of the first language where an input of another one has none. */
 function copied({ languages: [first = ''], values }: Edited, name: string): Edited['values'] {
   const path = name.slice(name.indexOf(':') + 1);
-  return { ...values, [name]: values[inputName(first, path)] ?? [] };
+  const source = values[inputName(first, path)] ?? [];
+  return { ...values, [name]: source.map((text, index) => values[name]?.[index]?.trim() || text) };
 }
 
 const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;

@@ -8,27 +8,36 @@ import { contentFields } from './content-fields.ts';
 import { mergeContent } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
 
+/** Whether a preview shows several questions: that of a theme has samples. */
+export function hasOrientation(type: string): boolean {
+  return type === 'theme';
+}
+
 /** Documents for the frames that show an element as people see it. */
 export function previewRoutes(router: Router, kit: RoomKit): void {
   router.get('/:key/versions/:vid/page', async (ctx) => {
     const { entry } = await findElement(ctx, kit);
-    const language = [ctx.query.language].flat()[0] ?? '';
+    const [language = '', orientation] = [ctx.query.language, ctx.query.orientation].map(
+      (each) => [each].flat()[0],
+    );
     const params = { id: entry.id, vid: String(ctx.params.vid) };
-    const html = await kit.api(ctx).page('previewVersion', { params, body: { language } as never });
+    const html = await kit
+      .api(ctx)
+      .page('previewVersion', { params, body: { language, orientation } as never });
     sendFrame(ctx, entry.type, html);
   });
 
   // What stands in the editor, in one language. Nothing is saved.
   router.post('/:key/edit/preview', async (ctx) => {
     const { entry } = await findElement(ctx, kit);
-    const { draft = [''], preview = [''], ...values } = kit.posted(ctx);
+    const { draft = [''], preview = [''], orientation = [], languages = [], ...values } = kit.posted(ctx);
     const [language = ''] = preview;
     const before = { defaultLanguage: language, data: {} };
-    const { data } = mergeContent(before, contentFields[entry.type], [language], values);
+    const { data } = mergeContent(before, contentFields[entry.type], [language, ...languages], values);
     const vid = draft[0] || entry.versions[0]?.id;
     if (!vid) throw new ApiFailure(404, {});
     try {
-      const body = { language, data: data[language] } as never;
+      const body = { language, orientation: orientation[0], data: data[language] } as never;
       const html = await kit.api(ctx).page('previewVersion', { params: { id: entry.id, vid }, body });
       sendFrame(ctx, entry.type, html);
     } catch (error) {

@@ -1,43 +1,44 @@
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import type { PostedForm } from '../../pages/form.ts';
 import type { Edited } from '../../pages/merge.ts';
+import { arrangeRows, type RowFocus } from '../../pages/rows.ts';
 import type { Layout } from './layout-values.ts';
 
 /** What a button of the designer has done; it saves nothing. */
 export interface Changed {
   layout: Edited;
   /** The row of elements or the field that gets the focus. */
-  focus?: { row: number; button: 'up' | 'down' | 'remove' } | { field: string };
+  focus?: RowFocus | { field: string };
 }
 
 /**
  * Carries out a button of the designer.
  * @param op such as `up:2`, `add:processing.001`, `removeLanguage:fr`. Unknown ones change nothing.
- * @param typed what the buttons beside a field use: a language tag, and by row the place to move it to,
- * counted from 1.
+ * @param posted has the fields beside the buttons: a language tag, and the places to move rows to.
  */
-export function applyOp(
-  layout: Layout,
-  op: string,
-  typed: { newLanguage: string; places: Readonly<Record<number, number>> },
-): Changed {
+export function applyOp(layout: Layout, op: string, posted: PostedForm): Changed {
+  const { elements } = layout;
+  const arranged = arrangeRows(op, elements.length, posted);
+  if (arranged) {
+    const { order, focus = order.length === 0 ? { field: 'word' } : undefined } = arranged;
+    return {
+      layout: withElements(
+        layout,
+        order.map((row) => elements[row] as string),
+      ),
+      focus,
+    };
+  }
   const [act = '', ...rest] = op.split(':');
   const given = rest.join(':');
   switch (act) {
-    case 'up':
-      return moveTo(layout, Number(given), Number(given) - 1);
-    case 'down':
-      return moveTo(layout, Number(given), Number(given) + 1);
-    case 'place':
-      return moveToPlace(layout, Number(given), typed.places[Number(given)]);
     case 'dropped':
       // The fields arrive in their new order.
       return { layout, focus: { row: Number(given), button: 'up' } };
-    case 'remove':
-      return remove(layout, Number(given));
     case 'add':
       return add(layout, given);
     case 'addLanguage':
-      return addLanguage(layout, typed.newLanguage);
+      return addLanguage(layout, posted.newLanguage?.[0]?.trim() ?? '');
     case 'removeLanguage':
       return removeLanguage(layout, given);
     case 'search':
@@ -49,27 +50,6 @@ export function applyOp(
 
 function withElements({ languages, values }: Edited, elements: readonly string[]): Edited {
   return { languages, values: { ...values, elements } };
-}
-
-function moveTo(layout: Layout, index: number, to: number): Changed {
-  const elements = [...layout.elements];
-  const [moved] = elements[to] === undefined ? [] : elements.splice(index, 1);
-  if (moved === undefined) return { layout };
-  elements.splice(to, 0, moved);
-  return { layout: withElements(layout, elements), focus: { row: to, button: to < index ? 'up' : 'down' } };
-}
-
-/** A place beyond the ends of the list is its end; without a number nothing moves. */
-function moveToPlace(layout: Layout, index: number, place = Number.NaN): Changed {
-  if (Number.isNaN(place)) return { layout, focus: { row: index, button: 'up' } };
-  return moveTo(layout, index, Math.min(Math.max(Math.trunc(place), 1), layout.elements.length) - 1);
-}
-
-function remove(layout: Layout, index: number): Changed {
-  const elements = layout.elements.filter((_, each) => each !== index);
-  const row = Math.min(index, elements.length - 1);
-  const focus: Changed['focus'] = row < 0 ? { field: 'word' } : { row, button: 'remove' };
-  return { layout: withElements(layout, elements), focus };
 }
 
 function add(layout: Layout, reference: string): Changed {

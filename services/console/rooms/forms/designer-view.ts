@@ -5,8 +5,9 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { FieldSpec } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { mergedView } from '../../pages/merge-form.ts';
+import { rowButtons } from '../../pages/rows.ts';
 import type { Changed } from './designer-ops.ts';
-import { type ElementView, readChoices, readNamed, searchElements } from './elements.ts';
+import { readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
 import { type Layout, layoutIn, mergeRules, switchNames, textNames } from './layout-values.ts';
 
@@ -20,6 +21,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const { failure, focus, draft, etag } = shown;
   const layout = layoutIn(shown);
   const { languages, one } = layout;
+  const focusedRow = focus && 'row' in focus ? focus : undefined;
   const word = kit.posted(ctx).word?.[0]?.trim() ?? '';
   const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
   const [known, found, information, themes, mails, faults] = await Promise.all([
@@ -77,7 +79,16 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     merge: mergedView(reader, form, { ...shown, languageOf: mergeRules.languageOf }),
     guard: shown.isChanged ? 'changed' : 'on',
     warnings: failure ? [] : faultTexts(reader, faults, layout),
-    rows: named.map((element, row) => rowOf(reader, element, { row, count: named.length, focus })),
+    rows: named.map((element, row) => {
+      const { name } = element;
+      const count = named.length;
+      const words = { name, place: row + 1, count };
+      return {
+        ...element,
+        ...rowButtons(reader, name, { row, count, focus: focusedRow }),
+        place: count > 2 && { value: `place:${row}`, label: t('designer.placeNamed', words) },
+      };
+    }),
     found: found.values.map((each) => ({ ...each, act: t('designer.addNamed', { name: each.name }) })),
     more: found.more > 0 && t('designer.more', { count: found.more }),
     word,
@@ -143,37 +154,4 @@ function faultTexts(
       const prefix = code === 'unknown-element' && named ? `${named}: ` : '';
       return { text: `${prefix}${text}`, ...(!isKnown && { lang: 'en' }) };
     });
-}
-
-function rowOf(
-  { t }: ConsoleReader,
-  element: ElementView,
-  { row, count, focus }: { row: number; count: number; focus: Changed['focus'] },
-) {
-  const focused = focus && 'row' in focus && focus.row === row ? focus.button : undefined;
-  // At an end of the list a button has no use; its neighbour gets the focus.
-  const up = row > 0;
-  const down = row < count - 1;
-  const target = focused === 'up' && !up ? 'down' : focused === 'down' && !down ? 'up' : focused;
-  const words = { name: element.name, place: row + 1, count };
-  return {
-    ...element,
-    up: up && { value: `up:${row}`, label: t('designer.upNamed', words), isFocused: target === 'up' },
-    down: down && {
-      value: `down:${row}`,
-      label: t('designer.downNamed', words),
-      isFocused: target === 'down',
-    },
-    place: count > 2 && {
-      name: `place:${row}`,
-      value: `place:${row}`,
-      label: t('designer.placeNamed', words),
-      max: count,
-    },
-    remove: {
-      value: `remove:${row}`,
-      label: t('designer.removeNamed', words),
-      isFocused: target === 'remove' || (target !== undefined && !up && !down),
-    },
-  };
 }

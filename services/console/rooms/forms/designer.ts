@@ -2,7 +2,6 @@ import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { draftEditor } from '../../models/editor.ts';
 import { findForm } from '../../models/read-model.ts';
-import type { PostedForm } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { applyOp } from './designer-ops.ts';
@@ -22,8 +21,7 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
     bodyOf: (_, edit, stored) => versionBody(layoutIn(edit), stored),
     change(edit, op, posted) {
       if (saving.includes(op)) return undefined;
-      const newLanguage = posted.newLanguage?.[0]?.trim() ?? '';
-      const { layout, focus } = applyOp(layoutIn(edit), op, { newLanguage, places: placesIn(posted) });
+      const { layout, focus } = applyOp(layoutIn(edit), op, posted);
       return { ...edit, ...editOf(layoutIn(layout)), focus };
     },
     // A form that was begun from the page of an element asks this element.
@@ -45,13 +43,4 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
 /** The languages and inputs of a layout alone. */
 function editOf({ languages, values }: Edited): Edited {
   return { languages, values };
-}
-
-/** The places to which rows are to be moved, from the fields `place:<row>`. */
-function placesIn(posted: PostedForm): Record<number, number> {
-  const typed = Object.entries(posted).flatMap(([name, [place = '']]) => {
-    const row = /^place:(\d+)$/.exec(name)?.[1];
-    return row && place !== '' ? [[row, Number(place)] as const] : [];
-  });
-  return Object.fromEntries(typed);
 }

@@ -1,52 +1,32 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { previewView } from '../../models/preview.ts';
 import { sendFrame } from '../../models/preview-frame.ts';
 import { type Entry, findForm, newestVersion } from '../../models/read-model.ts';
-import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { placeFaults } from './layout-faults.ts';
-import { contentOf, layoutOf } from './layout-values.ts';
+import { contentOf, type Layout, layoutOf } from './layout-values.ts';
 
-/** How a version looks to people, in each language, width and colour scheme. */
+/** How a version looks to people, in each language, orientation, width and colour scheme. */
 export function previewRoutes(router: Router, kit: RoomKit): void {
   const show = async (ctx: Context) => {
-    const reader = kit.reader(ctx);
-    const { t } = reader;
+    const { t } = kit.reader(ctx);
     const { entry, href } = await findForm(ctx, kit);
     const version = versionOf(ctx, entry);
-    const path = ctx.params.vid ? `${href}/versions/${version.id}` : `${href}/preview`;
-    const filters = kit.filters(ctx, path, [
-      {
-        name: 'language',
-        kind: 'choice',
-        label: t('preview.language'),
-        options: version.availableLanguages.map((each) => [each, reader.languageName(each)] as const),
-      },
-      { name: 'width', kind: 'choice', label: t('preview.width'), options: choices(t, 'wide', 'narrow') },
-      { name: 'colors', kind: 'choice', label: t('preview.colors'), options: choices(t, 'light', 'dark') },
-    ]);
-    const chosen = { language: version.defaultLanguage, width: 'wide', colors: 'light', ...filters.values };
-    const { language, width, colors } = chosen;
-    const fields = filters.fields.map((field) => ({
-      ...field,
-      options: field.options.map((each) => ({
-        ...each,
-        selected: each.value === chosen[field.name as keyof typeof chosen],
-      })),
-    }));
-    const page = { vid: version.id, language, colors };
+    const layout = await readLayout(ctx, entry);
+    const preview = previewView(ctx, kit, {
+      path: ctx.params.vid ? `${href}/versions/${version.id}` : `${href}/preview`,
+      url: `${href}/versions/${version.id}/page`,
+      version,
+      orientation: layout.one('orientation') || 'VERTICAL',
+    });
+    const faults = await findFaults(ctx, layout, { id: entry.id, vid: version.id, ...preview.chosen });
     await kit.page(ctx, 'preview', {
       title: t('preview.title', { name: entry.name }),
       text: t('preview.text', { version: version.serial ?? t('forms.draft') }),
-      filters: { fields, isSet: false },
-      path,
-      frame: {
-        url: withQuery(`${href}/versions/${version.id}/page`, { language, colors }),
-        title: t('preview.frame'),
-        width,
-      },
-      faults: await findFaults(ctx, entry, page),
+      preview: { ...preview, frame: faults.length === 0 && preview.frame },
+      faults,
       backUrl: href,
       changesUrl: `${href}/versions/${version.id}/changes`,
       editUrl: version.status === 'DRAFT' && kit.may(ctx, 'createVersion') && `${href}/edit`,
@@ -57,28 +37,31 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
 
   router.get('/:key/versions/:vid/page', async (ctx) => {
     const { entry } = await findForm(ctx, kit);
+    const layout = await readLayout(ctx, entry);
     const one = (name: string) => [ctx.query[name]].flat()[0] ?? '';
-    const page = { vid: versionOf(ctx, entry).id, language: one('language'), colors: one('colors') };
-    sendFrame(ctx, entry.type, await render(ctx, entry, page));
+    const shown = { language: one('language'), orientation: one('orientation') };
+    const page = { id: entry.id, vid: versionOf(ctx, entry).id, ...shown };
+    sendFrame(ctx, entry.type, await render(ctx, layout, page));
   });
 
-  /** The page of a version. One without elements has a page of the version alone, in light colours. */
-  async function render(ctx: Context, { id }: Entry, { vid, language, colors }: Shown): Promise<string> {
+  async function readLayout(ctx: Context, entry: Entry): Promise<Layout> {
+    const params = { id: entry.id, vid: versionOf(ctx, entry).id };
+    return layoutOf((await kit.api(ctx).call('getVersion', { params })).body);
+  }
+
+  /** The page of a layout. One without elements has a page of the version alone. */
+  function render(ctx: Context, layout: Layout, { id, vid, language, orientation }: Shown): Promise<string> {
     const api = kit.api(ctx);
-    const params = { id, vid };
-    const { body: version } = await api.call('getVersion', { params });
-    const layout = layoutOf(version);
     if (layout.elements.length === 0)
-      return api.page('previewVersion', { params, body: { language } as never });
-    const query = { colorScheme: colors } as never;
-    const body = { layoutData: contentOf(layout, language), language } as never;
-    return api.page('previewForm', { query, body });
+      return api.page('previewVersion', { params: { id, vid }, body: { language } as never });
+    const layoutData = { ...contentOf(layout, language), ...(orientation && { orientation }) };
+    return api.page('previewForm', { body: { layoutData, language } as never });
   }
 
   /** Why a version cannot be shown: what it names is not active any more, or not shared. */
-  async function findFaults(ctx: Context, entry: Entry, page: Shown): Promise<string[]> {
+  async function findFaults(ctx: Context, layout: Layout, page: Shown): Promise<string[]> {
     try {
-      await render(ctx, entry, page);
+      await render(ctx, layout, page);
       return [];
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.status !== 422) throw error;
@@ -91,9 +74,10 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
 }
 
 interface Shown {
+  id: string;
   vid: string;
-  language: string;
-  colors: string;
+  language?: string;
+  orientation?: string;
 }
 
 /** The version of the page's URL, else the draft, else the newest one. @throws ApiFailure 404 without one. */
@@ -102,8 +86,4 @@ function versionOf(ctx: Context, entry: Entry): Entry['versions'][number] {
   const found = vid ? entry.versions.find(({ id }) => id === vid) : newestVersion(entry);
   if (!found) throw new ApiFailure(404, {});
   return found;
-}
-
-function choices(t: (key: string) => string, ...values: string[]) {
-  return values.map((value) => [value, t(`preview.${value}`)] as const);
 }
