@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
 import {
@@ -22,12 +23,6 @@ const run = <Row extends object>(statement: string) => rowsOf<Row>(instance, sta
 const refreshTokens = `model = 'RefreshToken'`;
 const count = async (table: string, where = 'true') =>
   (await run<{ n: number }>(`SELECT count(*)::int AS n FROM ${table} WHERE ${where}`))[0]?.n ?? 0;
-/** Waits until a statement has locked the sessions. */
-const lockedSessions = () =>
-  vi.waitFor(async () => {
-    const where = `relation = 'console.sessions'::regclass AND mode = 'RowShareLock'`;
-    expect(await count('pg_locks', where)).toBeGreaterThan(0);
-  });
 
 describe('signing in to the console', () => {
   it('leads to the page that was opened', async () => {
@@ -152,12 +147,17 @@ describe('a session of the console', () => {
     await run(`UPDATE console.sessions SET renew_at = clock_timestamp()`);
     const before = await count('auth.issuer_items', refreshTokens);
     // The renewal waits for this lock, and all tabs for the renewal.
-    const busy = run('BEGIN; SELECT 1 FROM console.sessions FOR UPDATE; SELECT pg_sleep(2.2); COMMIT');
-    await lockedSessions();
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => person.browser.fetch(`${instance.url}/console/receipts`)),
-    );
-    await busy;
+    const busy = new pg.Client({ connectionString: instance.databaseUrl });
+    await busy.connect();
+    await busy.query('BEGIN; SELECT FROM console.sessions FOR UPDATE');
+    const asked = Array.from({ length: 20 }, () => person.browser.fetch(`${instance.url}/console/receipts`));
+    // Other requests are refused after two seconds in a queue.
+    const isWaiting = `datname = current_database() AND wait_event_type = 'Lock'
+      AND clock_timestamp() - query_start > interval '2 seconds'`;
+    await vi
+      .waitFor(async () => expect(await count('pg_stat_activity', isWaiting)).toBe(1), 5_000)
+      .finally(() => busy.end());
+    const answers = await Promise.all(asked);
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
     expect((await count('auth.issuer_items', refreshTokens)) - before).toBe(1);
   });

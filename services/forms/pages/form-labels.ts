@@ -3,7 +3,7 @@ import type { FormPage } from '#lib/contracts/pages.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { legalBases, purposes } from '../domain/content/types.ts';
 import { type FormView, formView } from './form-view.ts';
-import type { QuestionView } from './question-view.ts';
+import { faultCodes, type QuestionView } from './question-view.ts';
 import type { RichText } from './rich-text-tree.ts';
 
 const headings = {
@@ -33,17 +33,6 @@ const phrases = {
   choose: 'preference.choose',
   changed: 'form.changed',
 };
-
-const faultCodes = [
-  'required',
-  'not-refusable',
-  'too-long',
-  'too-long-together',
-  'too-many',
-  'not-an-option',
-  'invalid-text',
-  'other',
-];
 
 /** The texts of the form page around its content, for clients that render the form themselves. */
 export function formLabels(page: FormPage, reader: Reader, rich: RichText): FormLabels {
@@ -92,7 +81,7 @@ function fixedLabels({ language, t }: Reader) {
     legalBases: wordsOf('legalBasis', legalBases),
     headings: textsOf(headings),
     words: textsOf(phrases),
-    faults: wordsOf('fault', faultCodes),
+    faults: wordsOf('fault', ['required', ...faultCodes, 'other']),
   };
 }
 

@@ -223,19 +223,20 @@ function preferenceSpecifics({ content }: PreferenceElement, reader: Reader): Sp
   };
 }
 
-const knownFaults = new Set([
+/** Codes of faults whose message, `fault.<code>`, is the same for every control. */
+export const faultCodes: readonly string[] = [
   'not-refusable',
   'too-long',
   'too-long-together',
   'too-many',
   'not-an-option',
   'invalid-text',
-]);
+];
 
 function faultText(element: FormElement, control: Control, page: FormPage, reader: Reader): string | null {
   const fault = page.faults.find(({ identifier }) => identifier === element.identifier);
   if (!fault) return null;
-  if (knownFaults.has(fault.code)) return reader.t(`fault.${fault.code}`);
+  if (faultCodes.includes(fault.code)) return reader.t(`fault.${fault.code}`);
   if (fault.code !== 'required') return reader.t('fault.other');
   if (control === 'text') return reader.t('fault.requiredText');
   return reader.t(control === 'check' ? 'fault.requiredAccept' : 'fault.required');
