@@ -31,6 +31,11 @@ export class ApiFailure extends Error {
   }
 }
 
+/** A failure of the console's own check of one field. @param code of the message `fault.<code>`. */
+export function fieldFailure(field: string, code: string): ApiFailure {
+  return new ApiFailure(422, { errors: [{ pointer: `/${field}`, code, detail: '' }] });
+}
+
 /** The maximum age in a challenge of RFC 9470; undefined for any other challenge. */
 export function readFreshChallenge(challenge: string | null): number | undefined {
   if (!challenge?.includes('insufficient_user_authentication')) return undefined;

@@ -1,13 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { type Act, actLinks } from '../pages/acts.ts';
-import { columnsFor, factsView } from '../pages/columns.ts';
+import { factsView, shortTable } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { fieldsFor } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import { stateMark } from '../pages/states.ts';
-import { tableView } from '../pages/table.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, hasVersion } from './read-model.ts';
 
@@ -23,8 +22,7 @@ export function modelRoutes<Type extends Entry['type']>(
   router.get('/:key/export', async (ctx) => {
     const { entry } = await find(ctx, kit);
     const { body } = await kit.api(ctx).call('exportModel', { params: { id: entry.id } });
-    ctx.type = 'application/json; charset=utf-8';
-    ctx.set('Content-Disposition', `attachment; filename="${entry.key}.json"`);
+    ctx.attachment(`${entry.key}.json`);
     ctx.body = `${JSON.stringify(body, null, 2)}\n`;
   });
 
@@ -87,25 +85,26 @@ export function versionTable(
   entry: Entry,
   { words, hrefTo }: Pick<ModelRoom<Entry['type']>, 'words'> & { hrefTo(vid: string): string },
 ) {
-  const { text, state, time } = columnsFor<Entry['versions'][number]>(reader);
-  const columns = [
-    {
-      label: reader.t(`${words}.version`),
-      cell: ({ id, serial }: Entry['versions'][number]) => ({
-        ...(serial ? { code: serial } : { text: reader.t('changes.draft') }),
-        href: hrefTo(id),
-      }),
-    },
-    state(`${words}.status`, 'entryStatus', ({ status }) => status),
-    text(`${words}.languages`, (version) => version.availableLanguages.map(reader.languageName).join(', ')),
-    time(`${words}.changed`, ({ modificationDate }) => modificationDate),
-  ];
-  return tableView(reader, { caption: reader.t(`${words}.versions`), columns, rows: entry.versions });
+  return shortTable(reader, `${words}.versions`, {
+    rows: entry.versions,
+    columns: ({ text, state, time }) => [
+      {
+        label: reader.t(`${words}.version`),
+        cell: ({ id, serial }) => ({
+          ...(serial ? { code: serial } : { text: reader.t('changes.draft') }),
+          href: hrefTo(id),
+        }),
+      },
+      state(`${words}.status`, 'entryStatus', ({ status }) => status),
+      text(`${words}.languages`, (version) => reader.languageNames(version.availableLanguages)),
+      time(`${words}.changed`, ({ modificationDate }) => modificationDate),
+    ],
+  });
 }
 
 /** The facts of an entry. */
 export function entryFacts(reader: ConsoleReader, entry: Entry, words: ModelRoom<Entry['type']>['words']) {
-  const { t, languageName } = reader;
+  const { t } = reader;
   const isElement = words === 'elements';
   const active = entry.versions.find(({ status }) => status === 'ACTIVE');
   return factsView(reader, {
@@ -113,7 +112,7 @@ export function entryFacts(reader: ConsoleReader, entry: Entry, words: ModelRoom
     [`${words}.type`]: isElement && { text: reader.word('elementType', entry.type) },
     [`${words}.key`]: { code: entry.key },
     [`${words}.version`]: active && { code: active.serial ?? '' },
-    [`${words}.languages`]: { text: entry.availableLanguages.map(languageName).join(', ') || '–' },
+    [`${words}.languages`]: { text: reader.languageNames(entry.availableLanguages) },
     [`${words}.isShared`]: isElement && { text: t(entry.shared ? 'elements.yes' : 'elements.no') },
     [`${words}.description`]: entry.description && { text: entry.description },
     [`${words}.created`]: { time: reader.time(entry.creationDate) },

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiClient } from '../api/api-client.ts';
-import { ApiFailure } from '../api/api-failure.ts';
+import { fieldFailure } from '../api/api-failure.ts';
 import type { OperationId } from '../api/api-types.ts';
 import { type AskedForm, formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
@@ -79,9 +79,8 @@ export function endingRoutes<Type extends Entry['type']>(
       async send(ctx, field) {
         const found = await find(ctx, kit);
         const { id, key } = found.entry;
-        const fault = { pointer: '/typed', code: 'not-the-key', detail: 'is not the key' };
         if (mustTypeKey(found.entry, act) && field('typed') !== key)
-          throw new ApiFailure(422, { errors: [fault] });
+          throw fieldFailure('typed', 'not-the-key');
         const { vid } = await findEnding(ctx, found, status);
         await end(kit.api(ctx), { id, vid, ifMatch: field('etag') || undefined });
         return act === 'delete' ? kit.path : found.href;

@@ -64,9 +64,7 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit, { words, types }: Listed
     }),
     {
       label: reader.t(`${words}.languages`),
-      cell: ({ availableLanguages: languages }) => ({
-        text: languages.map(reader.languageName).join(', ') || '–',
-      }),
+      cell: ({ availableLanguages }) => ({ text: reader.languageNames(availableLanguages) }),
       csv: ({ availableLanguages }) => availableLanguages.join(' '),
     },
     time(`${words}.changed`, ({ modificationDate }) => modificationDate),

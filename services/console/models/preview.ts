@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FilterSpec, withQuery } from '../pages/filters.ts';
-import type { PostedForm } from '../pages/form.ts';
+import { type Choice, languageChoices, type PostedForm, wordChoices } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import type { Entry } from './read-model.ts';
 
@@ -26,7 +26,7 @@ export function previewView(ctx: Context, kit: RoomKit, { path, url, version, or
     name: 'language',
     kind: 'choice',
     label: t('preview.language'),
-    options: availableLanguages.map((each) => [each, reader.languageName(each)] as const),
+    options: languageChoices(reader, availableLanguages),
   };
   const orientations: FilterSpec = {
     name: 'orientation',
@@ -56,12 +56,12 @@ function withChosen<Field extends { options: { value: string }[] }>(field: Field
  * The choices that are carried out by the style sheet alone: width and colours. @param typed those of an
  * editor, which are shown again.
  */
-export function previewLooks({ t }: ConsoleReader, typed: PostedForm = {}) {
-  const group = (name: string, label: string, values: readonly [string, string]) =>
-    radios({ name, label, options: values.map((each) => [each, t(`preview.${each}`)]) }, typed);
+export function previewLooks(reader: ConsoleReader, typed: PostedForm = {}) {
+  const group = (name: string, label: string, codes: readonly string[]) =>
+    radios({ name, label, options: wordChoices(reader, 'preview', codes) }, typed);
   return [
-    group('preview-width', t('preview.width'), ['wide', 'narrow']),
-    group('preview-colors', t('preview.colors'), ['light', 'dark']),
+    group('preview-width', reader.t('preview.width'), ['wide', 'narrow']),
+    group('preview-colors', reader.t('preview.colors'), ['light', 'dark']),
   ];
 }
 
@@ -71,12 +71,13 @@ export function orientationLook(reader: ConsoleReader, typed: PostedForm) {
   return radios({ name: 'orientation', label, options: orientationsOf(reader) }, typed);
 }
 
-function orientationsOf({ t }: ConsoleReader) {
-  return ['VERTICAL', 'HORIZONTAL'].map((each) => [each, t(`orientation.${each}`)] as const);
+/** The orientations of a form. */
+export function orientationsOf(reader: ConsoleReader): Choice[] {
+  return wordChoices(reader, 'orientation', ['VERTICAL', 'HORIZONTAL']);
 }
 
 function radios(
-  { name, label, options }: { name: string; label: string; options: (readonly [string, string])[] },
+  { name, label, options }: { name: string; label: string; options: Choice[] },
   typed: PostedForm,
 ) {
   const chosen = typed[name]?.[0] ?? options[0]?.[0];

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { ApiClient } from '../api/api-client.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { Schemas } from '../api/api-types.ts';
+import type { Choice } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
 
 export type Entry = Schemas['Entry'];
@@ -18,6 +19,21 @@ export interface FoundModel<Type extends Entry['type'] = Entry['type']> {
 export interface FoundVersion {
   version: Version;
   etag?: string;
+}
+
+/** The path of the page of an element. */
+export function elementPath(key: string): string {
+  return `/console/elements/${encodeURIComponent(key)}`;
+}
+
+/** The path of the page of a form. */
+export function formPath(key: string): string {
+  return `/console/forms/${encodeURIComponent(key)}`;
+}
+
+/** Options for entries. */
+export function entryChoices(entries: readonly Pick<Entry, 'key' | 'name'>[]): Choice[] {
+  return entries.map(({ key, name }) => [key, name]);
 }
 
 /** The path of the page of an entry. */

@@ -1,6 +1,6 @@
 import type { ConsoleReader } from './console-reader.ts';
 import { stateMark } from './states.ts';
-import type { CellView, Column } from './table.ts';
+import { type CellView, type Column, type TableView, tableView } from './table.ts';
 
 /**
  * Columns of lists of `Row`. `label` is the key of a message; a value that is absent is shown as a dash and
@@ -56,6 +56,18 @@ export function columnsFor<Row>(reader: ConsoleReader) {
         csv: value,
       }),
   };
+}
+
+/** What columns of `Row` are made with. */
+export type Columns<Row> = ReturnType<typeof columnsFor<Row>>;
+
+/** A table of one page, without filters. @param caption key of a message. */
+export function shortTable<Row>(
+  reader: ConsoleReader,
+  caption: string,
+  { rows, columns }: { rows: readonly Row[]; columns(make: Columns<Row>): readonly Column<Row>[] },
+): TableView {
+  return tableView(reader, { caption: reader.t(caption), rows, columns: columns(columnsFor<Row>(reader)) });
 }
 
 /** @param never what is shown without a time. */

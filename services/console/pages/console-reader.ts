@@ -16,6 +16,8 @@ export interface ConsoleReader extends Reader {
   percent(share: number): string;
   /** @param time RFC 3339, or epoch milliseconds. */
   time(time: string | number): PrintedTime;
+  /** The names of languages, as a list; a dash without any. */
+  languageNames(tags: readonly string[]): string;
   /** A day without a time, such as `2025-05-03`. */
   day(date: string): PrintedTime;
 }
@@ -34,6 +36,7 @@ export function consoleReader(reader: Reader, timeZone: string, locale: string):
     ...reader,
     number: (value) => numbers.format(value),
     percent: (share) => shares.format(share),
+    languageNames: (tags) => reader.list(tags.map(reader.languageName)) || '–',
     time(time) {
       const iso = new Date(time).toISOString();
       return { iso, text: reader.dateTime(iso), short: minutes.format(new Date(iso)) };

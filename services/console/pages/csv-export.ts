@@ -21,8 +21,7 @@ export async function sendCsv<Row>(
 ): Promise<void> {
   const exported = columns.filter(({ csv }) => csv);
   const first = await read(undefined);
-  ctx.type = 'text/csv; charset=utf-8';
-  ctx.set('Content-Disposition', `attachment; filename="${name}.csv"`);
+  ctx.attachment(`${name}.csv`);
   ctx.body = Readable.from(lines());
 
   async function* lines() {

@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { ConsoleReader } from './console-reader.ts';
+import { type Choice, wordChoices } from './form.ts';
 
 /** A filter of a list: a parameter of the page's URL. */
 export type FilterSpec =
@@ -10,7 +11,7 @@ export type FilterSpec =
       name: string;
       kind: 'choice';
       label: string;
-      options: readonly (readonly [value: string, label: string])[];
+      options: readonly Choice[];
     };
 
 /** A filter as the mixin `+filters` prints it. */
@@ -92,10 +93,7 @@ function isDay(text: string): boolean {
 
 /** Options of a choice for a group of words, such as the states of a transaction, after "All". */
 export function choicesOf(reader: ConsoleReader, group: string, codes: readonly string[]) {
-  return [
-    ['', reader.t('filter.all')] as const,
-    ...codes.map((code) => [code, reader.word(group, code)] as const),
-  ];
+  return [['', reader.t('filter.all')] as const, ...wordChoices(reader, group, codes)];
 }
 
 /** A filter by the codes of a group of words. @param label key of a message. */

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ApiReply, CallInput, OperationId, ResultOf } from '../api/api-types.ts';
 import type { ConsoleReader } from './console-reader.ts';
-import type { FieldSpec, FormInput, PostedForm } from './form.ts';
+import { type FieldSpec, type FormInput, type PostedForm, type ReadField, readerOf } from './form.ts';
 import type { RoomKit } from './kit.ts';
 
 /** What the page of a form shows. The form is posted to the path of its page. */
@@ -26,9 +26,6 @@ export interface AskedForm extends Partial<Pick<FormInput, 'submit' | 'cancelUrl
   /** Further values that the template prints. */
   locals?: Readonly<Record<string, unknown>>;
 }
-
-/** The first value of a posted field, without space around it; empty without the field. */
-export type ReadField = (name: string) => string;
 
 /** A form on a page of its own. */
 export interface FormPage<Made> {
@@ -161,8 +158,7 @@ function withoutSecrets(posted: PostedForm, secret: readonly string[]): PostedFo
 
 /** Reads the fields of the posted form. */
 export function fieldReader(ctx: Context, kit: RoomKit): ReadField {
-  const posted = kit.posted(ctx);
-  return (name) => posted[name]?.[0]?.trim() ?? '';
+  return readerOf(kit.posted(ctx));
 }
 
 /** A handler that shows the page of a form again, with the failure, if the API refuses what was sent. */

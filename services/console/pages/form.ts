@@ -24,7 +24,7 @@ export interface FieldSpec {
   /** Needed later, for example at the activation of a draft: neither demanded now nor marked as optional. */
   isNeeded?: boolean;
   /** Of select, radios and checks. */
-  options?: readonly (readonly [value: string, label: string])[];
+  options?: readonly Choice[];
   /** JSON pointer of the member of the API's body that the field fills. */
   pointer?: string;
   maxLength?: number;
@@ -104,6 +104,34 @@ export function fieldsFor({ t, has }: ConsoleReader, prefix: string) {
     const hint = `${prefix}.${word}Hint`;
     return { name, label, ...(has(hint) && { hint: t(hint) }), ...rest };
   };
+}
+
+/** An option of a choice. */
+export type Choice = readonly [value: string, label: string];
+
+/** Options for codes of the API. @param group of their words. */
+export function wordChoices(
+  reader: Pick<ConsoleReader, 'word'>,
+  group: string,
+  codes: readonly string[],
+): Choice[] {
+  return codes.map((code) => [code, reader.word(group, code)]);
+}
+
+/** Options for languages. */
+export function languageChoices(
+  { languageName }: Pick<ConsoleReader, 'languageName'>,
+  tags: readonly string[],
+): Choice[] {
+  return tags.map((tag) => [tag, languageName(tag)]);
+}
+
+/** The first value of a posted field, without space around it; empty without the field. */
+export type ReadField = (name: string) => string;
+
+/** Reads the fields of a posted form. */
+export function readerOf(posted: PostedForm): ReadField {
+  return (name) => posted[name]?.[0]?.trim() ?? '';
 }
 
 /** Keys that were typed into one field, separated by spaces or commas. */

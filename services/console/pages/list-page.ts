@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ApiReply, OperationId, ResultOf } from '../api/api-types.ts';
 import { type Act, actLinks } from './acts.ts';
+import { type Columns, columnsFor } from './columns.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type ReadRows, sendCsv } from './csv-export.ts';
 import type { Filters } from './filters.ts';
@@ -46,7 +47,7 @@ interface PlainList<Id extends OperationId> {
   operation: Id;
   /** Prefix of its messages: `title`, `empty`, `text` if it exists, and `new`; also names the CSV file. */
   words: string;
-  columns(reader: ConsoleReader, path: string): readonly Column<RowOf<Id>>[];
+  columns(make: Columns<RowOf<Id>>, reader: ConsoleReader): readonly Column<RowOf<Id>>[];
   /** The operation of the form at `<path>/new`. */
   creates?: OperationId;
   /** Other pages that the list leads to, as far as the person may open them. */
@@ -71,7 +72,7 @@ export async function sendPlainList<Id extends OperationId>(
     view: 'plain-list',
     title: reader.t(`${words}.title`),
     path,
-    columns: columns(reader, path),
+    columns: columns(columnsFor<RowOf<Id>>(reader), reader),
     read: (cursor) => rowsOf(kit.api(ctx).call(operation, { query: { cursor } as never }) as never),
     csv: words,
     locals: {

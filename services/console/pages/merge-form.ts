@@ -39,7 +39,7 @@ export function mergedView(
       name: `${prefix}${name}`,
       values: theirs,
       label,
-      text: words.join(', '),
+      text: reader.list(words),
       op: `take:${name}`,
       act: `${reader.t('merge.take')}: ${label}`,
     };

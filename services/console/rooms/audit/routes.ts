@@ -57,7 +57,7 @@ export const audit: Room = {
     router.get('/checkpoint/export', async (ctx) => {
       const checkpoint = await readNewestCheckpoint(kit.api(ctx));
       if (!checkpoint) throw new ApiFailure(404, {});
-      ctx.set('Content-Disposition', 'attachment; filename="checkpoint.json"');
+      ctx.attachment('checkpoint.json');
       ctx.body = checkpoint;
     });
 

@@ -1,9 +1,8 @@
 import type { Context } from 'koa';
 import type { FoundElement } from '../../models/read-model.ts';
-import { columnsFor } from '../../pages/columns.ts';
+import { shortTable } from '../../pages/columns.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { tableView } from '../../pages/table.ts';
 import { readDays } from '../home/read-stats.ts';
 
 const days = 90;
@@ -29,16 +28,14 @@ export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, ty
     count: subjects,
   });
   const accept = stats && subjects > 0 ? reader.t('answers.accept', { count: accepted }) : '';
-  const { number } = columnsFor<(typeof counted)[number]>(reader);
   return {
     valid: `${people} ${accept}`.trim(),
     sentence:
       stats && reader.t('answers.period', { count: whole, share: reader.percent(part / Math.max(1, whole)) }),
     plot: whole > 0 ? dayPlot(reader, counted) : null,
-    table: tableView(reader, {
-      caption: reader.t('answers.title'),
+    table: shortTable(reader, 'answers.title', {
       rows: counted.filter((day) => day.whole > 0).toReversed(),
-      columns: [
+      columns: ({ number }) => [
         { label: reader.t('answers.day'), cell: ({ date }) => ({ time: reader.day(date) }) },
         number('answers.accepted', ({ part }) => part),
         number('answers.refused', ({ whole: all, part }) => all - part),

@@ -17,9 +17,7 @@ export function compareContents(
   const { t, languageName } = reader;
   const languages = [...new Set([...Object.keys(after.data), ...Object.keys(before?.data ?? {})])];
   const languagesOf = (version: Version | undefined) =>
-    Object.keys(version?.data ?? {})
-      .map(languageName)
-      .join(', ');
+    version ? reader.languageNames(Object.keys(version.data)) : '';
   const textIn = (version: Version | undefined, language: string, field: ContentField) =>
     version ? textOf(reader, field, (version.data as Content['data'])[language]) : '';
   const found = contentFields[type].flatMap((field) => {
@@ -44,5 +42,5 @@ export function compareContents(
 function textOf(reader: ConsoleReader, field: ContentField, members: Content['data'][string] | undefined) {
   const values = shownValues(members, field);
   if (field.kind === 'check') return reader.t(values[0] === 'yes' ? 'elements.yes' : 'elements.no');
-  return values.map((value) => (field.options ? reader.word('option', value) : value)).join(', ');
+  return reader.list(values.map((value) => (field.options ? reader.word('option', value) : value)));
 }

@@ -1,7 +1,13 @@
 import type { Context } from 'koa';
 import type { Activation, ActivationText } from '../../models/activation.ts';
 import type { EndingText } from '../../models/endings.ts';
-import { type ElementType, type FoundElement, isQuestion, listEntries } from '../../models/read-model.ts';
+import {
+  type ElementType,
+  type FoundElement,
+  formPath,
+  isQuestion,
+  listEntries,
+} from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
 /** What the activation of an element means for the people who have answered it. */
@@ -64,10 +70,7 @@ export async function describeEnding(
 /** The ACTIVE forms that show the element: the next transaction with one of them has the new version. */
 async function readForms(ctx: Context, kit: RoomKit, key: string) {
   const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: key, statuses: 'ACTIVE' });
-  return forms.map(({ name, key: form }) => ({
-    text: name,
-    href: `/console/forms/${encodeURIComponent(form)}`,
-  }));
+  return forms.map((form) => ({ text: form.name, href: formPath(form.key) }));
 }
 
 /** People whose newest answer to the element is valid. */

@@ -6,16 +6,16 @@ import {
   type Entry,
   type FoundElement,
   findElement,
+  formPath,
   hasVersion,
   isQuestion,
   listEntries,
   newestVersion,
 } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
-import { columnsFor } from '../../pages/columns.ts';
+import { shortTable } from '../../pages/columns.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
-import { tableView } from '../../pages/table.ts';
 import { readAnswers } from './answers.ts';
 import { hasOrientation } from './preview.ts';
 
@@ -55,14 +55,13 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
 async function readUses(ctx: Context, kit: RoomKit, { key }: Entry) {
   const reader = kit.reader(ctx);
   const rows = await listEntries(kit.api(ctx), { types: 'layout', uses: key });
-  const { text, state } = columnsFor<Entry>(reader);
-  const columns = [
-    text('elements.form', ({ name }) => name, {
-      href: (form) => `/console/forms/${encodeURIComponent(form.key)}`,
-    }),
-    state('elements.status', 'entryStatus', ({ status }) => status),
-  ];
-  return tableView(reader, { caption: reader.t('elements.uses'), rows, columns });
+  return shortTable(reader, 'elements.uses', {
+    rows,
+    columns: ({ text, state }) => [
+      text('elements.form', ({ name }) => name, { href: ({ key: form }) => formPath(form) }),
+      state('elements.status', 'entryStatus', ({ status }) => status),
+    ],
+  });
 }
 
 /** What can be done with the element; the first is the next step. */

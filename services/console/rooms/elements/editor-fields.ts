@@ -1,7 +1,7 @@
 import { linkPlaceholder } from '#lib/contracts/rich-text.ts';
 import type { ElementType } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec } from '../../pages/form.ts';
+import { type FieldSpec, wordChoices } from '../../pages/form.ts';
 import { type ContentField, contentFields } from './content-fields.ts';
 import { inputName } from './content-values.ts';
 
@@ -40,7 +40,7 @@ function fieldOf(
     ...(isList && {
       options: [
         ...(kind === 'select' && !isRequired ? [['', '–'] as const] : []),
-        ...options.map((code) => [code, reader.word('option', code)] as const),
+        ...wordChoices(reader, 'option', options),
       ],
     }),
     ...(path === 'css.own' && { isCode: true }),

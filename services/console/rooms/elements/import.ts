@@ -1,5 +1,5 @@
 import type Router from '@koa/router';
-import { ApiFailure } from '../../api/api-failure.ts';
+import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { actPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -38,7 +38,7 @@ function readExport(text: string, key: string): never {
     if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new Error('no object');
     return { ...read, ...(key && { key }) } as never;
   } catch {
-    throw new ApiFailure(422, { errors: [{ pointer: '/export', code: 'not-json', detail: 'is not JSON' }] });
+    throw fieldFailure('export', 'not-json');
   }
 }
 

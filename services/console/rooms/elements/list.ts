@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { modelListRoute } from '../../models/list.ts';
 import { type ElementType, elementTypes, hrefOf } from '../../models/read-model.ts';
-import { fieldsFor } from '../../pages/form.ts';
+import { fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
@@ -19,15 +19,14 @@ export function listRoutes(router: Router, kit: RoomKit): void {
       const field = fieldsFor(reader, 'elements');
       const languages = await readLanguages(ctx, kit);
       const asked = [ctx.query.type].flat()[0] as ElementType;
-      const types = elementTypes.map((type) => [type, reader.t(`elements.typeText.${type}`)] as const);
-      const tags = languages.map((each) => [each, reader.languageName(each)] as const);
+      const types = wordChoices(reader, 'elements.typeText', elementTypes);
       return {
         title: reader.t('elements.new'),
         submit: reader.t('elements.create'),
         fields: [
           field('type', { kind: 'radios', isRequired: true, options: types }),
           field('name', { isRequired: true, maxLength: 255 }),
-          field('languages', { kind: 'checks', options: tags }),
+          field('languages', { kind: 'checks', options: languageChoices(reader, languages) }),
           field('key', { maxLength: 255, isCode: true }),
         ],
         values: {

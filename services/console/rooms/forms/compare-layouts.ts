@@ -26,7 +26,7 @@ export function compareLayouts(
       t(values.switches?.includes(name) ? 'switch.on' : 'switch.off'),
     );
   compare(t('designer.defaultLanguage'), ({ defaultLanguage }) => reader.languageName(defaultLanguage));
-  compare(t('designer.languages'), ({ languages }) => languages.map(reader.languageName).join(', '));
+  compare(t('designer.languages'), ({ languages }) => reader.languageNames(languages));
   for (const language of new Set([...(before?.languages ?? []), ...after.languages]))
     for (const name of textNames)
       compare(`${t(`text.${name}`)} (${reader.languageName(language)})`, ({ one }) =>

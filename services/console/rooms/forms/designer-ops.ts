@@ -1,5 +1,5 @@
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
-import type { PostedForm } from '../../pages/form.ts';
+import { type PostedForm, readerOf } from '../../pages/form.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { arrangeRows, type RowFocus } from '../../pages/rows.ts';
 import type { Layout } from './layout-values.ts';
@@ -38,7 +38,7 @@ export function applyOp(layout: Layout, op: string, posted: PostedForm): Changed
     case 'add':
       return add(layout, given);
     case 'addLanguage':
-      return addLanguage(layout, posted.newLanguage?.[0]?.trim() ?? '');
+      return addLanguage(layout, readerOf(posted)('newLanguage'));
     case 'removeLanguage':
       return removeLanguage(layout, given);
     case 'search':

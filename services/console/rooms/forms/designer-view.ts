@@ -1,8 +1,10 @@
 import type { Context } from 'koa';
 import type { DraftEdit } from '../../models/editor.ts';
+import { orientationsOf } from '../../models/preview.ts';
 import type { FoundForm } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { FieldSpec } from '../../pages/form.ts';
+import { type Choice, type FieldSpec, languageChoices, wordChoices } from '../../pages/form.ts';
+import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { mergedView } from '../../pages/merge-form.ts';
 import { rowButtons } from '../../pages/rows.ts';
@@ -22,7 +24,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const layout = layoutIn(shown);
   const { languages, one } = layout;
   const focusedRow = focus && 'row' in focus ? focus : undefined;
-  const word = kit.posted(ctx).word?.[0]?.trim() ?? '';
+  const word = fieldReader(ctx, kit)('word');
   const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
   const [known, found, information, themes, mails, faults] = await Promise.all([
     readNamed(ctx, kit, [...new Set([...layout.elements, ...offered])]),
@@ -56,7 +58,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
         name: 'defaultLanguage',
         label: t('designer.defaultLanguage'),
         kind: 'select',
-        options: languages.map((each) => [each, reader.languageName(each)] as const),
+        options: languageChoices(reader, languages),
       },
       ...languages.flatMap((language) => textFields(reader, language)),
       {
@@ -105,7 +107,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   };
 }
 
-type Options = readonly (readonly [string, string])[];
+type Options = readonly Choice[];
 
 function choice(name: string, label: string, none: string, options: Options): FieldSpec {
   return { name, label, kind: 'select', options: [['', none], ...options] };
@@ -116,20 +118,21 @@ function withNamed(options: Options, named: string): Options {
   return named === '' || options.some(([key]) => key === named) ? options : [...options, [named, named]];
 }
 
-function optionFields({ t }: ConsoleReader): FieldSpec[] {
+function optionFields(reader: ConsoleReader): FieldSpec[] {
+  const { t } = reader;
   return [
     {
       name: 'orientation',
       label: t('designer.orientation'),
       kind: 'radios',
       isRequired: true,
-      options: ['VERTICAL', 'HORIZONTAL'].map((each) => [each, t(`orientation.${each}`)] as const),
+      options: orientationsOf(reader),
     },
     {
       name: 'switches',
       label: t('designer.switches'),
       kind: 'checks',
-      options: switchNames.map((name) => [name, t(`switch.${name}`)] as const),
+      options: wordChoices(reader, 'switch', switchNames),
     },
   ];
 }

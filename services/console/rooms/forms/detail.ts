@@ -3,11 +3,10 @@ import type { Context } from 'koa';
 import { endsOf, entryFacts, versionTable } from '../../models/detail.ts';
 import { type FoundForm, findForm, findVersion, hasVersion } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
-import { columnsFor } from '../../pages/columns.ts';
+import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { tableView } from '../../pages/table.ts';
 import { type ElementView, readNamed } from './elements.ts';
 import { layoutOf } from './layout-values.ts';
 
@@ -46,12 +45,13 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
 }
 
 function elementTable(reader: ConsoleReader, rows: readonly ElementView[]) {
-  const { text, code } = columnsFor<ElementView>(reader);
-  const columns = [
-    text('element.name', ({ name }) => name, { href: ({ href }) => href, note: ({ problem }) => problem }),
-    text('element.type', ({ type }) => type),
-    code('element.reference', ({ reference }) => reference),
-    text('element.owner', ({ owner }) => owner ?? reader.t('element.own')),
-  ];
-  return tableView(reader, { caption: reader.t('designer.elements'), rows, columns });
+  return shortTable(reader, 'designer.elements', {
+    rows,
+    columns: ({ text, code }) => [
+      text('element.name', ({ name }) => name, { href: ({ href }) => href, note: ({ problem }) => problem }),
+      text('element.type', ({ type }) => type),
+      code('element.reference', ({ reference }) => reference),
+      text('element.owner', ({ owner }) => owner ?? reader.t('element.own')),
+    ],
+  });
 }

@@ -1,6 +1,12 @@
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
-import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
+import {
+  type Entry,
+  elementPath,
+  entryChoices,
+  listEntries,
+  questionTypes,
+} from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
@@ -78,7 +84,7 @@ export async function searchElements(
 /** ACTIVE entries that a form may name beside its elements, as options of a choice. */
 export async function readChoices(ctx: Context, kit: RoomKit, type: 'information' | 'theme' | 'email') {
   const entries = await listEntries(kit.api(ctx), { types: type, statuses: 'ACTIVE' });
-  return entries.map(({ key, name }) => [key, name] as const);
+  return entryChoices(entries);
 }
 
 async function listPeers(ctx: Context, kit: RoomKit): Promise<PeerModels['values']> {
@@ -91,7 +97,7 @@ function ownView(reader: ConsoleReader, { key, name, type, status }: Entry): Ele
     reference: key,
     name,
     type: reader.word('elementType', type),
-    href: `/console/elements/${encodeURIComponent(key)}`,
+    href: elementPath(key),
     ...(status !== 'ACTIVE' && { problem: reader.t('element.notActive') }),
   };
 }

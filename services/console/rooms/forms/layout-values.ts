@@ -1,5 +1,5 @@
 import type { Content } from '../../models/editor.ts';
-import type { PostedForm } from '../../pages/form.ts';
+import { type PostedForm, readerOf } from '../../pages/form.ts';
 import type { Edited, MergeRules } from '../../pages/merge.ts';
 
 /** Texts of a layout, which differ between its languages: the inputs are called `<name>-<language>`. */
@@ -35,7 +35,7 @@ export interface Layout extends Edited {
 export function layoutIn({ languages, values }: Edited): Layout {
   // A form without a language is not one of ours, and is read as one without texts.
   const tags = languages.length > 0 ? languages : ['en'];
-  const one = (name: string) => values[name]?.[0]?.trim() ?? '';
+  const one = readerOf(values);
   const texts = tags.flatMap((tag) => textNames.map((name) => `${name}-${tag}`));
   const defaultLanguage = one('defaultLanguage') || (tags[0] ?? 'en');
   const elements = values.elements ?? [];

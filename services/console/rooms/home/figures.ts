@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/api-types.ts';
+import { elementPath } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
@@ -25,11 +26,7 @@ export function dayColumns(reader: ConsoleReader): Column<DayCount>[] {
 export function elementColumn(reader: ConsoleReader): Column<{ key: string; name: string }> {
   return {
     label: reader.t('home.element'),
-    cell: ({ key, name }) => ({
-      text: name,
-      href: `/console/elements/${encodeURIComponent(key)}`,
-      note: key,
-    }),
+    cell: ({ key, name }) => ({ text: name, href: elementPath(key), note: key }),
     csv: ({ key }) => key,
   };
 }

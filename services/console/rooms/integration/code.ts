@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../../api/api-failure.ts';
-import { listEntries } from '../../models/read-model.ts';
+import { entryChoices, formPath, listEntries } from '../../models/read-model.ts';
+import { wordChoices } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { writeSnippets } from './snippets.ts';
 
@@ -17,14 +18,14 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
         name: 'form',
         kind: 'choice',
         label: reader.t('code.form'),
-        options: layouts.map(({ key, name }) => [key, name] as const),
+        options: entryChoices(layouts),
       },
       { name: 'language', kind: 'text', label: reader.t('code.language') },
       {
         name: 'place',
         kind: 'choice',
         label: reader.t('code.place'),
-        options: placesOfCode.map((place) => [place, reader.t(`code.${place}`)] as const),
+        options: wordChoices(reader, 'code', placesOfCode),
       },
     ]);
     const { form = layouts[0]?.key, language = '', place = 'curl' } = filters.values;
@@ -34,7 +35,7 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
       filters,
       path,
       formsUrl: '/console/forms',
-      formUrl: form && `/console/forms/${encodeURIComponent(form)}`,
+      formUrl: form && formPath(form),
       snippets: form ? writeSnippets({ baseUrl: kit.baseUrl, layout: form, language, place }) : [],
     });
   });

@@ -1,12 +1,9 @@
 import type Router from '@koa/router';
 import type { Schemas } from '../../api/api-types.ts';
-import { columnsFor } from '../../pages/columns.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { fieldsFor, keysIn } from '../../pages/form.ts';
+import { fieldsFor, keysIn, wordChoices } from '../../pages/form.ts';
 import { actPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute, rowOfPath } from '../../pages/list-page.ts';
-import type { Column } from '../../pages/table.ts';
 
 /** API keys: list, generate, revoke. */
 export function keyRoutes(router: Router, kit: RoomKit): void {
@@ -16,7 +13,13 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     path: '/security',
     operation: 'listKeys',
     words: 'keys',
-    columns: columnsOf,
+    columns: ({ text, word, time, link }, reader) => [
+      text('keys.name', ({ name }) => name),
+      word('keys.scope', 'keys.scopeName', ({ scope }) => scope),
+      time('keys.created', ({ creationDate }) => creationDate),
+      time('keys.used', ({ lastAccessDate }) => lastAccessDate, reader.t('keys.never')),
+      link('keys.act', 'keys.revoke', ({ id }) => `${path}/${id}/revoke`),
+    ],
     creates: 'createKey',
   });
 
@@ -28,9 +31,7 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     ask(_, reader) {
       const { t } = reader;
       const field = fieldsFor(reader, 'keys');
-      const scopes = ['OWNER', 'DECISION', 'PEER'].map(
-        (each) => [each, t(`keys.scopeText.${each}`)] as const,
-      );
+      const scopes = wordChoices(reader, 'keys.scopeText', ['OWNER', 'DECISION', 'PEER']);
       return {
         title: t('keys.new'),
         submit: t('keys.generate'),
@@ -74,17 +75,6 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     },
     done: (ctx) => kit.open(ctx, path, 'keyRevoked'),
   });
-}
-
-function columnsOf(reader: ConsoleReader, path: string): Column<Schemas['Key']>[] {
-  const { text, word, time, link } = columnsFor<Schemas['Key']>(reader);
-  return [
-    text('keys.name', ({ name }) => name),
-    word('keys.scope', 'keys.scopeName', ({ scope }) => scope),
-    time('keys.created', ({ creationDate }) => creationDate),
-    time('keys.used', ({ lastAccessDate }) => lastAccessDate, reader.t('keys.never')),
-    link('keys.act', 'keys.revoke', ({ id }) => `${path}/${id}/revoke`),
-  ];
 }
 
 /** A first call with the key. */

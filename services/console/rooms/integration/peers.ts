@@ -1,31 +1,34 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
+import { type ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { listEntries } from '../../models/read-model.ts';
-import { columnsFor, factsView, timeCell } from '../../pages/columns.ts';
+import { formPath, listEntries } from '../../models/read-model.ts';
+import { factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { actPage, buttonAct, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
-import type { Column } from '../../pages/table.ts';
 
 type Peer = Schemas['Peer'];
 
 /** Peers: list, pair, confirm new keys, change the prefix, end the pairing. */
 export function peerRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/peers`;
-  const paramsOf = (ctx: Context) => ({ params: { id: String(ctx.params.id) } });
-  const urlOf = (ctx: Context) => `${path}/${String(ctx.params.id)}`;
-  const readPeer = async (ctx: Context) => (await kit.api(ctx).call('getPeer', paramsOf(ctx))).body;
+  const readPeer = async (ctx: Context) => (await kit.api(ctx).call('getPeer', { params: ctx.params })).body;
 
   listRoute(router, kit, {
     path: '/peers',
     operation: 'listPeers',
     words: 'peers',
-    columns: columnsOf,
+    columns: ({ text, code, state, time, number }, reader) => [
+      text('peers.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
+      code('peers.url', ({ url }) => url),
+      state('peers.state', 'peerState', (peer) => peer.state),
+      time('peers.contact', ({ lastContactDate }) => lastContactDate, reader.t('peers.never')),
+      number('peers.backlog', ({ backlog }) => backlog),
+    ],
     creates: 'createPeer',
     links: [{ href: `${kit.path}/security/new`, word: 'peers.makeKey', operation: 'createKey' }],
   });
@@ -58,7 +61,7 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     const { t } = reader;
     const peer = await readPeer(ctx);
     const { body: own } = await kit.api(ctx).call('getInstance');
-    const href = urlOf(ctx);
+    const href = ctx.path;
     const field = fieldsFor(reader, 'peers');
     const announced = peer.announcedThumbprints ?? [];
     const locals = {
@@ -103,8 +106,8 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       const field = fieldReader(ctx, kit);
       const erasure = field('erasure') === 'FOLLOW' ? ('FOLLOW' as const) : ('ASK' as const);
       const body = { subjectPrefix: field('subjectPrefix'), erasure };
-      await kit.api(ctx).call('updatePeer', { ...paramsOf(ctx), body });
-      kit.open(ctx, urlOf(ctx), 'peerChanged');
+      await kit.api(ctx).call('updatePeer', { params: ctx.params, body });
+      kit.open(ctx, ctx.path, 'peerChanged');
     }),
   );
   buttonAct(router, kit, {
@@ -126,29 +129,17 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       return {
         name,
         effects: [t('peers.endBacklog', { count: backlog }), t('peers.endForms', { count: forms.length })],
-        links: forms.map((form) => ({ text: form.name, href: `/console/forms/${form.key}` })),
+        links: forms.map((form) => ({ text: form.name, href: formPath(form.key) })),
         fields: [{ name: 'host', label: t('peers.typeHost', { host }), isRequired: true, isCode: true }],
       };
     },
     async send(ctx, field) {
       const { url } = await readPeer(ctx);
-      const fault = { pointer: '/host', code: 'host', detail: '' };
-      if (field('host') !== new URL(url).host) throw new ApiFailure(422, { errors: [fault] });
-      await kit.api(ctx).call('deletePeer', paramsOf(ctx));
+      if (field('host') !== new URL(url).host) throw fieldFailure('host', 'host');
+      await kit.api(ctx).call('deletePeer', { params: ctx.params });
     },
     done: (ctx) => kit.open(ctx, path, 'peerEnded'),
   });
-}
-
-function columnsOf(reader: ConsoleReader, path: string): Column<Peer>[] {
-  const { text, code, state, time, number } = columnsFor<Peer>(reader);
-  return [
-    text('peers.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
-    code('peers.url', ({ url }) => url),
-    state('peers.state', 'peerState', (peer) => peer.state),
-    time('peers.contact', ({ lastContactDate }) => lastContactDate, reader.t('peers.never')),
-    number('peers.backlog', ({ backlog }) => backlog),
-  ];
 }
 
 function factsOf(reader: ConsoleReader, peer: Peer) {

@@ -2,7 +2,14 @@ import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type FieldSpec, fieldsFor, keysIn, type PostedForm } from '../../pages/form.ts';
+import {
+  type FieldSpec,
+  fieldsFor,
+  keysIn,
+  type PostedForm,
+  readerOf,
+  wordChoices,
+} from '../../pages/form.ts';
 import { stateMark } from '../../pages/states.ts';
 
 type Webhook = Schemas['Webhook'];
@@ -10,9 +17,7 @@ type Webhook = Schemas['Webhook'];
 /** The fields of a webhook that people set. */
 export function fieldsOf(reader: ConsoleReader): FieldSpec[] {
   const field = fieldsFor(reader, 'webhooks');
-  const actions = subscribableActions.map(
-    (action) => [action, reader.word('webhookAction', action)] as const,
-  );
+  const actions = wordChoices(reader, 'webhookAction', subscribableActions);
   return [
     field('name', { maxLength: 255 }),
     field('targetUrl', { word: 'url', kind: 'url', isRequired: true, maxLength: 2048 }),
@@ -32,7 +37,7 @@ export function valuesOf(webhook: Webhook) {
 
 /** The body of the API for a posted form. */
 export function readWebhook(posted: PostedForm) {
-  const one = (name: string) => posted[name]?.[0]?.trim() ?? '';
+  const one = readerOf(posted);
   return {
     ...(one('name') && { name: one('name') }),
     targetUrl: one('targetUrl'),

@@ -1,29 +1,32 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { Schemas } from '../../api/api-types.ts';
 import { actLinks } from '../../pages/acts.ts';
-import { columnsFor } from '../../pages/columns.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
 import { actPage, buttonAct } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
-import type { Column } from '../../pages/table.ts';
 import { deliveryList, deliveryRoutes, readDeliveries } from './webhook-deliveries.ts';
 import { factsOf, fieldsOf, markOf, readWebhook, valuesOf } from './webhook-form.ts';
 
 /** Webhooks: list, create, change, renew the secret, resume, test, delete. */
 export function webhookRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/webhooks`;
-  const urlOf = (ctx: Context) => `${path}/${String(ctx.params.id)}`;
-  const find = async (ctx: Context) =>
-    (await kit.api(ctx).call('getWebhook', { params: { id: String(ctx.params.id) } })).body;
+  const find = async (ctx: Context) => (await kit.api(ctx).call('getWebhook', { params: ctx.params })).body;
 
   listRoute(router, kit, {
     path: '/webhooks',
     operation: 'listWebhooks',
     words: 'webhooks',
-    columns: columnsOf,
+    columns: ({ text, code, time }, reader) => [
+      text('webhooks.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
+      code('webhooks.url', ({ targetUrl }) => targetUrl),
+      {
+        label: reader.t('webhooks.state'),
+        cell: (webhook) => ({ state: markOf(reader, webhook) }),
+        csv: ({ state, failingSince }) => (failingSince && state === 'ACTIVE' ? 'FAILING' : state),
+      },
+      time('webhooks.failingSince', ({ failingSince }) => failingSince),
+    ],
     creates: 'createWebhook',
   });
 
@@ -55,7 +58,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
 
   router.get('/webhooks/:id', async (ctx) => {
     const reader = kit.reader(ctx);
-    const href = urlOf(ctx);
+    const href = ctx.path;
     if (ctx.query.format === 'csv') {
       const { columns, read } = deliveryList(ctx, kit, href);
       return sendCsv(ctx, 'deliveries', columns, read);
@@ -99,7 +102,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     operation: 'renewWebhookSecret',
     words: 'webhooks.renew',
     ask: async (ctx) => ({ name: (await find(ctx)).name }),
-    done: (ctx, { body }) => showSecret(ctx, body.secret, urlOf(ctx), 'webhooks.renewed'),
+    done: (ctx, { body }) => showSecret(ctx, body.secret, `${path}/${ctx.params.id}`, 'webhooks.renewed'),
   });
   actPage(router, kit, {
     path: '/webhooks/:id/delete',
@@ -116,18 +119,4 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
   });
   buttonAct(router, kit, { path: '/webhooks/:id/test', operation: 'testWebhook', done: 'webhookTested' });
   deliveryRoutes(router, kit);
-}
-
-function columnsOf(reader: ConsoleReader, path: string): Column<Schemas['Webhook']>[] {
-  const { text, code, time } = columnsFor<Schemas['Webhook']>(reader);
-  return [
-    text('webhooks.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
-    code('webhooks.url', ({ targetUrl }) => targetUrl),
-    {
-      label: reader.t('webhooks.state'),
-      cell: (webhook) => ({ state: markOf(reader, webhook) }),
-      csv: ({ state, failingSince }) => (failingSince && state === 'ACTIVE' ? 'FAILING' : state),
-    },
-    time('webhooks.failingSince', ({ failingSince }) => failingSince),
-  ];
 }

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
+import { type ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { factsView } from '../../pages/columns.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -56,10 +56,7 @@ export const receipts: Room = {
     router.post('/', async (ctx) => {
       const { t } = kit.reader(ctx);
       const { jws = [''], keys = [''] } = kit.posted(ctx);
-      if (!jws[0]?.trim()) {
-        const errors = [{ pointer: '/jws', code: 'required', detail: '' }];
-        return show(ctx, new ApiFailure(422, { errors }));
-      }
+      if (!jws[0]?.trim()) return show(ctx, fieldFailure('jws', 'required'));
       const { outcome, signer, receipt } = await verifyReceipt(ctx, kit, {
         jws: jws[0],
         keys: keys[0] ?? '',

@@ -2,14 +2,13 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { columnsFor, factsView, timeCell } from '../../pages/columns.ts';
+import { factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { fieldsFor } from '../../pages/form.ts';
+import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { actPage, fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
-import type { Column } from '../../pages/table.ts';
 
 type Account = Schemas['Account'];
 
@@ -18,8 +17,6 @@ const roles = ['admin', 'operator', 'user'] as const;
 /** Accounts of the built-in issuer: list, invite, role, disable, new link, delete. */
 export function accountRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/accounts`;
-  const paramsOf = (ctx: Context) => ({ params: { id: String(ctx.params.id) } });
-  const urlOf = (ctx: Context) => `${path}/${String(ctx.params.id)}`;
 
   router.get('/accounts', async (ctx) => {
     const { issuer } = (await kit.api(ctx).call('getSystemConfig')).body;
@@ -28,7 +25,12 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
         path: '/accounts',
         operation: 'listAccounts',
         words: 'accounts',
-        columns: columnsOf,
+        columns: ({ text, word, state, time }, reader) => [
+          text('accounts.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
+          word('accounts.role', 'role', ({ role }) => role),
+          state('accounts.state', 'accountState', (account) => account.state),
+          time('accounts.signedIn', ({ lastSignInDate }) => lastSignInDate, reader.t('accounts.never')),
+        ],
         creates: 'createAccount',
       });
     await kit.page(ctx, 'outside', { title: kit.reader(ctx).t('accounts.title'), issuer: issuer.url });
@@ -66,7 +68,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
   const showAccount = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
     const account = await rowOfPath(ctx, kit, 'listAccounts');
-    const href = urlOf(ctx);
+    const href = ctx.path;
     const acts = account.state === 'DISABLED' ? ['enable', 'delete'] : ['disable', 'link', 'delete'];
     const locals = {
       title: account.name,
@@ -89,8 +91,8 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     '/accounts/:id',
     orShowAgain(showAccount, async (ctx) => {
       const body = { role: fieldReader(ctx, kit)('role') };
-      await kit.api(ctx).call('updateAccount', { ...paramsOf(ctx), body });
-      kit.open(ctx, urlOf(ctx), 'accountChanged');
+      await kit.api(ctx).call('updateAccount', { params: ctx.params, body });
+      kit.open(ctx, ctx.path, 'accountChanged');
     }),
   );
 
@@ -128,18 +130,8 @@ function roleField(reader: ConsoleReader) {
     label: reader.t('accounts.role'),
     kind: 'radios' as const,
     isRequired: true,
-    options: roles.map((role) => [role, reader.t(`accounts.roleText.${role}`)] as const),
+    options: wordChoices(reader, 'accounts.roleText', roles),
   };
-}
-
-function columnsOf(reader: ConsoleReader, path: string): Column<Account>[] {
-  const { text, word, state, time } = columnsFor<Account>(reader);
-  return [
-    text('accounts.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
-    word('accounts.role', 'role', ({ role }) => role),
-    state('accounts.state', 'accountState', (account) => account.state),
-    time('accounts.signedIn', ({ lastSignInDate }) => lastSignInDate, reader.t('accounts.never')),
-  ];
 }
 
 function factsOf(reader: ConsoleReader, { state, creationDate, lastSignInDate }: Account) {

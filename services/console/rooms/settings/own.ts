@@ -1,13 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiFailure } from '../../api/api-failure.ts';
-import { columnsFor } from '../../pages/columns.ts';
+import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { formPage, leadAbove, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
-import { tableView } from '../../pages/table.ts';
 import { sessionOf } from '../../sessions/session.ts';
 import type { OpenSession } from '../../sessions/store.ts';
 
@@ -92,11 +91,9 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
 
 function sessionTable(reader: ConsoleReader, rows: readonly OpenSession[], path: string) {
   const { t } = reader;
-  const { time } = columnsFor<OpenSession>(reader);
-  return tableView(reader, {
-    caption: t('own.sessions'),
+  return shortTable(reader, 'own.sessions', {
     rows,
-    columns: [
+    columns: ({ time }) => [
       time('own.signedIn', ({ signedInAt }) => signedInAt.toISOString()),
       time('own.used', ({ usedAt }) => usedAt.toISOString()),
       {

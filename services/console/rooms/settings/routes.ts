@@ -46,7 +46,7 @@ function factsOf(reader: ConsoleReader, config: ResultOf<'getSystemConfig'>) {
     address: { code: config.baseUrl, setting: 'BASE_URL' },
     zone: { code: config.timeZone, setting: 'INSTANCE_TIME_ZONE' },
     language: { text: languageName(config.language), setting: 'INSTANCE_LANGUAGE' },
-    languages: { text: reader.list(config.languages.map(languageName)) },
+    languages: { text: reader.languageNames(config.languages) },
     issuer: {
       code: issuer.url,
       note: t(issuer.builtIn ? 'settings.builtIn' : 'settings.outside'),

@@ -1,11 +1,12 @@
 import type Router from '@koa/router';
 import type { Schemas } from '../../api/api-types.ts';
+import { entryChoices } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
-import { answerWord, listAskable, readQuestions } from './questions.ts';
+import { answerWord, answerWords, listAskable, readQuestions } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
 
 type Extracted = Schemas['ExtractedSubject'];
@@ -20,10 +21,7 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
       name: 'element',
       kind: 'choice' as const,
       label: reader.t('answers.element'),
-      options: [
-        ['', reader.t('answers.choose')] as const,
-        ...elements.map(({ key, name }) => [key, name] as const),
-      ],
+      options: [['', reader.t('answers.choose')] as const, ...entryChoices(elements)],
     };
     const { element: key = '' } = kit.filters(ctx, path, [element]).values;
     const [question] = key ? await readQuestions(ctx, kit, [key], reader.language) : [];
@@ -61,7 +59,7 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Extracted>[] {
     }),
     {
       label: reader.t('answers.answer'),
-      cell: ({ record }) => ({ text: record.values.map((each) => answerWord(reader, each)).join(', ') }),
+      cell: ({ record }) => ({ text: answerWords(reader, record.values) }),
       csv: ({ record }) => record.value,
     },
     time('answers.given', ({ record }) => record.creationTimestamp),

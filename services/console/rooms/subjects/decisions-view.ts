@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/api-types.ts';
+import { elementPath } from '../../models/read-model.ts';
 import { columnsFor, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { StateMark } from '../../pages/states.ts';
@@ -70,7 +71,7 @@ function tableOf(
       cell({ element, reason, serial }) {
         const name = names.get(element);
         const isOurs = reason !== 'UNKNOWN' && reason !== 'NOT_OURS';
-        const href = isOurs ? `/console/elements/${encodeURIComponent(element)}` : undefined;
+        const href = isOurs ? elementPath(element) : undefined;
         const note = [name && element, serial].filter(Boolean).join(' · ');
         return { ...(name ? { text: name } : { code: element }), href, note };
       },

@@ -7,7 +7,7 @@ import { actLinks } from '../../pages/acts.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
-import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
 import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { purposes } from '../elements/content-fields.ts';
@@ -69,11 +69,10 @@ export function decisionRoutes(router: Router, kit: RoomKit): void {
 
 function fieldsOf(reader: ConsoleReader, elements: (readonly [string, string])[]): FieldSpec[] {
   const field = fieldsFor(reader, 'decisions');
-  const purposeOptions = purposes.map((each) => [each, reader.word('purpose', each)] as const);
   return [
     field('subject', { hint: reader.t('subjects.nameHint'), isRequired: true }),
     field('elements', { kind: 'checks', options: elements, pointer: '/questions' }),
-    field('purposes', { kind: 'checks', options: purposeOptions }),
+    field('purposes', { kind: 'checks', options: wordChoices(reader, 'purpose', purposes) }),
     field('others', { kind: 'textarea', isCode: true }),
     field('object', { label: reader.t('record.object') }),
     field('asOf', { kind: 'datetime-local' }),
@@ -82,7 +81,7 @@ function fieldsOf(reader: ConsoleReader, elements: (readonly [string, string])[]
 
 /** The body of POST /decisions. */
 function bodyOf(posted: PostedForm, timeZone: string) {
-  const one = (name: string) => posted[name]?.[0]?.trim() ?? '';
+  const one = readerOf(posted);
   const elements = [...(posted.elements ?? []), ...one('others').split(/\s+/)].filter(Boolean);
   const [object, asOf] = [one('object'), one('asOf')];
   return {

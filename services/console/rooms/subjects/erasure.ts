@@ -1,9 +1,9 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
+import { fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, wordChoices } from '../../pages/form.ts';
 import { actPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { nameOf } from './subject-path.ts';
@@ -17,7 +17,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     const { body } = await kit
       .api(ctx)
       .call('exportSubject', { params: { name }, query: { limit: '200' } as object });
-    ctx.set('Content-Disposition', 'attachment; filename="export.json"');
+    ctx.attachment('export.json');
     ctx.body = body;
   });
 
@@ -25,8 +25,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     const { name } = nameOf(ctx, kit);
     const query = { format: 'html', language: kit.reader(ctx).language };
     const file = await kit.api(ctx).file('exportSubject', { params: { name }, query: query as object });
-    ctx.set('Content-Disposition', 'attachment; filename="export.html"');
-    ctx.type = 'text/html; charset=utf-8';
+    ctx.attachment('export.html');
     ctx.body = file;
   });
 
@@ -43,7 +42,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
         reasonField(reader, 'hold', true),
         fieldsFor(reader, 'hold')('restrict', {
           kind: 'radios',
-          options: ['no', 'yes'].map((each) => [each, reader.t(`hold.restrict.${each}`)] as const),
+          options: wordChoices(reader, 'hold.restrict', ['no', 'yes']),
           isRequired: true,
         }),
       ],
@@ -84,8 +83,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     },
     async send(ctx, field) {
       const { name } = nameOf(ctx, kit);
-      const fault = { pointer: '/typed', code: 'not-the-name', detail: 'is not the name of the person' };
-      if (field('typed') !== name) throw new ApiFailure(422, { errors: [fault] });
+      if (field('typed') !== name) throw fieldFailure('typed', 'not-the-name');
       const reason = field('reason');
       await kit.api(ctx).call('eraseSubject', { params: { name }, body: reason ? { reason } : {} });
     },

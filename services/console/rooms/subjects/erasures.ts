@@ -2,14 +2,13 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { columnsFor, factsView } from '../../pages/columns.ts';
+import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { buttonAct, fieldReader, leadAbove, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
-import { type Column, tableView } from '../../pages/table.ts';
 
 type Erasure = Schemas['Erasure'];
 
@@ -17,20 +16,26 @@ const longestGround = 1_000;
 
 /** The list of erasures; one of them with what peers and organisations have done, and its decision. */
 export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/erasures`;
-  const urlOf = (ctx: Context) => `${path}/${ctx.params.erasure}`;
-  const paramsOf = (ctx: Context) => ({ params: { erasure: String(ctx.params.erasure) } });
+  const urlOf = (ctx: Context) => `${kit.path}/erasures/${ctx.params.erasure}`;
 
   listRoute(router, kit, {
     path: '/erasures',
     operation: 'listErasures',
     words: 'erasures',
-    columns: columnsOf,
+    columns: ({ text, state, time, number }, reader) => [
+      text('erasures.requested', ({ created }) => reader.time(created).text, {
+        href: ({ id }) => `${kit.path}/erasures/${id}`,
+      }),
+      state('erasures.state', 'erasureState', (erasure) => erasure.state, { note: ({ ground }) => ground }),
+      time('erasures.due', ({ due }) => due),
+      number('erasures.records', ({ counts }) => counts.records),
+      text('erasures.peers', ({ peers }) => reader.list(peers.map(({ name }) => name))),
+    ],
   });
 
   const show = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
-    const { body: erasure } = await kit.api(ctx).call('getErasure', paramsOf(ctx));
+    const { body: erasure } = await kit.api(ctx).call('getErasure', { params: ctx.params });
     const isOpen = erasure.state === 'REQUESTED' && kit.may(ctx, 'decideErasure');
     const locals = {
       title: reader.t('erasure.title', { date: reader.time(erasure.created).text }),
@@ -75,24 +80,11 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     '/erasures/:erasure/refuse',
     orShowAgain(show, async (ctx) => {
       const body = { status: 'REFUSED' as const, ground: fieldReader(ctx, kit)('ground') };
-      await kit.api(ctx).call('decideErasure', { ...paramsOf(ctx), body });
+      await kit.api(ctx).call('decideErasure', { params: ctx.params, body });
       kit.open(ctx, urlOf(ctx), 'erasureRefused');
     }),
   );
   leadAbove(router, kit, '/erasures/:erasure/refuse');
-}
-
-function columnsOf(reader: ConsoleReader, path: string): Column<Erasure>[] {
-  const { text, state, time, number } = columnsFor<Erasure>(reader);
-  return [
-    text('erasures.requested', ({ created }) => reader.time(created).text, {
-      href: ({ id }) => `${path}/${id}`,
-    }),
-    state('erasures.state', 'erasureState', (erasure) => erasure.state, { note: ({ ground }) => ground }),
-    time('erasures.due', ({ due }) => due),
-    number('erasures.records', ({ counts }) => counts.records),
-    text('erasures.peers', ({ peers }) => peers.map(({ name }) => name).join(', ')),
-  ];
 }
 
 function factsOf(reader: ConsoleReader, erasure: Erasure) {
@@ -118,12 +110,13 @@ type Told = Pick<Erasure['peers'][number], 'name' | 'state' | 'since'> & {
 };
 
 function toldTable(reader: ConsoleReader, caption: string, rows: readonly Told[]) {
-  const { text, state, time } = columnsFor<Told>(reader);
   const stateOf = ({ state: told, outcome }: Told) => (outcome === 'kept' ? 'KEPT' : told);
-  const columns = [
-    text('erasure.organisation', ({ name }) => name, { note: ({ location }) => location }),
-    state('erasures.state', 'noticeState', stateOf, { note: ({ note }) => note }),
-    time('erasure.since', ({ since }) => since),
-  ];
-  return tableView(reader, { caption: reader.t(caption), rows, columns });
+  return shortTable(reader, caption, {
+    rows,
+    columns: ({ text, state, time }) => [
+      text('erasure.organisation', ({ name }) => name, { note: ({ location }) => location }),
+      state('erasures.state', 'noticeState', stateOf, { note: ({ note }) => note }),
+      time('erasure.since', ({ since }) => since),
+    ],
+  });
 }

@@ -53,6 +53,11 @@ export function answerWord(reader: ConsoleReader, answer: string): string {
   return reader.has(key) ? reader.t(key) : answer;
 }
 
+/** The words of a record's answers, as a list. */
+export function answerWords(reader: ConsoleReader, answers: readonly string[]): string {
+  return reader.list(answers.map((each) => answerWord(reader, each)));
+}
+
 interface Active {
   entry: Entry;
   serial: string;

@@ -1,8 +1,9 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
+import { entryChoices } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type FieldSpec, fieldsFor, type PostedForm } from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { answerWord, elementsOfForm, listAskable, type Question, readQuestions } from './questions.ts';
 import { nameOf } from './subject-path.ts';
@@ -74,7 +75,6 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
     const { t } = reader;
     const field = fieldsFor(reader, 'record');
     const { forms, elements } = await listAskable(ctx, kit);
-    const named = (entries: typeof forms) => entries.map((each) => [each.key, each.name] as const);
     await kit.page(ctx, 'record', {
       title: t('record.title', { name }),
       action: `${href}/record`,
@@ -83,8 +83,8 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
         action: `${href}/record`,
         submit: t('record.next'),
         fields: [
-          field('form', { kind: 'select', options: [['', t('record.noForm')], ...named(forms)] }),
-          field('elements', { kind: 'checks', options: named(elements) }),
+          field('form', { kind: 'select', options: [['', t('record.noForm')], ...entryChoices(forms)] }),
+          field('elements', { kind: 'checks', options: entryChoices(elements) }),
         ],
       }),
     });
@@ -115,7 +115,7 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
     const facts = fields.flatMap(({ name: field, label, options }) => {
       const values = posted[field] ?? [];
       const words = values.map((each) => options?.find(([value]) => value === each)?.[1] ?? each);
-      return words.join('') ? { label, cell: { text: words.join(', ') } } : [];
+      return words.join('') ? { label, cell: { text: reader.list(words) } } : [];
     });
     const values = Object.entries(posted).filter(([field]) => field !== 'op' && field !== 'once');
     await kit.page(ctx, 'review', {
@@ -132,7 +132,6 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
 function fieldsOf(reader: ConsoleReader, questions: readonly Question[]): FieldSpec[] {
   const { t } = reader;
   const field = fieldsFor(reader, 'record');
-  const wayOptions = ways.map((way) => [way, t(`record.way.${way}`)] as const);
   const validities = ['', 'P3M', 'P6M', 'P1Y', 'P2Y', 'P5Y'].map(
     (each) => [each, t(`record.validity.${each || 'usual'}`)] as const,
   );
@@ -143,7 +142,7 @@ function fieldsOf(reader: ConsoleReader, questions: readonly Question[]): FieldS
       const pointer = pointerOf(identifier);
       return { name: identifier, label: text, kind, pointer, ...(words && { options: words }) };
     }),
-    field('way', { kind: 'select', options: wayOptions, isRequired: true }),
+    field('way', { kind: 'select', options: wordChoices(reader, 'record.way', ways), isRequired: true }),
     field('comment', { kind: 'textarea', isRequired: true }),
     field('reference'),
     field('object', { pointer: '/context/object' }),
@@ -177,7 +176,7 @@ function bodyOf(
   questions: readonly Question[],
   posted: PostedForm,
 ) {
-  const one = (name: string) => posted[name]?.[0]?.trim() ?? '';
+  const one = readerOf(posted);
   const answers = questions.flatMap(({ identifier }) => {
     const values = (posted[identifier] ?? []).filter(Boolean);
     return values.length > 0 ? [[identifier, values] as const] : [];

@@ -2,7 +2,7 @@ import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { actPage } from '../../pages/form-page.ts';
+import { actPage, fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
@@ -55,7 +55,7 @@ export const subjects: Room = {
 
     // A name is sent as a form, so that it is in no URL. The search of every page is sent here, too.
     router.post('/', async (ctx) => {
-      const word = kit.posted(ctx).word?.[0]?.trim() ?? '';
+      const word = fieldReader(ctx, kit)('word');
       const transaction = await transactionPath(ctx, kit, word);
       if (transaction) return kit.open(ctx, transaction);
       kit.open(ctx, word ? `${kit.path}?s=${kit.names.seal(word)}` : kit.path);

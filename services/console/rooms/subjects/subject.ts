@@ -1,15 +1,15 @@
 import type Router from '@koa/router';
 import type { Schemas } from '../../api/api-types.ts';
+import { elementPath, entryChoices } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
-import { columnsFor, factsView } from '../../pages/columns.ts';
+import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
-import { type Column, tableView } from '../../pages/table.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
-import { answerWord, listAskable } from './questions.ts';
+import { answerWords, listAskable } from './questions.ts';
 import { contactFields, nameOf } from './subject-path.ts';
 
 type Answer = Schemas['Record'];
@@ -78,7 +78,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       api.call('listSubjectRecords', { params: { name } }),
       api.call('searchTransactions', { body: { subject: name, size: 200 } }),
     ]);
-    ctx.set('Content-Disposition', 'attachment; filename="subject.json"');
+    ctx.attachment('subject.json');
     ctx.body = { subject: subject.body, records: records.body, transactions: transactions.body.values };
   });
 
@@ -114,11 +114,18 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
     isCreating: true,
     async ask(ctx, { t }) {
       const { forms } = await listAskable(ctx, kit);
-      const options = forms.map((each) => [each.key, each.name] as const);
       return {
         title: t('link.title', { name: nameOf(ctx, kit).name }),
         submit: t('link.make'),
-        fields: [{ name: 'layout', label: t('link.form'), kind: 'select', options, isRequired: true }],
+        fields: [
+          {
+            name: 'layout',
+            label: t('link.form'),
+            kind: 'select',
+            options: entryChoices(forms),
+            isRequired: true,
+          },
+        ],
       };
     },
     send(ctx, field) {
@@ -139,43 +146,46 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
 }
 
 function answerTable(reader: ConsoleReader, caption: string, rows: readonly Answer[]) {
-  const { t } = reader;
-  const { code, text, state } = columnsFor<Answer>(reader);
-  const columns: Column<Answer>[] = [
-    code('subjects.element', ({ bodyKey }) => bodyKey, {
-      href: ({ bodyKey }) => `/console/elements/${encodeURIComponent(bodyKey)}`,
-      note: ({ bodySerial, object }) => (object ? `${bodySerial} · ${object}` : bodySerial),
-    }),
-    text('answers.answer', ({ values }) => values.map((each) => answerWord(reader, each)).join(', '), {
-      note: ({ comment }) => comment,
-    }),
-    state('subjects.status', 'recordStatus', ({ status }) => status, {
-      note: ({ status, statusExplanation }) =>
-        status === 'VALID' ? undefined : reader.word('statusExplanation', statusExplanation),
-    }),
-    {
-      label: t('answers.given'),
-      cell: ({ creationTimestamp, transaction }) => ({
-        time: reader.time(creationTimestamp),
-        href: `${transactionsPath}/${transaction}`,
+  return shortTable(reader, caption, {
+    rows,
+    columns: ({ code, text, state }) => [
+      code('subjects.element', ({ bodyKey }) => bodyKey, {
+        href: ({ bodyKey }) => elementPath(bodyKey),
+        note: ({ bodySerial, object }) => (object ? `${bodySerial} · ${object}` : bodySerial),
       }),
-    },
-    text('subjects.origin', ({ origin }) => reader.word('origin', origin), { note: ({ author }) => author }),
-  ];
-  return tableView(reader, { caption: t(caption), rows, columns });
+      text('answers.answer', ({ values }) => answerWords(reader, values), {
+        note: ({ comment }) => comment,
+      }),
+      state('subjects.status', 'recordStatus', ({ status }) => status, {
+        note: ({ status, statusExplanation }) =>
+          status === 'VALID' ? undefined : reader.word('statusExplanation', statusExplanation),
+      }),
+      {
+        label: reader.t('answers.given'),
+        cell: ({ creationTimestamp, transaction }) => ({
+          time: reader.time(creationTimestamp),
+          href: `${transactionsPath}/${transaction}`,
+        }),
+      },
+      text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
+        note: ({ author }) => author,
+      }),
+    ],
+  });
 }
 
 type Listed = Schemas['ListedTransaction'];
 
 function transactionTable(reader: ConsoleReader, rows: readonly Listed[]) {
-  const { time, code, state, link } = columnsFor<Listed>(reader);
-  const columns: Column<Listed>[] = [
-    time('subjects.created', ({ created }) => created),
-    code('subjects.transaction', ({ id }) => id, { href: ({ id }) => `${transactionsPath}/${id}` }),
-    state('subjects.state', 'transactionState', (each) => each.state),
-    link('subjects.receipt', 'subjects.show', ({ id, receipt }) =>
-      receipt ? `/console/receipts?transaction=${id}` : undefined,
-    ),
-  ];
-  return tableView(reader, { caption: reader.t('subjects.transactions'), rows, columns });
+  return shortTable(reader, 'subjects.transactions', {
+    rows,
+    columns: ({ time, code, state, link }) => [
+      time('subjects.created', ({ created }) => created),
+      code('subjects.transaction', ({ id }) => id, { href: ({ id }) => `${transactionsPath}/${id}` }),
+      state('subjects.state', 'transactionState', (each) => each.state),
+      link('subjects.receipt', 'subjects.show', ({ id, receipt }) =>
+        receipt ? `/console/receipts?transaction=${id}` : undefined,
+      ),
+    ],
+  });
 }

@@ -2,13 +2,12 @@ import type { Context } from 'koa';
 import type { ApiClient } from '../../api/api-client.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { actLinks } from '../../pages/acts.ts';
-import { columnsFor, factsView } from '../../pages/columns.ts';
+import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
 import { consolePath } from '../../pages/navigation.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
-import { tableView } from '../../pages/table.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
 
 /** The room Integration shows webhooks. */
@@ -76,16 +75,17 @@ async function readDeliveries(api: ApiClient, sourceId: string) {
 type Delivery = Awaited<ReturnType<typeof readDeliveries>>[number];
 
 function deliveryTable(reader: ConsoleReader, rows: readonly Delivery[]) {
-  const { time, text, code, state } = columnsFor<Delivery>(reader);
-  const columns = [
-    time('transactions.at', ({ createdAt }) => createdAt),
-    text('transactions.webhook', ({ webhook }) => webhook.name, {
-      href: ({ webhook }) => `${webhooksPath}/${webhook.id}`,
-    }),
-    code('transactions.action', ({ action }) => action),
-    state('transactions.state', 'deliveryStatus', ({ status }) => status, { note: ({ error }) => error }),
-  ];
-  return tableView(reader, { caption: reader.t('transactions.deliveries'), rows, columns });
+  return shortTable(reader, 'transactions.deliveries', {
+    rows,
+    columns: ({ time, text, code, state }) => [
+      time('transactions.at', ({ createdAt }) => createdAt),
+      text('transactions.webhook', ({ webhook }) => webhook.name, {
+        href: ({ webhook }) => `${webhooksPath}/${webhook.id}`,
+      }),
+      code('transactions.action', ({ action }) => action),
+      state('transactions.state', 'deliveryStatus', ({ status }) => status, { note: ({ error }) => error }),
+    ],
+  });
 }
 
 function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names }: RoomKit) {
@@ -110,48 +110,54 @@ function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names 
 type Change = Schemas['TransactionHistory']['values'][number];
 
 function historyTable(reader: ConsoleReader, rows: readonly Change[]) {
-  const { time, state } = columnsFor<Change>(reader);
-  const columns = [
-    time('transactions.at', ({ at }) => at),
-    state('transactions.state', 'transactionState', (change) => change.state),
-  ];
-  return tableView(reader, { caption: reader.t('transactions.history'), rows, columns });
+  return shortTable(reader, 'transactions.history', {
+    rows,
+    columns: ({ time, state }) => [
+      time('transactions.at', ({ at }) => at),
+      state('transactions.state', 'transactionState', (change) => change.state),
+    ],
+  });
 }
 
 type Follower = Schemas['Follower'];
 
 function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
-  const { text, state, time } = columnsFor<Follower>(reader);
-  const columns = [
-    text('transactions.owner', ({ name }) => name, { note: ({ location }) => location }),
-    state('transactions.state', 'partState', (part) => part.state, { note: ({ reason }) => reason }),
-    time('transactions.changed', ({ changed }) => changed),
-  ];
-  return tableView(reader, { caption: reader.t('transactions.parts'), rows, columns });
+  return shortTable(reader, 'transactions.parts', {
+    rows,
+    columns: ({ text, state, time }) => [
+      text('transactions.owner', ({ name }) => name, { note: ({ location }) => location }),
+      state('transactions.state', 'partState', (part) => part.state, { note: ({ reason }) => reason }),
+      time('transactions.changed', ({ changed }) => changed),
+    ],
+  });
 }
 
 type Recipient = Schemas['Recipient'];
 
 function recipientTable(reader: ConsoleReader, rows: readonly Recipient[]) {
-  const { text, state, time } = columnsFor<Recipient>(reader);
   const stateOf = ({ state: told, outcome }: Recipient) => (outcome === 'kept' ? 'KEPT' : told);
-  const columns = [
-    text('transactions.organisation', ({ name }) => name),
-    state('transactions.state', 'noticeState', stateOf, { note: ({ note }) => note }),
-    time('transactions.changed', ({ since }) => since),
-  ];
-  return tableView(reader, { caption: reader.t('transactions.recipients'), rows, columns });
+  return shortTable(reader, 'transactions.recipients', {
+    rows,
+    columns: ({ text, state, time }) => [
+      text('transactions.organisation', ({ name }) => name),
+      state('transactions.state', 'noticeState', stateOf, { note: ({ note }) => note }),
+      time('transactions.changed', ({ since }) => since),
+    ],
+  });
 }
 
 type Message = Schemas['Message'];
 
 function messageTable(reader: ConsoleReader, rows: readonly Message[]) {
-  const { time, word, code, state } = columnsFor<Message>(reader);
-  const columns = [
-    time('transactions.at', ({ created }) => created),
-    word('transactions.kind', 'messageKind', ({ kind }) => kind),
-    code('transactions.to', ({ to }) => to),
-    state('transactions.state', 'messageStatus', (message) => message.state, { note: ({ error }) => error }),
-  ];
-  return tableView(reader, { caption: reader.t('transactions.messages'), rows, columns });
+  return shortTable(reader, 'transactions.messages', {
+    rows,
+    columns: ({ time, word, code, state }) => [
+      time('transactions.at', ({ created }) => created),
+      word('transactions.kind', 'messageKind', ({ kind }) => kind),
+      code('transactions.to', ({ to }) => to),
+      state('transactions.state', 'messageStatus', (message) => message.state, {
+        note: ({ error }) => error,
+      }),
+    ],
+  });
 }

@@ -2,6 +2,7 @@ import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
+import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
@@ -59,7 +60,7 @@ export const transactions: Room = {
 
     // The name of a person is sent as a form, so that it is in no URL.
     router.post('/', async (ctx) => {
-      const text = kit.posted(ctx).subject?.[0]?.trim() ?? '';
+      const text = fieldReader(ctx, kit)('subject');
       if (text === '') return kit.open(ctx, kit.path);
       const found = await transactionPath(ctx, kit, text);
       kit.open(ctx, found ?? `${kit.path}?s=${kit.names.seal(text)}`);
