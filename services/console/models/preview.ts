@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FilterSpec, withQuery } from '../pages/filters.ts';
-import { type Choice, languageChoices, type PostedForm, wordChoices } from '../pages/form.ts';
+import { type Choice, type FieldSpec, languageChoices, type PostedForm, wordChoices } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import type { Entry } from './read-model.ts';
 
@@ -43,7 +43,7 @@ export function previewView(ctx: Context, kit: RoomKit, { path, url, version, or
     // The choices always have a value: none is "all".
     filters: { isSet: false, fields: fields.map((field) => withChosen(field, chosen[field.name])) },
     frame: { url: withQuery(url, chosen), title: t('preview.frame') },
-    looks: previewLooks(reader),
+    looks: previewLooks(ctx, kit, {}),
   };
 }
 
@@ -53,37 +53,31 @@ function withChosen<Field extends { options: { value: string }[] }>(field: Field
 }
 
 /**
- * The choices that are carried out by the style sheet alone: width and colours. @param typed those of an
- * editor, which are shown again.
+ * Fields of how a preview is shown. Width and colours are carried out by the style sheet alone; the orientation
+ * is sent with the preview. @param typed in an editor, which shows it again.
  */
-export function previewLooks(reader: ConsoleReader, typed: PostedForm = {}) {
-  const group = (name: string, label: string, codes: readonly string[]) =>
-    radios({ name, label, options: wordChoices(reader, 'preview', codes) }, typed);
-  return [
-    group('preview-width', reader.t('preview.width'), ['wide', 'narrow']),
-    group('preview-colors', reader.t('preview.colors'), ['light', 'dark']),
+export function previewLooks(
+  ctx: Context,
+  kit: RoomKit,
+  { hasOrientation = false, typed = {} }: { hasOrientation?: boolean; typed?: PostedForm },
+) {
+  const reader = kit.reader(ctx);
+  const look = (word: string, name: string, options: Choice[]): FieldSpec => ({
+    name,
+    label: reader.t(`preview.${word}`),
+    kind: 'radios',
+    options,
+  });
+  const fields = [
+    ...(hasOrientation ? [look('orientation', 'orientation', orientationsOf(reader))] : []),
+    look('width', 'preview-width', wordChoices(reader, 'preview', ['wide', 'narrow'])),
+    look('colors', 'preview-colors', wordChoices(reader, 'preview', ['light', 'dark'])),
   ];
-}
-
-/** The choice of the orientation in an editor: it is sent with the preview. */
-export function orientationLook(reader: ConsoleReader, typed: PostedForm) {
-  const label = reader.t('preview.orientation');
-  return radios({ name: 'orientation', label, options: orientationsOf(reader) }, typed);
+  const values = fields.map(({ name, options }) => [name, typed[name] ?? options?.[0]?.[0]] as const);
+  return kit.form(ctx, { action: '', submit: '', fields, values: Object.fromEntries(values) }).fields;
 }
 
 /** The orientations of a form. */
 export function orientationsOf(reader: ConsoleReader): Choice[] {
   return wordChoices(reader, 'orientation', ['VERTICAL', 'HORIZONTAL']);
-}
-
-function radios(
-  { name, label, options }: { name: string; label: string; options: Choice[] },
-  typed: PostedForm,
-) {
-  const chosen = typed[name]?.[0] ?? options[0]?.[0];
-  return {
-    name,
-    label,
-    options: options.map(([value, word]) => ({ value, word, checked: value === chosen })),
-  };
 }

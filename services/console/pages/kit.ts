@@ -63,43 +63,34 @@ export interface PageLocals {
 }
 
 /** What the kit of one room is made from. */
-export interface RoomParts {
+export interface RoomParts extends Pick<RoomKit, 'timeZone' | 'baseUrl' | 'once' | 'names' | 'reader'> {
   room: Room;
   templates: Readonly<Record<string, Template>>;
-  timeZone: string;
-  baseUrl: string;
-  once: Once;
-  names: SealedNames;
   api: CreateApiClient;
-  reader(ctx: Context): ConsoleReader;
   mayCall(roles: readonly string[], operation: OperationId): boolean;
   send(ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void>;
 }
 
 export function createRoomKit(parts: RoomParts): RoomKit {
-  const { room, templates, send } = parts;
+  const { room, templates, send, timeZone, baseUrl, once, names, reader } = parts;
   const path = `${consolePath}${room.path}`;
   const may: RoomKit['may'] = (ctx, operation) => parts.mayCall(sessionOf(ctx).roles, operation);
   return {
     path,
-    timeZone: parts.timeZone,
-    baseUrl: parts.baseUrl,
-    once: parts.once,
-    names: parts.names,
-    reader: parts.reader,
+    timeZone,
+    baseUrl,
+    once,
+    names,
+    reader,
     api(ctx) {
       ctx.state.api ??= parts.api(sessionOf(ctx));
       return ctx.state.api as ApiClient;
     },
     may,
     page(ctx, view, locals, status = 200) {
-      const { t } = parts.reader(ctx);
-      const places = placeLinks(room, {
-        path,
-        current: ctx.path,
-        t,
-        may: (operation) => may(ctx, operation),
-      });
+      const { t } = reader(ctx);
+      const mayOpen = (operation: OperationId) => may(ctx, operation);
+      const places = placeLinks(room, { path, current: ctx.path, t, may: mayOpen });
       const placesWord = places && t(`${room.name}.places`);
       return send(ctx, templateOf(templates, view), { places, placesWord, ...locals }, status);
     },
@@ -108,7 +99,7 @@ export function createRoomKit(parts: RoomParts): RoomKit {
     form(ctx, input) {
       const kept = keptOf(ctx);
       const shown = kept ? { ...input, values: fieldsOf(kept), isKept: true } : input;
-      return formView(parts.reader(ctx), shown);
+      return formView(reader(ctx), shown);
     },
     posted: (ctx) => fieldsOf(formOf(ctx)),
     kept(ctx) {

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { richTextRules } from '#lib/contracts/rich-text.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { type Content, type DraftEdit, draftEditor } from '../../models/editor.ts';
-import { orientationLook, previewLooks } from '../../models/preview.ts';
+import { previewLooks } from '../../models/preview.ts';
 import { type ElementType, type FoundElement, findElement, newestVersion } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -125,10 +125,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
       removeOp: languages.length > 1 ? `removeLanguage:${language}` : '',
       preview: reader.t('elements.previewIn', { language: reader.languageName(language) }),
     })),
-    looks: [
-      ...(hasOrientation(entry.type) ? [orientationLook(reader, values)] : []),
-      ...previewLooks(reader, values),
-    ],
+    looks: previewLooks(ctx, kit, { hasOrientation: hasOrientation(entry.type), typed: values }),
     previewUrl: `${href}/edit/preview`,
     frameUrl: shown && withQuery(`${href}/versions/${shown.id}/page`, { language: first }),
     firstLanguage: first,
