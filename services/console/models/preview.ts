@@ -53,8 +53,8 @@ function withChosen<Field extends { options: { value: string }[] }>(field: Field
 }
 
 /**
- * Fields of how a preview is shown. Width and colours are carried out by the style sheet alone; the orientation
- * is sent with the preview. @param typed in an editor, which shows it again.
+ * Fields of how a preview is shown. The style sheet carries out width and colours; the orientation is sent
+ * with the preview. @param typed in an editor, which shows it again.
  */
 export function previewLooks(
   ctx: Context,

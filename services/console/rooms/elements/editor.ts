@@ -7,7 +7,7 @@ import { previewLooks } from '../../models/preview.ts';
 import { type ElementType, type FoundElement, findElement, newestVersion } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
-import type { FieldSpec } from '../../pages/form.ts';
+import type { FieldSpec, FormView } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { labelIn, mergedView } from '../../pages/merge-form.ts';
@@ -84,24 +84,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
   });
   const [first = ''] = languages;
   const shown = newestVersion(entry);
-  const inputsOf = (language: string) =>
-    fields
-      .filter(({ isText = false, kind }) => isText === (language !== '*') && kind !== 'rows')
-      .map(({ path, kind }) => {
-        const name = inputName(language, path);
-        const text = language === '*' || language === first ? '' : values[inputName(first, path)]?.[0];
-        return {
-          field: form.byName[name],
-          // In one column the text to translate stands above its field. Rich text would be its HTML.
-          source: kind === 'rich' ? '' : text,
-          copyOp: text && !values[name]?.[0] && `copy:${name}`,
-        };
-      });
-  const missingIn = (language: string) =>
-    fields.filter(
-      ({ isText, isRequired, path }) =>
-        isText && isRequired && !values[inputName(language, path)]?.some((each) => each.trim()),
-    ).length + countMissingOptions(edit, language);
+  const inputsOf = (language: string) => inputsIn(language, form, { fields, edit });
   const locals = {
     title: reader.t('elements.editTitle', { name: entry.name }),
     form,
@@ -119,7 +102,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     columns: languages.map((language) => ({
       language,
       name: reader.languageName(language),
-      state: reader.t('elements.missing', { count: missingIn(language) }),
+      state: reader.t('elements.missing', { count: countMissing(language, fields, edit) }),
       copyFrom: reader.t('elements.copyFrom', { language: reader.languageName(first) }),
       fields: inputsOf(language),
       removeOp: languages.length > 1 ? `removeLanguage:${language}` : '',
@@ -136,6 +119,34 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     differingText: reader.t('elements.differing', { language: reader.languageName(first) }),
   };
   await kit.page(ctx, 'edit', locals, edit.isMerged ? 412 : failure?.status);
+}
+
+/** The inputs of a language, or with `*` of all, with what helps to translate them. */
+function inputsIn(
+  language: string,
+  form: FormView,
+  { fields, edit: { languages, values } }: { fields: readonly ContentField[]; edit: ElementEdit },
+) {
+  const [first = ''] = languages;
+  return fields
+    .filter(({ isText = false, kind }) => isText === (language !== '*') && kind !== 'rows')
+    .map(({ path, kind }) => {
+      const name = inputName(language, path);
+      const text = language === '*' || language === first ? '' : values[inputName(first, path)]?.[0];
+      return {
+        field: form.byName[name],
+        // In one column the text to translate stands above its field. Rich text would be its HTML.
+        source: kind === 'rich' ? '' : text,
+        copyOp: text && !values[name]?.[0] && `copy:${name}`,
+      };
+    });
+}
+
+/** How many texts a language lacks. */
+function countMissing(language: string, fields: readonly ContentField[], edit: ElementEdit): number {
+  const isMissing = ({ isText, isRequired, path }: ContentField) =>
+    isText && isRequired && !edit.values[inputName(language, path)]?.some((each) => each.trim());
+  return fields.filter(isMissing).length + countMissingOptions(edit, language);
 }
 
 /** The language of an input; `*` of those that mean the same in all. */
