@@ -4,7 +4,7 @@ import { createRandom } from '../chaos/random.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
-import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
+import { activateContent, makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
@@ -65,16 +65,21 @@ it(
     const elements: Awaited<ReturnType<typeof makeLiveModel>>[] = [];
     for (let each = 0; each < 4; each += 1) elements.push(await makeLiveModel(admin, 'processing', content));
     const serials = new Map(elements.map(({ key }) => [key, 1]));
+    const archived = new Set<string>();
     const subjects = Array.from({ length: 12 }, (_, index) => `replayed-${index}`);
     const started = Date.now();
     for (let action = 0; action < actions; action += 1) {
       const element = random.pick(elements);
-      if (action % 12 === 11) {
+      if (action % 40 === 25 && archived.size < 2) {
+        await withdrawModel(admin, element);
+        archived.add(element.key);
+      } else if (action % 12 === 11 || (archived.has(element.key) && action % 3 === 0)) {
         await activateContent(admin, element, content, 'MAJOR');
         serials.set(element.key, (serials.get(element.key) as number) + 1);
+        archived.delete(element.key);
       } else if (action % 50 === 49) {
         await activateContent(admin, info, { en: sampleContent.information }, 'MAJOR');
-      } else {
+      } else if (!archived.has(element.key)) {
         const name = `element/processing/${element.key}/${serials.get(element.key)}.0`;
         const answers = { [name]: [random.pick(['accepted', 'accepted', 'refused'])] };
         // Another timeout makes another context.
@@ -143,6 +148,7 @@ it(
       'WITHDRAWN',
       'REFUSED',
       'EXPIRED',
+      'NOT_ACTIVE',
       'NOTICE_CHANGED',
       'CHANGED',
       'GIVEN',

@@ -5,7 +5,7 @@ import { type Caller, createKey, signIn } from '../support/instances/callers.ts'
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
-import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
+import { activateContent, makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import {
   complete,
   letter,
@@ -206,6 +206,32 @@ describe('a withdrawal', () => {
     await letTimePass(instance, '0 days');
     expect(answer.status).toBe(201);
     expect(await newestOf(subject, model.key)).toMatchObject({ value: 'refused', bodySerial: '1.0' });
+  });
+
+  it('ends the consent to an element that is archived, and to one that cannot be refused but rests on consent', async () => {
+    const bound = { ...sampleContent.processing, refusable: false, legalBases: ['LEGAL_BASIS_CONSENT'] };
+    for (const content of [sampleContent.processing, bound]) {
+      const model = await makeLiveModel(admin, 'processing', { en: content });
+      const answers = { [`element/processing/${model.key}/1.0`]: ['accepted'] };
+      const made = await recordAnswers(shop, `accepted ${model.key}`, answers);
+      await withdrawModel(admin, model);
+      expect((await shop.send('POST', `/consents/${made.id}/withdraw`)).status).toBe(201);
+      expect(await newestOf(made.subject, model.key)).toMatchObject({ value: 'refused', bodySerial: '1.0' });
+    }
+  });
+
+  it('ends conditions only if they are named', async () => {
+    const terms = await makeLiveModel(admin, 'conditions', { en: sampleContent.conditions });
+    const answers = { [`element/conditions/${terms.key}/1.0`]: ['accepted'] };
+    const { id, subject } = await recordAnswers(shop, 'accepted terms', answers);
+    for (const [path, body] of [
+      [`/consents/${id}/withdraw`, {}],
+      ['/choices/withdraw', { subject }],
+    ] as const)
+      expect((await problemOf(await shop.send('POST', path, body))).said).toBe('409 nothing-to-withdraw');
+    const named = await shop.send('POST', `/consents/${id}/withdraw`, { elements: [terms.key] });
+    expect(named.status).toBe(201);
+    expect(await newestOf(subject, terms.key)).toMatchObject({ value: 'refused' });
   });
 });
 
