@@ -5,7 +5,9 @@ afterEach(() => void vi.restoreAllMocks());
 
 /** Lets a comparison take `ms` before it looks at the clock for the first time. */
 function takes(ms: number) {
-  vi.spyOn(Date, 'now').mockReturnValueOnce(1_000).mockReturnValue(1_000 + ms);
+  vi.spyOn(Date, 'now')
+    .mockReturnValueOnce(1_000)
+    .mockReturnValue(1_000 + ms);
 }
 
 describe('a comparison of two texts', () => {
