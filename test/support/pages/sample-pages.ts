@@ -276,6 +276,7 @@ function sampleParts(language: SampleLanguage): PagePart[] {
     ['refused', 'University Hospital', 2],
     ['late', 'Northern Research Laboratory for Sleep and Dreams', 1],
     ['dropped', 'Lakeside Clinic', 1],
+    ['unsent', 'University Hospital', 2],
   ] as const;
   return parts.map(([state, owner, count]) => ({ owner, state, elements: titles.slice(1, 1 + count) }));
 }
@@ -391,7 +392,15 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       ...none,
       page: 'rolledback',
       at,
-      parts: sampleParts(language).slice(3),
+      parts: sampleParts(language).slice(3, 6),
+      links: { receipt: null, child: link('/child'), ...no },
+    },
+    'rolledback-withdrawn': {
+      ...base(language, 'ROLLBACK'),
+      ...none,
+      page: 'rolledback',
+      parts: sampleParts(language).slice(5),
+      at,
       links: { receipt: null, child: link('/child'), ...no },
     },
     'rolledback-against': {
