@@ -2259,7 +2259,7 @@ export interface paths {
         put?: never;
         /**
          * Decide about a held part
-         * @description Between instances: commits or rolls back a part that was sent with `mode` `hold`. Idempotent. A part
+         * @description Between instances: commits or rolls back a held part. Idempotent. A part
          *     that never arrived is `rolledback`. The verdict is in a signed acknowledgement (`receipt`).
          */
         post: operations["decideSubmission"];
@@ -3274,14 +3274,14 @@ export interface components {
             id?: string;
             name: string;
             /**
-             * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until all owners hold theirs (`together`); ACCEPTED:
-             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance, or erased with
-             *     its person; or the part or the decision about it was not acknowledged in time (`reason: expired`); or withdrawn before the
+             * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until this instance decides (under `together`, when all owners hold theirs); ACCEPTED:
+             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance, or its person
+             *     was erased before the owner answered; or the part or the decision about it was not acknowledged in time (`reason: expired`); or withdrawn before the
              *     code was entered, and therefore never sent (`reason: withdrawn`).
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
-            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired, withdrawn */
+            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired, withdrawn, unsent (no code was entered) */
             reason?: string;
             /**
              * Format: date-time
@@ -5306,7 +5306,7 @@ export interface components {
             };
         };
         /**
-         * @description `wrong-state`: the transaction is no longer open. `withdrawn`: its information or all its elements were
+         * @description `wrong-state`: the transaction is no longer CREATED. `withdrawn`: its information or all its elements were
          *     withdrawn. `stale-serial`: an item that was answered or shown has a new MAJOR version, was withdrawn, or
          *     was archived before the transaction was created; or a notice was added. HTML mode then shows the form
          *     again with the changes marked.

@@ -81,7 +81,7 @@ export interface OwnerVerdict {
   id?: string;
 }
 
-/** The leader's decision about a part with mode `hold` (`together`). */
+/** The leader's decision about a held part. */
 export type Decision = 'commit' | 'rollback';
 
 /** What is needed of a peer to judge its parts. */

@@ -97,7 +97,10 @@ export function createEventApplier({
   };
 }
 
-/** Ids of an invalid event are logged only if they are well-formed, because they may contain anything. */
+/**
+ * Ids of an invalid event are stored and logged only if they are well-formed, because they may contain
+ * anything.
+ */
 const wellFormed = {
   eventId: /^[0-9A-Za-z-]{1,64}$/,
   type: /^io\.accord\.[a-z.]{1,64}v\d{1,4}$/,

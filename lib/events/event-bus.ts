@@ -71,8 +71,8 @@ export interface Unsent {
   /** The event's id. */
   id: string;
   /**
-   * Whether it is not retried: the event is too large, or violates the contract and is more than a day old (a
-   * release that knows it may be started meanwhile).
+   * Whether it is not retried: the event is too large, the broker refuses it for good, or it violates the
+   * contract and is more than a day old (a release that knows it may be started meanwhile).
    */
   permanent: boolean;
   error: unknown;
@@ -111,8 +111,11 @@ export interface EventBus {
   start(): void;
   /** Resolves when every subscription is active: events published from now on reach each of them. */
   joined(): Promise<void>;
-  /** Stops reading; publishing still works. Resolves when no handler runs any more. */
+  /**
+   * Stops reading, and waits for running handlers, at most 10 s. On Kafka publishing still works; within one
+   * process events stay in the outbox.
+   */
   stopReading(): Promise<void>;
-  /** Stops everything. Resolves within 3 s after the last handler. */
+  /** Stops everything. Resolves within 4 s after the last handler. */
   stop(): Promise<void>;
 }

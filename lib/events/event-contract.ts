@@ -11,8 +11,8 @@ const require = createRequire(import.meta.url);
 export interface Refusal {
   error: Error;
   /**
-   * False for recent events: during a rolling restart they may be of a newer release, whose processes publish
-   * them.
+   * True if the event is too large or more than a day old. A recent event may be of a newer release, whose
+   * processes publish it.
    */
   permanent: boolean;
 }
@@ -103,7 +103,7 @@ function createCompiler(schemas: Schemas): Compile {
 function createAjv(schemas: Schemas): AjvInstance {
   const { Ajv } = require('ajv') as typeof import('ajv');
   const addFormats = require('ajv-formats') as typeof import('ajv-formats').default;
-  // Compared with the meta-schema it would take 50 ms of each start; `npm run check` does that.
+  // Validation against the meta-schema would add 50 ms to each start; `npm run check` does it.
   const ajv = new Ajv({ strict: false, allErrors: false, validateSchema: false });
   addFormats(ajv);
   ajv.addSchema({ $id: 'asyncapi', components: { schemas } });

@@ -174,7 +174,7 @@ async function release(
   if (ids.length === 0) return;
   log.warn('failed to publish events; they stay in the outbox', {
     count: ids.length,
-    error: unsent[0]?.error,
+    error: unsent.find(({ permanent }) => !permanent)?.error,
   });
   await db.query(sql`
     UPDATE outbox SET lease_until = NULL,

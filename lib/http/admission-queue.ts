@@ -9,7 +9,7 @@ export interface Waiting {
   refuse(): void;
 }
 
-/** Waiting requests of one priority. */
+/** Waiting requests of one priority, or returning requests of one pool. */
 interface WaitingLine {
   length(): number;
   /** The line sets `until`, because the allowed wait depends on how long the line has not been empty. */
@@ -60,7 +60,7 @@ function createWaitingLine(maxWaitMs: number): WaitingLine {
   };
 }
 
-/** Waiting requests of one priority, and the limit that keeps them waiting. */
+/** Waiting requests of one priority, or returning requests of one pool. */
 export interface AdmissionQueue {
   length(): number;
   push(waiting: Omit<Waiting, 'until'>): void;

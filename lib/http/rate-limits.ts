@@ -25,8 +25,8 @@ export interface RateLimiter {
   countDecisions(principal: Principal, questions: number): Promise<void>;
   /**
    * Counts failed credentials by address. A guessable secret is counted before it is checked, so that
-   * parallel guesses cannot exceed the limit; {@link forgetRefusal} follows if it was correct. @throws
-   * Failure `too-many-requests`.
+   * parallel guesses cannot exceed the limit; {@link forgetRefusal} follows if it was correct.
+   * @throws Failure `too-many-requests`.
    */
   countRefusal(ctx: Context): Promise<void>;
   /** Counts sign-ins started by an address, because each is stored. @throws Failure `too-many-requests`. */

@@ -33,7 +33,7 @@ export interface OutboundResponse {
 
 /** Calls addresses that others chose: webhooks and peers. */
 export interface OutboundClient {
-  /** @throws OutboundRefused if the address must not be called, OutboundFailed if the request failed. */
+  /** @throws OutboundRefused if the URL or the response is refused, OutboundFailed if the request failed. */
   request(request: OutboundRequest): Promise<OutboundResponse>;
   /** Aborts all requests and closes all connections. */
   stop(): Promise<void>;

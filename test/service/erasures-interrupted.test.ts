@@ -35,8 +35,8 @@ const stateOf = async (id: string) =>
   ((await (await admin.get(`/erasures/${id}`)).json()) as { state: string }).state;
 
 /**
- * Has a write fail that follows from `during`. Its database transaction is rolled back, as if the process were
- * killed in it.
+ * Has a write fail that follows from `during`. Its database transaction is rolled back, as if the process
+ * were killed in it.
  */
 async function failing([statement, table, condition]: (typeof writes)[number], during: () => Promise<void>) {
   await runInDatabase(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { letter, type Representation, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
@@ -50,6 +51,24 @@ async function confirm({ id }: { id: string }, wanted?: string) {
 const released = 'io.accord.submission.released.v1';
 
 describe('parts for peers in a transaction that awaits a code', () => {
+  it('that are rolled back, because one of them was withdrawn, were never sent: no owner is asked to erase them', async () => {
+    const made = await submitted('together');
+    const admin = await signIn(here, 'admin');
+    const { subject } = made;
+    const one = await admin.send('POST', '/choices/withdraw', { subject, peers: [here.lab.url] });
+    expect(one.status).toBe(201);
+    expect((await confirm(made)).status).toBe(200);
+    expect(await statesOf(made)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
+    const erasure = await transactionIn(admin.send('POST', `/subjects/${subject}/erasure`));
+    await vi.waitFor(async () =>
+      expect(await transactionIn(admin.get(`/erasures/${erasure.id}`))).toMatchObject({
+        state: 'DONE',
+        peers: [],
+      }),
+    );
+    expect(await here.toldOf((await here.partOf(made, here.clinic)).sid)).toEqual([]);
+  });
+
   it.each(['independent', 'together'] as const)(
     'wait for the code, and are sent after it (%s)',
     async (mode) => {

@@ -98,6 +98,23 @@ describe('answers with peerCommit together', () => {
     expect((await subject.post('/child')).status).toBe(409);
   });
 
+  it('are rolled back when a part that was sent is withdrawn, whatever the owners have said', async () => {
+    const subject = randomUUID();
+    const made = await submitted({ subject });
+    await here.say(made, here.lab, { verdict: 'held', id: 'there-1' });
+    const withdrawn = await here.operator.send('POST', '/choices/withdraw', { subject });
+    expect(withdrawn.status).toBe(201);
+    expect(await statesOf(made)).toEqual(['SUBMITTED', 'HELD', 'SENDING']);
+    await here.say(made, here.clinic, { verdict: 'held', id: 'there-2' });
+    expect(await statesOf(made)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
+    for (const partner of [here.lab, here.clinic])
+      expect(await decided(made, partner)).toEqual([undefined, 'rollback']);
+    const acknowledged = await submitted({ subject });
+    await here.operator.send('POST', '/choices/withdraw', { subject });
+    await here.say(acknowledged, here.lab, { verdict: 'withdrawn' });
+    expect(await statesOf(acknowledged)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
+  });
+
   it('are not asked again while they wait', async () => {
     const subject = randomUUID();
     const made = await submitted({ subject });

@@ -138,7 +138,7 @@ describe('the reply of a mail server', () => {
 
   it.each(['554 go away', '421 busy'])('in its greeting (%s) refuses us, not the mail', async (greeting) => {
     const url = await startTcp((socket) => socket.end(`${greeting}\r\n`));
-    expect(await send(url)).toEqual(failed(`smtp-${greeting.slice(0, 3)}`));
+    expect(await send(url)).toEqual({ ...failed(`smtp-${greeting.slice(0, 3)}`), isAway: true });
   });
 
   it('(552) refuses a mail that is larger than SIZE, and no other', async () => {

@@ -210,7 +210,7 @@ describe('a withdrawal of a person whose answers wait', () => {
     expect(await atLab(made)).toEqual([]);
   });
 
-  it('for the owners leaves nothing in force, whatever the leader decides', async () => {
+  it('for the owners leaves nothing in force at the owner, whatever the leader decides', async () => {
     way.behave('down');
     const made = await consent({ peerCommit: 'together' });
     expect(await partOf(made)).toMatchObject({ state: 'SENDING' });

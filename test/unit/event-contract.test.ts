@@ -18,7 +18,7 @@ it('a received event may have unknown members, and must meet the contract otherw
     expect(check(changes)).toThrow(PoisonError);
 });
 
-it('a published event with unknown members is refused, and permanently only if it also violates the contract', () => {
+it('an event that violates the contract is not published, and refused permanently unless it is recent', () => {
   const refusal = (changes: object) => eventContract.refusal('accord.consents', sampleEvent(changes));
   expect(refusal({})).toBeUndefined();
   expect(refusal({ data: { ...data, answer: 'yes' } })).toMatchObject({ permanent: false });

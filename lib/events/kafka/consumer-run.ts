@@ -10,7 +10,9 @@ export interface ConsumerRun {
   failed: Promise<unknown>;
   /** Whether the consumer has received a response since it joined its group. */
   hasRead(): boolean;
-  /** Ends the consumer in any state; afterwards no handler runs and no connection is open. */
+  /**
+   * Ends the consumer in any state. Waits for the running handler, at most 10 s; then no connection is open.
+   */
   end(): Promise<void>;
 }
 

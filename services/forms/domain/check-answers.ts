@@ -13,7 +13,7 @@ import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifiers.ts';
 import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.ts';
 
-/** An ACTIVE version and the current name of its entry. */
+/** A version (ACTIVE; of a part, the one that the subject saw) and the current name of its entry. */
 export interface ActiveItem {
   version: ContentVersion;
   name: string;
@@ -43,7 +43,7 @@ export interface AnswerableForm {
   /** Keys of the layout's elements in order, withdrawn ones included; peers' with `@<host>`. */
   keys: readonly string[];
   info: ActiveItem;
-  /** ACTIVE elements by key, own and peers'. */
+  /** Elements by key, own and peers'. */
   elements: ReadonlyMap<string, ActiveItem>;
   /** The ACTIVE information of each peer with elements in the form, by host. */
   peerInfos?: ReadonlyMap<string, ActiveItem>;

@@ -76,9 +76,10 @@ function sectionOf(
 }
 
 /**
- * Finds the former versions of peers' elements that answers refer to (docs/interface.md, "Answers").
- * @param named identifiers of elements that the layout has.
- * @param active elements of the form by reference.
+ * Finds the former versions of peers' elements and informations that answers refer to (docs/interface.md,
+ * "Answers").
+ * @param named identifiers of elements and informations that the form has.
+ * @param active elements and informations of the form by reference.
  * @param openedAt RFC 3339.
  * @returns the content by identifier, or null if it is too old or withdrawn. Unknown identifiers are missing.
  */

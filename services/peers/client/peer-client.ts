@@ -95,7 +95,10 @@ function failureOf(error: unknown): Failure {
   return peerUnavailable('The peer cannot be reached.', error);
 }
 
-export function peerUnavailable(detail: string, cause?: unknown): Failure {
+/**
+ * @param detail without what a caller may do; deliveries, which are repeated by themselves, show only this.
+ */
+export function peerUnavailable(detail: string, cause: unknown = new Error(detail)): Failure {
   const headers = { 'Retry-After': '30' };
   return fail('unavailable', `${detail} Nothing was changed. Try again later.`, { headers, cause });
 }

@@ -62,7 +62,7 @@ async function rollBackUndecided({ db, transactions, log }: Dependencies): Promi
       await stopAsking(db, { url: peer.url, sid });
       if (verdict === 'rolledback')
         log.error('part without a decision in time is rolled back; its leader is no longer asked', about);
-      else log.info('part had a verdict before; its leader is no longer asked', { ...about, code: verdict });
+      else log.info('part was decided before; its leader is no longer asked', { ...about, code: verdict });
     } catch (error) {
       // The part moves to the end of the queue, so that parts that fail do not block the others.
       await deferRollback(db, { url: peer.url, sid });

@@ -152,7 +152,7 @@ interface StoringTime {
 
 /**
  * @returns undefined if the part has a verdict already, or, with `maxSkewSeconds`, if `now` is too far from
- * the database's time or a question was withdrawn since its answer was given.
+ * the database's time or a consent was withdrawn since it was given.
  */
 async function store(
   dependencies: AcceptDependencies,
@@ -233,7 +233,7 @@ async function submitPart(
 }
 
 /**
- * Commits a part of which a question was withdrawn after its answer was given, but before the part arrived:
+ * Commits a part of which a consent was withdrawn after it was given, but before the part arrived:
  * that answer counts as older than the withdrawal (docs/withdrawal.md, "The rule").
  */
 function commitOldPart(dependencies: AcceptDependencies, accepted: AcceptedPart): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireAwaitingCode, taskScope } from '../domain/access.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from '../domain/code.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import { isAwaitingCode, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
-import { rollBackUnconfirmed } from '../queries/change-state.ts';
+import { rollBack, rollBackUnconfirmed } from '../queries/change-state.ts';
 import {
   countAttempt,
   readTransactionWithCode,
@@ -126,8 +127,15 @@ async function confirmWith(
   }
   if (waiting?.any) {
     const deadline = deliveryDeadline(context, now);
-    const isReleased = await awaitPeers(db, { id, deadline, code }, instance.baseUrl);
-    return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;
+    const source = instance.baseUrl;
+    const released = await db.withTransaction(async (tx) => {
+      const done = await awaitPeers(tx, { id, deadline, code }, source);
+      // Withdrawn since the parts were read above.
+      if (done?.anyWithdrawn) await rollBack(tx, sql`SELECT ${id}::text`, source);
+      return done;
+    });
+    if (released?.anyWithdrawn) return (await readTransaction(db, id))?.transaction;
+    return released && { ...transaction, awaitsCode: false, expiresAt: deadline };
   }
   const submitted = { transaction, now, draft, confirmedAt: now, withdrawn };
   const commit = (queries: Queries) => commitSubmitted(queries, dependencies, submitted, code);
@@ -193,11 +201,14 @@ export async function resendCode(
       after: resendAfter,
       code: drawn.code,
     });
-    if (!replaced) throw tooEarly(resendAfter * 1000);
+    if (!replaced) return undefined;
     await queueCode(tx, messaging, transaction, { number: replaced.number, text: drawn.text });
     return replaced;
   });
-  return { read, code };
+  if (code) return { read, code };
+  // Another request has replaced or used the code, or has ended the transaction.
+  await readAwaitedCode(dependencies, input, 'expired');
+  throw tooEarly(resendAfter * 1000);
 }
 
 function tooEarly(waitMs: number) {

@@ -4,8 +4,8 @@ import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { storeNotice } from '../queries/notices.ts';
 
 /**
- * Stores what organisations know of withdrawals. Idempotent and independent of the order of events, because
- * only a newer version of a notice is stored.
+ * Stores what organisations know of withdrawals and erasures. Idempotent and independent of the order of
+ * events, because only a newer version of a notice is stored.
  */
 export function followNotices({ bus, db }: { bus: EventBus; db: Database }): void {
   bus.subscribe('accord.notices', sharedReader({ name: 'transactions', db }), ({ data }) =>

@@ -87,13 +87,16 @@ async function apply(
     return;
   }
   const told = withdrawalStates[verdict.verdict];
-  if (told) {
-    await changePartWithdrawal(tx, { sid, location: peer, state: told });
-    return;
-  }
   // Verdicts on parts of one transaction are applied one after the other: the last must see all others.
   await lockTransactionOf(tx, sid);
   const part = await readPart(tx, sid);
+  if (told) {
+    const isOrder = await changePartWithdrawal(tx, { sid, location: peer, state: told });
+    // All owners can no longer hold their parts.
+    if (isOrder && part?.transactionState === 'SUBMITTED' && part.state !== 'WAITING')
+      await decideTransaction(dependencies, tx, part, { isHeld: false, hasFailed: true });
+    return;
+  }
   if (part?.location !== peer) {
     log.warn('peer gave a verdict on a part that is unknown or not its own; ignored', {
       id: sid,

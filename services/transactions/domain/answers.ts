@@ -46,9 +46,8 @@ export function withComment({ answers, comment }: SentAnswers): Record<string, s
 
 /**
  * The failure of a submission for a form that has changed.
- * @param stale identifiers of answers, shown items and new notices that make the submission stale. @param
- * answers as they were sent.
- * @param prefix pointer to the answers map in the body.
+ * @param stale identifiers of answers, shown items and new notices that make the submission stale.
+ * @param answers as they were sent. @param prefix pointer to the answers map in the body.
  */
 export function staleSerial(
   stale: readonly string[],

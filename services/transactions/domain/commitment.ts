@@ -21,7 +21,7 @@ export interface NewRecord {
   value: string[];
   positions: number[] | null;
   expiresAt: string | null;
-  /** Of a withdrawal: the record of the consent that has ended, also of one that was not in force yet. */
+  /** Of a withdrawal: id of the accepted record that this refusal ends; that record may still be PENDING. */
   withdraws?: string;
 }
 

@@ -14,7 +14,8 @@ import type { ConsentContext } from './context.ts';
 import { isFault } from './values.ts';
 
 /**
- * EXPIRED: the transaction, its code or what the message reports ended before it was sent (docs/messages.md).
+ * EXPIRED: the message is obsolete: its transaction has ended, its code was used, replaced or has expired, or
+ * the owners have stored the answers after all (docs/messages.md).
  */
 export type MessageState = 'PENDING' | 'SENT' | 'FAILED' | 'EXPIRED';
 
@@ -120,7 +121,7 @@ export function messageBackoff(attempts: number, random: number, { kind }: Pick<
   return (kind === 'code' ? codeBackoff : otherBackoff)(attempts, random);
 }
 
-/** Failures of the mail server or the gateway itself. All other replies concern one message. */
+/** Failures of the mail server or the gateway itself. */
 const outages = /^(?:auth|connection|dns|tls|timeout|not-configured|smtp-421|http-\d+)$/;
 const outageWait = exponentialBackoff({ minMs: 250, maxMs: 30_000 });
 
@@ -129,6 +130,10 @@ const outageWait = exponentialBackoff({ minMs: 250, maxMs: 30_000 });
  * wait for up to 12 hours after the server's return.
  * @param failures in a row, of the queue.
  */
-export function outageBackoff(failures: number, random: number, { error }: { error: string | null }): number {
-  return error !== null && outages.test(error) ? outageWait(failures, random) : 0;
+export function outageBackoff(
+  failures: number,
+  random: number,
+  { error, isAway }: { error: string | null; isAway?: boolean },
+): number {
+  return isAway || (error !== null && outages.test(error)) ? outageWait(failures, random) : 0;
 }

@@ -139,9 +139,9 @@ const hourMs = 3_600_000;
 /** How many hours delivery of a part is attempted (docs/federation.md, "Answers at the leader"). */
 const hours: Readonly<Record<ConsentContext['peerCommit'], number>> = { independent: 30 * 24, together: 24 };
 /**
- * An hour allows for a clock difference, and for a last attempt that arrives after the deadline. Five
- * minutes allow for a single step, whose deadline counts from the start of its database transaction, after
- * the answers were sealed.
+ * An hour allows for a clock difference, and for a last attempt that arrives after the deadline. A
+ * single step seals the answers before its database transaction starts, and its deadline counts from that
+ * start; five minutes cover the time between.
  */
 const graceMs = hourMs + 5 * 60_000;
 

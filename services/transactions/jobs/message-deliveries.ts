@@ -136,5 +136,6 @@ async function attempt(
 
 function readResult(result: SendResult): AttemptResult<MessageFacts> {
   if (result.result === 'sent') return { kind: 'done', facts: { error: null } };
-  return { kind: result.result === 'refused' ? 'refused' : 'retry', facts: { error: result.error } };
+  const { result: kind, ...facts } = result;
+  return { kind: kind === 'refused' ? 'refused' : 'retry', facts };
 }

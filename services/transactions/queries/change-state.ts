@@ -130,7 +130,7 @@ function undoSubmission(source: string): Statement {
       -- These parts were never sent, so their owners get no decision.
       UPDATE followers AS f
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at,
-             reason = CASE WHEN f.withdrawal IS NOT NULL THEN 'withdrawn' END
+             reason = CASE WHEN f.withdrawal IS NULL THEN 'unsent' ELSE 'withdrawn' END
         FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
     ), decided AS (${partEvents('decided', { from: sql`dropped`, source, decision: 'rollback' })}
     ), `;

@@ -102,8 +102,9 @@ export async function submitTransaction(
 }
 
 /**
- * The parts of a person who has withdrawn since the answers were sealed are not stored, because their owners
- * order them by the time in the seal. The answers are checked and sealed again, and count as given later.
+ * Nothing is stored if there are parts and the person has withdrawn since the answers were sealed, because an
+ * owner compares the time in the seal with that of the withdrawal. `submitAnswers` checks and seals the
+ * answers again, so that they count as given after the withdrawal; a single step fails as `unavailable`.
  */
 function whereUnchanged({ id, version, parts, givenAt }: Commitment | PendingCommitment): Statement {
   const isWithdrawn = parts.length > 0 ? sql`AND NOT withdrawn_since(subject, ${givenAt})` : empty;

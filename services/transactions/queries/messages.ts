@@ -63,7 +63,7 @@ const isEmpty = sql`
 /**
  * Deletes queues of mail domains without pending messages and without a lease. The shared queues of
  * earlier releases are kept, because replicas of those releases insert messages without locking the queue.
- * There are at most 1,024.
+ * At most 1,024 shared queues exist.
  * @returns how many were found; deleted are those that are still empty once they are locked.
  */
 export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<number> {
@@ -140,6 +140,8 @@ export const messageTables = {
 /** What is recorded of an attempt; `error` is an error class such as `smtp-550`. */
 export interface MessageFacts {
   error: string | null;
+  /** Whether other messages of the queue would fail, too. */
+  isAway?: boolean;
 }
 
 const states = {

@@ -9,7 +9,7 @@ import { partEvents } from './events.ts';
  */
 export const mayBeStored = sql`(
   f.state IN ('SENDING', 'HELD', 'ACCEPTED')
-  OR f.state = 'DROPPED' AND NOT t.awaits_code AND f.reason IS DISTINCT FROM 'withdrawn'
+  OR f.state = 'DROPPED' AND NOT t.awaits_code AND coalesce(f.reason, '') NOT IN ('unsent', 'withdrawn')
   OR f.state = 'REFUSED' AND f.remote_id IS NOT NULL)`;
 
 /**

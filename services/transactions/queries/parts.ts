@@ -81,11 +81,11 @@ export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | 
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
 }
 
-/** Whether all parts of a transaction are held, and whether one has failed. */
+/** Whether all parts of a transaction are held, and whether one has failed or is being withdrawn. */
 export function summarizeParts(db: Queries, transaction: string) {
   return db.one<{ allHeld: boolean; anyFailed: boolean }>(sql`
     SELECT coalesce(bool_and(f.state = 'HELD'), true) AS "allHeld",
-           coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS "anyFailed"
+           coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED') OR f.withdrawal IS NOT NULL), false) AS "anyFailed"
       FROM followers AS f WHERE f.transaction = ${transaction}`);
 }
 

@@ -75,9 +75,9 @@ interface Guards {
 }
 
 /**
- * SQL: no question of a part was withdrawn since its answers were given. If a withdrawal for the same subject
- * is being stored, `takes_effect_at` waits for its COMMIT and sees it; a subquery of this statement would
- * not.
+ * SQL: no consent to a question of a part was withdrawn since its answers were given. If a withdrawal for the
+ * same subject is being stored, `takes_effect_at` waits for its COMMIT and sees it; a subquery of this
+ * statement would not.
  */
 function notWithdrawnSince(
   { subject }: Transaction,
@@ -103,7 +103,7 @@ interface CommittedPart {
  * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if
  * it had been created and then committed, with records, receipt, history and outbox rows.
  * @returns the database's time; undefined if nothing was stored: the part has a verdict already, the times
- * differ too much, or a question was withdrawn after its answer was given.
+ * differ too much, or a consent was withdrawn after it was given.
  */
 export async function commitPeerPart(
   db: Queries,
@@ -144,9 +144,9 @@ export async function hasMaxRows(db: Queries, peer: string, kind: keyof typeof m
 }
 
 /**
- * How many days verdicts without a transaction are kept (docs/federation.md, "Answers at their owner"). A
- * part that was refused is sent for 30 days. A part that has not arrived may wait 90 days for its code before
- * that; two days allow for differences between clocks.
+ * How many days verdicts without a transaction are kept (docs/federation.md, "Answers at their owner"). The
+ * leader attempts delivery for 30 days. A leader of an earlier release may send a withdrawn part after up to
+ * 90 days of waiting for a code. The rest allows for differences between clocks.
  */
 const retentionDays = { notReceived: 90 + 30 + 2, refused: 30 + 1 };
 

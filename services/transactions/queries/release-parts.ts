@@ -29,8 +29,8 @@ export function storeParts(parts: readonly NewPart[], state: Statement): Stateme
 
 /**
  * Common table expressions that release the parts that waited for the code of the transaction in `t`. A part
- * whose withdrawal is ordered is dropped instead: its owner may have forgotten the withdrawal when the part
- * arrives.
+ * whose withdrawal is ordered is dropped instead, so that it does not depend on how long its owner remembers
+ * the withdrawal.
  */
 export function releaseWaitingParts(deadline: Date, source: string): Statement {
   const parts = (state: string) => sql`(SELECT p.* FROM parts AS p WHERE p.state = ${state})`;
@@ -57,19 +57,18 @@ interface Confirmed {
 /**
  * Releases parts after the right code, if all owners must hold theirs before the answers are committed.
  * @param deadline until when all owners must hold their parts.
- * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was
- * replaced or used.
+ * @returns whether a part was not released because it is withdrawn; undefined if the transaction no longer
+ * awaits a code, its deadline has passed, or the code was replaced or used.
  */
-export async function awaitPeers(
+export function awaitPeers(
   tx: Queries,
   { deadline, ...confirmed }: Confirmed & { deadline: Date },
   source: string,
-): Promise<boolean> {
-  const row = await tx.maybeOne(sql`
+): Promise<{ anyWithdrawn: boolean } | undefined> {
+  return tx.maybeOne(sql`
     WITH ${endWaiting(confirmed, sql`, changed_at = accord_now(), expires_at = ${deadline}`)},
          ${releaseWaitingParts(deadline, source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
+    SELECT EXISTS (SELECT FROM parts AS p WHERE p.state = 'DROPPED') AS "anyWithdrawn" FROM t`);
 }
 
 /**

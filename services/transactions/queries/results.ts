@@ -13,8 +13,9 @@ export interface TransactionResult extends ReadTransaction {
 }
 
 /**
- * SQL: `standing` of the committed transaction `t`, null if its questions have no answers. A consent on its
- * receipt was withdrawn by the first withdrawal after it; only a newest answer that refuses needs that time.
+ * SQL: `standing` of the committed transaction `t`, null if its questions have no answers. `withdrawnAt` is
+ * read only if the newest answer is a refusal: the time of the first withdrawal after the consent on the
+ * receipt.
  */
 const standing = sql`
   SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,

@@ -74,7 +74,7 @@ interface SmtpError {
   responseCode?: number;
 }
 
-/** A 5xx reply to one of these commands rejects this mail; a 5xx reply to another command rejects us. */
+/** A reply to one of these commands concerns this mail; a reply to another command concerns us. */
 const mailCommands = ['MAIL FROM', 'RCPT TO', 'DATA'];
 /** Replies to any command that ask for a login or for TLS (RFC 4954 §6, RFC 3207 §4): MAIL_URL is wrong. */
 const loginReplies = [530, 534, 535, 538];
@@ -95,8 +95,9 @@ function readFailure({ code = '', originalCode = '', command = '', responseCode 
   if (known === 'auth' || known === 'tls') return { result: 'failed', error: known };
   if (responseCode !== undefined) {
     if (loginReplies.includes(responseCode)) return { result: 'failed', error: 'auth' };
-    const isRefused = responseCode >= 500 && mailCommands.includes(command);
-    return { result: isRefused ? 'refused' : 'failed', error: `smtp-${responseCode}` };
+    const error = `smtp-${responseCode}`;
+    if (!mailCommands.includes(command)) return { result: 'failed', error, isAway: true };
+    return { result: responseCode >= 500 ? 'refused' : 'failed', error };
   }
   if (code === 'EENVELOPE') return { result: 'refused', error: 'address' };
   const isTls = /CERT|SIGNATURE|SELF_SIGNED|ALTNAME|SSL/.test(originalCode);

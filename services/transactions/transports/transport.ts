@@ -28,7 +28,10 @@ export interface OutgoingSms {
  * Result of one attempt. `refused`: the server will never accept this message. `error` is a class without
  * content or addresses, such as `smtp-550`, `timeout`, `tls`, `http-503`.
  */
-export type SendResult = { result: 'sent' } | { result: 'refused' | 'failed'; error: string };
+export type SendResult =
+  | { result: 'sent' }
+  /** @param isAway the reply concerns us, not this message: others would fail, too. */
+  | { result: 'refused' | 'failed'; error: string; isAway?: boolean };
 
 export interface MailTransport {
   send(mail: OutgoingMail, signal: AbortSignal): Promise<SendResult>;

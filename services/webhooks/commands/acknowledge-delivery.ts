@@ -24,7 +24,7 @@ export interface Acknowledgement {
   note: string | null;
 }
 
-/** Creates the command that records acknowledgements of withdrawals. */
+/** Creates the command that records acknowledgements of withdrawals and erasures. */
 export function createAcknowledge({ db, links, baseUrl, wakeRelay }: Dependencies) {
   /**
    * Idempotent; the note of the first acknowledgement stays.

@@ -115,8 +115,8 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
     },
 
     /**
-     * Resumes a paused webhook; its pending deliveries are due at once. An active one is unchanged. @throws
-     * Failure `not-found`.
+     * Resumes a paused webhook; its pending deliveries are due at once. An active one is unchanged.
+     * @throws Failure `not-found`.
      */
     async resume(id: string): Promise<Webhook> {
       // Nothing is attempted while the webhook is paused, so most rows are changed before it is locked.

@@ -2,7 +2,9 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual 
 import { fail } from '#lib/errors/fail.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 
-/** What an organisation has done about a withdrawal; `kept`: it keeps data, for example by law. */
+/**
+ * What an organisation has done about a withdrawal or an erasure; `kept`: it keeps data, for example by law.
+ */
 export type Outcome = 'done' | 'kept';
 
 /** Signs and checks the URLs to which receivers post acknowledgements. They need no other credentials. */

@@ -15,7 +15,7 @@ export interface Webhook {
   recipient: string | null;
   /** Keys of the elements whose withdrawal is sent; null: all. */
   elements: readonly string[] | null;
-  /** ISO 8601; null: no acknowledgement of withdrawals is expected. */
+  /** ISO 8601; null: no acknowledgement of withdrawals and erasures is expected. */
   acknowledgeWithin: string | null;
   /** PAUSED: nothing is sent and events wait; only a caller can resume it. */
   state: 'ACTIVE' | 'PAUSED';

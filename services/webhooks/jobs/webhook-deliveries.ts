@@ -58,7 +58,7 @@ export interface WebhookFacts {
   /** Absent after a success. */
   error?: string;
   /** The exact reason, for the log only. */
-  cause?: OutboundFailed;
+  cause?: OutboundFailed | OutboundRefused;
 }
 
 /** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
@@ -155,7 +155,7 @@ function createWebhookDeliveries({
       } catch (error) {
         // The messages of these two classes hold no content; those of other errors may.
         if (error instanceof OutboundRefused)
-          return { kind: 'retry', facts: { statusCode: null, error: error.message } };
+          return { kind: 'retry', facts: { statusCode: null, error: error.message, cause: error } };
         if (!(error instanceof OutboundFailed)) throw error;
         return { kind: 'retry', facts: { statusCode: null, error: publicReason(error), cause: error } };
       }
@@ -201,7 +201,7 @@ function logFailure(log: Logger, { row, ending, facts }: Settlement<WebhookRow, 
     id: row.webhook,
     count: row.attempts + 1,
     ...(facts.statusCode !== null && { status: facts.statusCode }),
-    error: facts.cause ?? facts.error,
+    ...(facts.cause && { code: facts.cause.reason, error: facts.cause }),
   });
 }
 
@@ -218,7 +218,7 @@ const certificateFaults = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE
 
 /**
  * The reason that clients see. It does not distinguish closed ports, filtered ports and other protocols, so
- * that a webhook cannot be used as a port scanner. The log has the exact reason.
+ * that a webhook cannot be used as a port scanner. The log has the class of the reason.
  */
 function publicReason({ reason, code, message }: OutboundFailed): string {
   const isServerFault = reason === 'dns' || (reason === 'tls' && certificateFaults.test(code ?? ''));

@@ -88,8 +88,8 @@ const replaced = {
 } as const;
 
 /**
- * SQL: the state of the notices of messages, according to all of their messages. Only a delivery ends OVERDUE
- * before all are acknowledged.
+ * SQL: the state of the notices of messages, according to all of their messages. Before all are
+ * acknowledged, only a late delivery or a failed one ends OVERDUE.
  */
 function judged({ messages, state }: Pick<MessageChange, 'messages' | 'state'>): Statement {
   return sql`

@@ -31,7 +31,7 @@ type SharedKey = 'study' | 'wishes' | 'booking';
 
 /** What a partner said of a part, as the service peers tells it. */
 export interface Outcome {
-  verdict: 'committed' | 'held' | 'rolledback' | 'refused' | 'expired';
+  verdict: 'committed' | 'held' | 'rolledback' | 'refused' | 'expired' | 'withdrawn';
   reason?: string;
   id?: string;
   /** Another partner's part. */
