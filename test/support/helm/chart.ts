@@ -48,25 +48,27 @@ export function readTrial(): [string, Manifest[]][] {
   ]);
 }
 
-/** Helm with this chart; null where it cannot be had, so that tests are skipped. */
-export async function openChart() {
-  const helm = await findHelm().catch((error: unknown) => {
+/**
+ * Helm with this chart; null where Helm cannot be had, so that tests are skipped.
+ * @param find finds the program. @param more arguments of each rendering.
+ */
+export async function openChart(find = findHelm, more: readonly string[] = []) {
+  const helm = await find().catch((error: unknown) => {
     if (!(error instanceof MissingInfrastructure) || process.env.CI === 'true') throw error;
     console.warn(error.message);
     return null;
   });
-  return helm ? openChartWith(helm) : null;
+  return helm ? openChartWith(helm, more) : null;
 }
 
-/** @param helm a program, Helm 3 or 4. */
-export function openChartWith(helm: string) {
+function openChartWith(helm: string, always: readonly string[]) {
   const run = async (words: readonly string[]) => (await execute(helm, words, { maxBuffer: 1 << 26 })).stdout;
   const valuesOf = (example: string) => ['--values', path.join(chart, 'examples', example)];
   const render = (source: string, example: string, more: readonly string[] = []) =>
-    run(['template', 'accord', source, '--namespace', 'consent', ...valuesOf(example), ...more]);
+    run(['template', 'accord', source, '--namespace', 'consent', ...always, ...valuesOf(example), ...more]);
   return {
     /** Rejects with the faults. */
-    lint: (example: string) => run(['lint', '--strict', chart, ...valuesOf(example)]),
+    lint: (example: string) => run(['lint', '--strict', chart, ...always, ...valuesOf(example)]),
     /** The text of all manifests. @param more arguments of `helm template`. */
     render: (example: string, ...more: string[]) => render(chart, example, more),
     /** The text of all manifests of another chart: a folder or an archive. */
