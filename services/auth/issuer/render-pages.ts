@@ -36,6 +36,11 @@ export interface PageParts {
   issuerPath: string;
 }
 
+/** Loads the templates of all pages. */
+export function loadPageTemplates() {
+  return loadTemplates(new URL('../views/', import.meta.url), names);
+}
+
 /** Loads locales, styles and templates. */
 export function createPages({
   issuerPath,
@@ -46,7 +51,7 @@ export function createPages({
   instanceName: string;
   defaultLanguage: string;
 }): Pages {
-  const templates = loadTemplates(new URL('../views/', import.meta.url), names);
+  const templates = loadPageTemplates();
   const catalogues = readCatalogues();
   const languages = [...catalogues.keys()];
   const stylesheet = readStylesheet(issuerPath);

@@ -22,8 +22,13 @@ interface Parts {
   reader: (ctx: Context) => ConsoleReader;
 }
 
+/** Loads the template of these pages. */
+export function loadOutsideTemplates() {
+  return loadTemplates(new URL('views/', import.meta.url), ['outside']);
+}
+
 export function createOutsidePages({ instance, assets, reader: readerOf }: Parts): OutsidePages {
-  const { outside } = loadTemplates(new URL('views/', import.meta.url), ['outside']);
+  const { outside } = loadOutsideTemplates();
   function render(
     ctx: Context,
     words: (reader: ConsoleReader) => { title: string; text: string; detail: string },

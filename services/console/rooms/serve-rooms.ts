@@ -44,9 +44,21 @@ const kitViews = new URL('../pages/views/', import.meta.url);
 const kitLocales = new URL('../pages/locales/', import.meta.url);
 const kitPages = ['confirm', 'form', 'plain-list', 'secret', 'failure', 'changes'] as const;
 
+/** Loads the templates that all rooms have. */
+export function loadKitTemplates() {
+  return loadTemplates(kitViews, kitPages);
+}
+
+const folderOf = ({ name, folder = new URL(`./${name}/`, import.meta.url) }: Room) => folder;
+
+/** Loads the templates of a room. */
+export function loadRoomTemplates(room: Room): Record<string, Template> {
+  return loadTemplates(new URL('views/', folderOf(room)), room.views, kitViews);
+}
+
 /** The pages of all rooms, for requests that have a session. Other paths below `/console` are 404. */
 export function serveRooms(parts: RoomsParts): Middleware {
-  const shared = loadTemplates(kitViews, kitPages);
+  const shared = loadKitTemplates();
   const mayCall = operationRights(parts.document);
   const router = new Router({ sensitive: true });
   // A page that is open asks for it, so that its session goes on.
@@ -54,9 +66,8 @@ export function serveRooms(parts: RoomsParts): Middleware {
     ctx.status = 204;
   });
   for (const room of parts.rooms) {
-    const { folder = new URL(`./${room.name}/`, import.meta.url) } = room;
-    const templates = { ...shared, ...loadTemplates(new URL('views/', folder), room.views, kitViews) };
-    const reader = readerOf(loadCatalogues(kitLocales, new URL('locales/', folder)), parts);
+    const templates = { ...shared, ...loadRoomTemplates(room) };
+    const reader = readerOf(loadCatalogues(kitLocales, new URL('locales/', folderOf(room))), parts);
     const send = sender({ ...parts, room, reader });
     const kit = createRoomKit({
       ...parts,

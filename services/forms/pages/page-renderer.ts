@@ -65,12 +65,15 @@ const templateOf = {
 /** Pages for developers, which are in English like openapi.yaml. */
 const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
 
+/** Loads the templates of all pages and messages. */
+export function loadPageTemplates() {
+  const names = [...new Set(Object.values(templateOf)), 'message'] as const;
+  return loadTemplates(new URL('../views/', import.meta.url), names);
+}
+
 export function createPageRenderer(assets: Assets): PageRenderer {
   const catalogues = loadCatalogues(new URL('../locales/', import.meta.url));
-  const templates = loadTemplates(new URL('../views/', import.meta.url), [
-    ...new Set(Object.values(templateOf)),
-    'message',
-  ]);
+  const templates = loadPageTemplates();
   const rich = createRichText(sanitiseRichText);
   const renderMessage = createMessageRenderer(templates.message);
   const readers = new LRUCache<string, Reader>({ max: 100 });
