@@ -13,6 +13,7 @@ import { isolationScenarios } from './scenarios/isolation.ts';
 import { operationScenarios } from './scenarios/operations.ts';
 import { peerScenarios } from './scenarios/peers.ts';
 import { restoreScenarios } from './scenarios/restore.ts';
+import { retryScenarios } from './scenarios/retrying-router.ts';
 import { scaleScenarios } from './scenarios/scale.ts';
 import { storeCredentialScenarios } from './scenarios/store-credentials.ts';
 import { faultScenarios, quietScenarios } from './scenarios/under-load.ts';
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   ...firstInstallScenarios,
   ...quietScenarios,
   ...faultScenarios,
+  ...retryScenarios,
   ...gatewayScenarios,
   ...kafkaScenarios,
   ...peerScenarios,

@@ -6,8 +6,8 @@ import { createApiReader } from './api.ts';
 import {
   buildGoPrograms,
   coreDnsVersion,
-  gatewayDefinitions,
   metricsServerVersion,
+  routerDefinitions,
   traefikVersion,
 } from './go-programs.ts';
 import { buildProgramImage, buildStoreImages, type NodeImage } from './images.ts';
@@ -75,7 +75,8 @@ export async function startCluster(
   const kubectl = createKubectl(program, node.kubeconfig);
   try {
     await createVolumes(state, kubectl);
-    await kubectl.run(['apply', '--server-side', '--filename', await gatewayDefinitions()]);
+    for (const file of await routerDefinitions())
+      await kubectl.run(['apply', '--server-side', '--filename', file]);
     for (const name of ['coredns', 'traefik', 'metrics-server'])
       await kubectl.apply(await readFile(path.join(system, `${name}.yaml`), 'utf8'));
     const policies = await enforceNetworkPolicies(

@@ -64,15 +64,19 @@ async function downloadModule(module: string, version: string): Promise<string> 
 }
 
 /**
- * The folder of the CustomResourceDefinitions of the Gateway API, in the version that Traefik is built with.
+ * Files with CustomResourceDefinitions: those of the Gateway API, in the version that Traefik is built with,
+ * and Traefik's own.
  */
-export async function gatewayDefinitions(): Promise<string> {
+export async function routerDefinitions(): Promise<string[]> {
   const sources = await downloadModule('github.com/traefik/traefik/v3', `v${traefikVersion}`);
   const required = (await readFile(path.join(sources, 'go.mod'), 'utf8')).match(
     new RegExp(`${gatewayApi} (v\\S+)`),
   );
   if (!required?.[1]) throw new Error('Traefik requires no Gateway API');
-  return path.join(await downloadModule(gatewayApi, required[1]), 'config/crd/standard');
+  return [
+    path.join(await downloadModule(gatewayApi, required[1]), 'config/crd/standard'),
+    path.join(sources, 'docs/content/reference/dynamic-configuration/kubernetes-crd-definition-v1.yml'),
+  ];
 }
 
 /**

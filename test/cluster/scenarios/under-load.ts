@@ -120,9 +120,20 @@ export async function withoutFailure(
 
 /** Runs an event under load. @returns figures. @throws if an acknowledged answer is lost or stored twice */
 export async function withoutLoss(stage: Stage, event: () => Promise<void>): Promise<string> {
+  return (await interruptionsDuring(stage, event)).figures;
+}
+
+/** As {@link withoutLoss}. @returns also how many flows were interrupted. */
+export async function interruptionsDuring(
+  stage: Stage,
+  event: () => Promise<void>,
+): Promise<{ figures: string; interrupted: number }> {
   const { load, seconds } = await loadDuring(stage, event, perSecond);
   await expectStored(stage, load);
-  return `${describe(load)}, ${load.failures.length} flows interrupted; the event took ${seconds.toFixed(0)} s`;
+  const interrupted = load.failures.length;
+  for (const failure of load.failures.slice(0, 10)) stage.say(failure);
+  const figures = `${describe(load)}, ${interrupted} flows interrupted; the event took ${seconds.toFixed(0)} s`;
+  return { figures, interrupted };
 }
 
 /** Runs flows for some seconds. @throws if a flow fails, or an answer is lost or stored twice */
@@ -192,14 +203,15 @@ async function podsOf({ organisation }: Stage, name: string): Promise<string> {
 }
 
 /** How often containers of a service were started again in their pods. */
-async function countRestarts({ organisation }: Stage, service: string): Promise<number> {
+export async function countRestarts({ organisation }: Stage, service: string): Promise<number> {
   const selector = `--selector=app.kubernetes.io/component=${service}`;
   const counts = '--output=jsonpath={.items[*].status.containerStatuses[*].restartCount}';
   const text = await organisation.kubectl('get', 'pods', selector, counts);
   return text.split(' ').reduce((sum, count) => sum + Number(count), 0);
 }
 
-async function killProcess({ cluster }: Stage, program: string): Promise<void> {
+/** Kills the oldest process that runs a program. */
+export async function killProcess({ cluster }: Stage, program: string): Promise<void> {
   const pids = (await cluster.node.enter('pgrep', ['--full', program])).trim().split('\n');
   await cluster.node.enter('kill', ['-9', pids[0] as string]);
 }
