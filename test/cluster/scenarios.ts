@@ -10,6 +10,7 @@ import { gatewayScenarios } from './scenarios/gateway.ts';
 import { helm3Scenarios } from './scenarios/helm-3.ts';
 import { installScenarios } from './scenarios/install.ts';
 import { isolationScenarios } from './scenarios/isolation.ts';
+import { messageCredentialScenarios } from './scenarios/message-credentials.ts';
 import { operationScenarios } from './scenarios/operations.ts';
 import { peerScenarios } from './scenarios/peers.ts';
 import { restoreScenarios } from './scenarios/restore.ts';
@@ -41,6 +42,7 @@ export const scenarios: readonly Scenario[] = [
   ...scaleScenarios,
   ...operationScenarios,
   ...helm3Scenarios,
+  ...messageCredentialScenarios,
   ...storeCredentialScenarios,
   ...restoreScenarios,
   ...certificateScenarios,
