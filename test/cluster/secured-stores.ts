@@ -6,7 +6,7 @@ import { execute } from '../../deploy/local/programs.ts';
 import { type Organisation, query } from './organisation.ts';
 import { type Stage, waitUntil } from './scenario.ts';
 
-/** Values with which the release connects to the stores with TLS and passwords. */
+/** Values with which the release connects to the stores with TLS, passwords and a certificate for Kafka. */
 export const securedValues = {
   database: {
     host: 'trial-postgres',
@@ -15,7 +15,7 @@ export const securedValues = {
   },
   kafka: {
     brokers: ['trial-kafka:9094'],
-    tls: { enabled: true, ca: { existingSecret: 'store-ca' } },
+    tls: { enabled: true, ca: { existingSecret: 'store-ca' }, clientSecret: 'kafka-client' },
     sasl: { mechanism: 'SCRAM-SHA-512', user: 'accord', existingSecret: 'kafka-accord' },
   },
   redis: {
@@ -40,6 +40,9 @@ sasl.enabled.mechanisms=SCRAM-SHA-512
 listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 ssl.keystore.type=PEM
 ssl.keystore.location=${mounted}/keystore.pem
+ssl.truststore.type=PEM
+ssl.truststore.location=${mounted}/truststore.pem
+listener.name.sasl_ssl.ssl.client.auth=required
 `;
 const redisCertificate = ['tls-cert-file', `${mounted}/tls.crt`, 'tls-key-file', `${mounted}/tls.key`];
 
@@ -61,11 +64,13 @@ interface PodSpec {
 
 /**
  * Adds listeners with TLS and passwords to the stores of the trial, beside the plain ones. Clients of Kafka
- * and Redis sign in there as the user `accord`.
+ * and Redis sign in there as the user `accord`; those of Kafka have a certificate of the authority, too.
  */
 export async function secureStores(stage: Stage, authority: string): Promise<void> {
   const { organisation, cluster, chart } = stage;
   await writeCertificate(organisation, authority);
+  await trustClients(organisation, authority);
+  await writeClientCertificate(organisation, authority);
   await setSecret(organisation, 'store-ca', { 'ca.crt': await readFile(`${authority}/ca.crt`, 'utf8') });
   for (const [store, change] of Object.entries({
     postgres: securePostgres,
@@ -144,6 +149,37 @@ export async function writeCertificate(organisation: Organisation, authority: st
   await setSecret(organisation, 'store-tls', entries);
 }
 
+/** Has Kafka accept clients with certificates of these authorities, from its next start on. */
+export async function trustClients(organisation: Organisation, ...authorities: string[]): Promise<void> {
+  const certificates = await Promise.all(authorities.map((folder) => readFile(`${folder}/ca.crt`, 'utf8')));
+  await setSecret(organisation, 'store-tls', { 'truststore.pem': certificates.join('') });
+}
+
+/** Makes the client certificate for Kafka by an authority, and writes it into the Secret of the services. */
+export async function writeClientCertificate(organisation: Organisation, authority: string): Promise<void> {
+  await createCertificate(authority, { name: 'kafka-client', subject: '/CN=accord' });
+  const [certificate = '', key = ''] = await readClientCertificate(authority);
+  await setSecret(organisation, 'kafka-client', { 'tls.crt': certificate, 'tls.key': key });
+}
+
+function readClientCertificate(authority: string): Promise<string[]> {
+  return Promise.all(['crt', 'key'].map((suffix) => readFile(`${authority}/kafka-client.${suffix}`, 'utf8')));
+}
+
+/** Whether Kafka keeps a connection of a pod with the client certificate of an authority. */
+export async function isClientAccepted({ kubectl }: Organisation, authority: string): Promise<boolean> {
+  const program = `const [cert, key] = process.argv.slice(1);
+const ca = require('node:fs').readFileSync('/certificates/kafka-ca.crt');
+require('node:tls').connect({ host: 'trial-kafka', port: 9094, servername: 'trial-kafka', ca, cert, key })
+  .on('error', () => process.exit(1)).on('close', () => process.exit(1));
+setTimeout(() => process.exit(0), 3000);`;
+  const command = ['node', '--eval', program, '--', ...(await readClientCertificate(authority))];
+  return kubectl('exec', 'deploy/accord-peers', '--', ...command).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Has the stores use the certificate in their Secret, without a loss of their connections where they can. */
 export async function reloadCertificate(stage: Stage, authority: string): Promise<void> {
   const { organisation } = stage;
@@ -162,6 +198,10 @@ export async function reloadCertificate(stage: Stage, authority: string): Promis
   }
   await query(organisation, 'SELECT pg_reload_conf()');
   await kubectl('exec', redis, '--', 'redis-cli', 'CONFIG', 'SET', ...redisCertificate);
+  await restartKafka(organisation);
+}
+
+export async function restartKafka({ kubectl }: Organisation): Promise<void> {
   await kubectl('delete', 'pod/trial-kafka-0');
   await kubectl('rollout', 'status', 'statefulset/trial-kafka', '--timeout=180s');
 }

@@ -3,15 +3,19 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createAuthority } from '../../../deploy/local/cluster/certificates.ts';
 import { query } from '../organisation.ts';
-import type { Scenario, Stage } from '../scenario.ts';
+import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 import {
   changeKafkaUser,
   changeRedisUser,
+  isClientAccepted,
   reloadCertificate,
+  restartKafka,
   securedValues,
   secureStores,
   setSecret,
+  trustClients,
   writeCertificate,
+  writeClientCertificate,
 } from '../secured-stores.ts';
 import { expectEvents } from './another-kafka.ts';
 import { withoutFailure } from './under-load.ts';
@@ -21,7 +25,7 @@ export const storeCredentialScenarios: Scenario[] = [
   {
     name: 'store credentials',
     promise:
-      'With stores that demand TLS and passwords, the authority of PostgreSQL, Kafka and Redis is renewed without a failed request; so are the passwords of the database owner, for Kafka and for Redis.',
+      'With stores that demand TLS and passwords, the authority of PostgreSQL, Kafka and Redis and the client certificate for Kafka are renewed without a failed request; so are the passwords of the database owner, for Kafka and for Redis.',
     async run(stage) {
       const folder = path.dirname(stage.certificates);
       const [old, next] = ['store-authority', 'store-authority-next'].map((name) => path.join(folder, name));
@@ -33,7 +37,7 @@ export const storeCredentialScenarios: Scenario[] = [
         await expectEvents(stage);
         const passwords = await withoutFailure(stage, () => rotate(stage, first));
         await expectEvents(stage);
-        return `authority: ${authorities}; passwords: ${passwords}`;
+        return `authority and client certificate: ${authorities}; passwords: ${passwords}`;
       } finally {
         await stage.organisation.deploy();
       }
@@ -55,16 +59,25 @@ async function createUsers(stage: Stage, authority: string): Promise<string> {
   return redis;
 }
 
-/** The services trust both authorities, then the certificates change, then they trust the new one only. */
+/**
+ * Services and Kafka trust both authorities, then the certificates of both sides change, then they trust the
+ * new one only.
+ */
 async function renew(stage: Stage, old: string, next: string): Promise<void> {
   const { organisation } = stage;
   const [former, later] = await Promise.all([old, next].map((each) => readFile(`${each}/ca.crt`, 'utf8')));
   await setSecret(organisation, 'store-ca', { 'ca.crt': `${former}${later}` });
   await organisation.deploy(securedValues);
   await writeCertificate(organisation, next);
+  await trustClients(organisation, old, next);
   await reloadCertificate(stage, next);
   await setSecret(organisation, 'store-ca', { 'ca.crt': later as string });
+  await writeClientCertificate(organisation, next);
   await organisation.deploy(securedValues);
+  await trustClients(organisation, next);
+  await restartKafka(organisation);
+  await waitUntil('Kafka accepts the new client certificate', () => isClientAccepted(organisation, next));
+  expectThat(!(await isClientAccepted(organisation, old)), 'Kafka accepts the old client certificate');
 }
 
 /**
