@@ -62,6 +62,7 @@ async function rotate(stage: Stage, servers: MessageServers): Promise<string> {
     await setSecret(organisation, 'mail-ca', { 'ca.crt': `${first.authority}${next.authority}` });
     await setSecret(organisation, 'sms-accord', { url: sms.urlWith(laterPassword) });
     await organisation.deploy(values);
+    await waitForEnd(stage);
     await first.close();
     sms.passwords.delete(firstPassword);
     await setSecret(organisation, 'mail-ca', { 'ca.crt': next.authority });
@@ -82,6 +83,15 @@ async function rotate(stage: Stage, servers: MessageServers): Promise<string> {
   await expectSent(stage, 2 * addresses.length);
   const texts = (password: string) => sms.received.filter((message) => message.password === password).length;
   return `${addresses.length} subjects: ${first.received.length} mails at the first server and ${next.received.length} at the next, ${texts(firstPassword)} text messages with the first password and ${texts(laterPassword)} with the later; ${figures}`;
+}
+
+/** Waits for the end of former pods, which send messages until then, also after the upgrade. */
+async function waitForEnd({ organisation }: Stage): Promise<void> {
+  const selector = '--selector=app.kubernetes.io/component=transactions';
+  await waitUntil('the end of the former pods', async () => {
+    const pods = await organisation.kubectl('get', 'pods', selector, '--output=name');
+    return pods.trim().split('\n').length === 2;
+  });
 }
 
 /** @throws Error unless each recipient has got one message, and nobody else any. */
