@@ -7,8 +7,11 @@ export interface PrintableText {
 }
 
 const replacement = '\ufffd';
-/** Control characters, and overrides of the text direction, which would show another text than was signed. */
-const removed = /\p{Cc}|[\ufeff\u202a-\u202e]/gu;
+/**
+ * Control characters; overrides of the text direction, which would show another text than was signed; and
+ * selectors of Mongolian letters, which no font here has: after an emoji one would become an empty glyph.
+ */
+const removed = /\p{Cc}|\u180b|\u180c|\u180d|\u180f|[\ufeff\u202a-\u202e]/gu;
 /**
  * Format characters after a letter on which they have no effect. PDF viewers would take the pair for one
  * character, and would copy the pair wherever the letter occurs.
