@@ -144,7 +144,7 @@ describe('texts of users on a PDF receipt', () => {
         const { text } = await readPdf(render(withSubject(subject)));
         expect(codePoints(text)).not.toContain(0);
       }),
-      { numRuns: 20, examples: [['😀\u180f']] },
+      { numRuns: 20, examples: [['😀\u180f'], ['⌵']] },
     );
   });
 });

@@ -1,21 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Fonts by preference. All have licences that allow embedding them in documents (ADR 21). */
-const files = [
+/** Fonts of all texts, by preference. All have licences that allow embedding them in documents (ADR 21). */
+const textFonts = [
   import.meta.resolve('@expo-google-fonts/vazirmatn/400Regular/Vazirmatn_400Regular.ttf'),
   import.meta.resolve('@expo-google-fonts/vazirmatn/700Bold/Vazirmatn_700Bold.ttf'),
   import.meta.resolve('@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf'),
   import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
-  import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'),
 ];
+/** The preferred font of identifiers. */
+const codeFont = import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf');
 
-/** Reads the fonts of PDF documents. @returns hasGlyph: whether one of them has a glyph for a character. */
+/**
+ * Reads the fonts of PDF documents. @returns hasGlyph: whether a font of all texts has a glyph for a
+ * character.
+ */
 export function readFonts(): { files: Buffer[]; hasGlyph: (codePoint: number) => boolean } {
-  const bodies = files.map((url) => readFileSync(fileURLToPath(url)));
+  const bodies = textFonts.map((url) => readFileSync(fileURLToPath(url)));
   const covered = new Set<number>();
   for (const body of bodies) for (const codePoint of coveredBy(body)) covered.add(codePoint);
-  return { files: bodies, hasGlyph: (codePoint) => covered.has(codePoint) };
+  return {
+    files: [...bodies, readFileSync(fileURLToPath(codeFont))],
+    hasGlyph: (codePoint) => covered.has(codePoint),
+  };
 }
 
 /**
