@@ -82,7 +82,11 @@ export async function submitSingleStep(
     const committed = await storeAnswers(
       { ...dependencies, db: tx },
       {
-        ...{ read, check, answersDigest, principal, comment: sent.comment },
+        read,
+        check,
+        answersDigest,
+        principal,
+        comment: sent.comment,
         // The owners of parts order them by the time in the seal, which is not earlier than this.
         ...(check.parts.length > 0 && { givenAt: openedAt }),
       },
