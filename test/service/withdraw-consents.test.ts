@@ -456,7 +456,7 @@ describe('no answer given before a withdrawal is in force after it', () => {
   });
 
   it('also when submissions and withdrawals race', { timeout: 30_000 }, async () => {
-    const rounds = Array.from({ length: 24 }, async (_, round) => {
+    const race = async (round: number) => {
       const { made, subject } = await consented();
       const open = await Promise.all(
         [1, 2, 3].map((object) =>
@@ -478,8 +478,10 @@ describe('no answer given before a withdrawal is in force after it', () => {
       // In the same millisecond either may be the later one.
       if (Math.max(...acceptedAt) !== 0)
         expect(decision?.reason).toBe(Math.max(...acceptedAt) > 0 ? 'GIVEN' : 'WITHDRAWN');
-    });
-    await Promise.all(rounds);
+    };
+    // Few at once, because a busy instance refuses requests.
+    for (let first = 0; first < 24; first += 6)
+      await Promise.all([0, 1, 2, 3, 4, 5].map((next) => race(first + next)));
   });
 });
 
