@@ -6,7 +6,7 @@ import { addDuration } from '../domain/values.ts';
 import { newestPosition } from '../queries/records.ts';
 import { readNow } from '../queries/transactions.ts';
 import { countNewest, hasUnexpired, readRangeEnd } from '../queries/valid-answers.ts';
-import { readActiveVersions } from './submit-answers.ts';
+import { readActiveVersions } from './check-answers.ts';
 
 /** How much one request counts. */
 export interface CountLimits {

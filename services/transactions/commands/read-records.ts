@@ -12,7 +12,7 @@ import {
   readRecords,
 } from '../queries/records.ts';
 import { readNow } from '../queries/transactions.ts';
-import { readActiveVersions } from './submit-answers.ts';
+import { readActiveVersions } from './check-answers.ts';
 
 /**
  * A subject's records by key; with an object by `<key>|<subject>|<object>` (docs/interface.md, "Records").

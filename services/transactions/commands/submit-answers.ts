@@ -1,17 +1,10 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import { isStaff, type Principal } from '#lib/contracts/principal.ts';
-import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireOpen } from '../domain/access.ts';
-import {
-  type AnswersDigests,
-  invalidComment,
-  type SentAnswers,
-  splitComment,
-  withComment,
-} from '../domain/answers.ts';
+import { type AnswersDigests, invalidComment, splitComment, withComment } from '../domain/answers.ts';
 import { type Codes, drawCode } from '../domain/code.ts';
 import {
   type CommitmentFacts,
@@ -20,22 +13,11 @@ import {
   type ValidCheck,
   waitsForPeers,
 } from '../domain/commitment.ts';
-import { readContact } from '../domain/contact.ts';
-import type { ConsentContext } from '../domain/context.ts';
 import { codeDestination } from '../domain/message.ts';
-import { deliveryDeadline, sealExpiry } from '../domain/part.ts';
+import { deliveryDeadline } from '../domain/part.ts';
 import { completeReceipt, noticesOn, type Receipt, type ReceiptSigner } from '../domain/receipt.ts';
-import { validRecords } from '../domain/records.ts';
-import {
-  hidesAnswered,
-  peersMayStayUnanswered,
-  type ReadTransaction,
-  recordsExpiry,
-  stateAt,
-  type Transaction,
-} from '../domain/transaction.ts';
+import { type ReadTransaction, recordsExpiry, stateAt, type Transaction } from '../domain/transaction.ts';
 import { changeLink } from '../domain/transaction-token.ts';
-import { addDuration } from '../domain/values.ts';
 import {
   commitSubmittedTransaction,
   commitTransaction,
@@ -43,8 +25,9 @@ import {
   type SubmittedTransaction,
   submitTransaction,
 } from '../queries/commit-transaction.ts';
-import { readEarlier, readReceiptBody } from '../queries/records.ts';
+import { readReceiptBody } from '../queries/records.ts';
 import { readTransaction } from '../queries/transactions.ts';
+import { checkAnswers } from './check-answers.ts';
 import { isNotified, type Messaging, queueCode, queueNotification } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
 
@@ -162,57 +145,6 @@ export function noticesIn({ answers, parts }: ValidCheck): string[] {
   return [...answers, ...parts.flatMap(({ elements }) => elements)].flatMap(({ identifier, content }) =>
     isNotice(identifier, content) ? identifier : [],
   );
-}
-
-/** Checks answers to a transaction that exists, or that is created together with them. */
-export async function checkAnswers(
-  { db, forms }: SubmitDependencies,
-  transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt'>,
-  now: Date,
-  { answers, form, languages }: Pick<SentAnswers, 'answers'> & Pick<Submission, 'form' | 'languages'>,
-): Promise<AnswerCheck> {
-  const { context, layout, createdAt } = transaction;
-  const asksPeers = layout.elements.some((key) => key.includes('@'));
-  const subjectInfos = asksPeers ? readContact(context.subjectInfos) : undefined;
-  return forms.checkAnswers({
-    layout,
-    openedAt: createdAt.toISOString(),
-    languages: context.language ? [context.language, ...languages] : languages,
-    answers,
-    form,
-    hidden: await hiddenKeys(db, forms, transaction, now),
-    givenAt: now.toISOString(),
-    sealUntil: sealExpiry(context, latestRelease(context, { createdAt, now })).toISOString(),
-    child: peersMayStayUnanswered(transaction),
-    ...(subjectInfos && { subjectInfos }),
-  });
-}
-
-/** The latest time at which parts are released to peers: now, or the deadline for the code. */
-function latestRelease({ confirmation, timeout }: ConsentContext, at: { createdAt: Date; now: Date }): Date {
-  return confirmation === 'NONE' ? at.now : addDuration(at.createdAt, timeout);
-}
-
-/** The ACTIVE versions of the elements and informations of records. */
-export async function readActiveVersions(
-  forms: Pick<FormsOperations, 'activeVersions'>,
-  records: readonly { key: string; infoKey: string }[],
-): Promise<ActiveVersions> {
-  const keys = new Set(records.flatMap(({ key, infoKey }) => [key, infoKey]));
-  return keys.size > 0 ? forms.activeVersions({ keys: [...keys] }) : {};
-}
-
-/** Elements that the form hides: they have a valid answer (openapi.yaml, `existingElementsVisible`). */
-async function hiddenKeys(
-  db: Queries,
-  forms: FormsOperations,
-  { layout, context, parent }: Pick<Transaction, 'layout' | 'context' | 'parent'>,
-  now: Date,
-): Promise<string[]> {
-  if (!hidesAnswered({ layout, context, parent }) || context.silent) return [];
-  const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
-  const active = await readActiveVersions(forms, earlier);
-  return validRecords(earlier, active, now).map(({ key }) => key);
 }
 
 /**

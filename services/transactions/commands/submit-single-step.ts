@@ -13,14 +13,9 @@ import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { insertWithClaim, readNow } from '../queries/transactions.ts';
+import { checkAnswers } from './check-answers.ts';
 import { recordByStaff } from './record-by-staff.ts';
-import {
-  checkAnswers,
-  noticesIn,
-  type SubmitDependencies,
-  storeAnswers,
-  transactionBusy,
-} from './submit-answers.ts';
+import { noticesIn, type SubmitDependencies, storeAnswers, transactionBusy } from './submit-answers.ts';
 import { isReusable, readContext, requireNotifiable, reuseOrCreate } from './transactions.ts';
 
 interface SingleStep {

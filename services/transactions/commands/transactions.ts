@@ -45,9 +45,10 @@ import {
   readTransaction,
   repointClaim,
 } from '../queries/transactions.ts';
+import { readActiveVersions } from './check-answers.ts';
 import { isNotified, type Messaging, queueBadNews, queueInvitation } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
-import { readActiveVersions, transactionBusy } from './submit-answers.ts';
+import { transactionBusy } from './submit-answers.ts';
 
 /**
  * Reads the ConsentContext of a caller. Fields that a plain user may not set are refused before other faults.

@@ -2,8 +2,8 @@ import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { readActiveVersions } from '../commands/check-answers.ts';
 import { type Messaging, queueBadNews } from '../commands/queue-messages.ts';
-import { readActiveVersions } from '../commands/submit-answers.ts';
 import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
 import { planNotices, readDueTransactions, writeNotices } from '../queries/expiry-notices.ts';

@@ -1,0 +1,75 @@
+import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { readContact } from '../domain/contact.ts';
+import type { ConsentContext } from '../domain/context.ts';
+import { sealExpiry } from '../domain/part.ts';
+import { validRecords } from '../domain/records.ts';
+import { hidesAnswered, peersMayStayUnanswered, type Transaction } from '../domain/transaction.ts';
+import { addDuration } from '../domain/values.ts';
+import { readEarlier } from '../queries/records.ts';
+
+interface CheckDependencies {
+  db: Queries;
+  forms: FormsOperations;
+}
+
+/** Answers to be checked. */
+interface GivenAnswers {
+  answers: Record<string, string[]>;
+  /** A form post (docs/interface.md, "Answers"). */
+  form: boolean;
+  /** Languages of the reader, best first. */
+  languages: string[];
+}
+
+/** Checks answers to a transaction that exists, or that is created together with them. */
+export async function checkAnswers(
+  { db, forms }: CheckDependencies,
+  transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt'>,
+  now: Date,
+  { answers, form, languages }: GivenAnswers,
+): Promise<AnswerCheck> {
+  const { context, layout, createdAt } = transaction;
+  const asksPeers = layout.elements.some((key) => key.includes('@'));
+  const subjectInfos = asksPeers ? readContact(context.subjectInfos) : undefined;
+  return forms.checkAnswers({
+    layout,
+    openedAt: createdAt.toISOString(),
+    languages: context.language ? [context.language, ...languages] : languages,
+    answers,
+    form,
+    hidden: await hiddenKeys(db, forms, transaction, now),
+    givenAt: now.toISOString(),
+    sealUntil: sealExpiry(context, latestRelease(context, { createdAt, now })).toISOString(),
+    child: peersMayStayUnanswered(transaction),
+    ...(subjectInfos && { subjectInfos }),
+  });
+}
+
+/** The latest time at which parts are released to peers: now, or the deadline for the code. */
+function latestRelease({ confirmation, timeout }: ConsentContext, at: { createdAt: Date; now: Date }): Date {
+  return confirmation === 'NONE' ? at.now : addDuration(at.createdAt, timeout);
+}
+
+/** The ACTIVE versions of the elements and informations of records. */
+export async function readActiveVersions(
+  forms: Pick<FormsOperations, 'activeVersions'>,
+  records: readonly { key: string; infoKey: string }[],
+): Promise<ActiveVersions> {
+  const keys = new Set(records.flatMap(({ key, infoKey }) => [key, infoKey]));
+  return keys.size > 0 ? forms.activeVersions({ keys: [...keys] }) : {};
+}
+
+/** Elements that the form hides: they have a valid answer (openapi.yaml, `existingElementsVisible`). */
+async function hiddenKeys(
+  db: Queries,
+  forms: FormsOperations,
+  { layout, context, parent }: Pick<Transaction, 'layout' | 'context' | 'parent'>,
+  now: Date,
+): Promise<string[]> {
+  if (!hidesAnswered({ layout, context, parent }) || context.silent) return [];
+  const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
+  const active = await readActiveVersions(forms, earlier);
+  return validRecords(earlier, active, now).map(({ key }) => key);
+}
