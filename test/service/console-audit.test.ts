@@ -28,8 +28,14 @@ describe('the audit log in the console', () => {
   it('lists what was done in all areas, with names, newest first', async () => {
     await createKey(instance, 'the shop');
     const admin = await signIn(instance, 'admin');
+    await admin.send('POST', '/models', { type: 'layout', name: 'Sign-up' });
     await admin.send('POST', '/models', { type: 'theme', name: 'Sand' });
-    const [model = '', key = ''] = rowsOf(await textOf(here));
+    const html = await textOf(here);
+    for (const name of ['Sand', 'Sign-up']) {
+      const href = new RegExp(`href="([^"]+)"><bdi>${name}<`).exec(html)?.[1] ?? '';
+      expect(await textOf(href)).toContain(`<h1>${name}</h1>`);
+    }
+    const [model = '', , key = ''] = rowsOf(html);
     expect(model).toContain('Element or form created');
     expect(model).toContain('Sand');
     expect(key).toContain('API key generated');

@@ -32,8 +32,10 @@ export async function resolveNames(
   });
   const ofModels = idsOf('model').map(async (id) => {
     const found = await api.call('getModel', { params: { id } }).catch(ignoreFailure);
-    const room = found?.body.type === 'layout' ? 'forms' : 'elements';
-    return found ? [[`model/${id}`, { name: found.body.name, href: `/console/${room}/${id}` }] as const] : [];
+    if (!found) return [];
+    const { type, key, name, status } = found.body;
+    const href = `/console/${type === 'layout' ? 'forms' : 'elements'}/${encodeURIComponent(key)}`;
+    return [[`model/${id}`, status === 'DELETED' ? { name } : { name, href }] as const];
   });
   return new Map((await Promise.all([...ofLists, ...ofModels])).flat());
 }

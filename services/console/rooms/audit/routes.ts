@@ -109,5 +109,5 @@ function targetCell(reader: ConsoleReader, path: string, { target }: AuditLine, 
   if (kind === 'subject') return { code: id, href: `${path}/subject/${id}`, note };
   if (kind === 'transaction') return { code: id, href: `/console/transactions/${id}`, note };
   const named = names.get(target);
-  return named ? { text: named.name, href: named.href ?? path, note } : { code: id, note };
+  return named ? { text: named.name, href: named.href, note } : { code: id, note };
 }
