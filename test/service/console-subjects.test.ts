@@ -69,6 +69,8 @@ describe('subjects in the console', () => {
       'Committed',
     ])
       expect(html).toContain(text);
+    // Each answer leads to its transaction: one valid, two in the history.
+    expect(html.match(/<a href="\/console\/transactions\/\w+"><time/g)).toHaveLength(3);
     const json = await (await operator.get(`${await pageOf('bert')}/json`)).json();
     expect(json).toMatchObject({ subject: { name: 'bert' }, transactions: [{}, {}] });
   });
@@ -212,7 +214,9 @@ describe('holds and erasures in the console', () => {
     expect(locationOf(await admin.post(`${page}/hold`, { reason: 'Claim 12', restrict: 'yes' }))).toContain(
       'done=held',
     );
-    expect(await read(page)).toContain('Claim 12');
+    const shown = await read(page);
+    expect(shown).toContain('Claim 12');
+    const transaction = /href="(\/console\/transactions\/\w+)"/.exec(shown)?.[1] ?? '';
     expect(locationOf(await admin.post(`${page}/release`, {}))).toContain('done=holdEnded');
     expect(await (await admin.get(`${page}/export`)).json()).toMatchObject({ subject: { name: 'otto' } });
     expect(await read(`${page}/erase`)).toContain('Transactions: 1. Answers: 1.');
@@ -223,6 +227,9 @@ describe('holds and erasures in the console', () => {
     expect(location).toMatch(/erasures\?done=erasing$/);
     await vi.waitFor(async () => expect(await read(location)).toContain('Done'), { timeout: 10_000 });
     expect((await admin.get(page)).status).toBe(404);
+    const erased = await read(transaction);
+    expect(erased).toContain('Erased');
+    expect(erased).not.toMatch(/undefined|id="link"/);
   });
 
   it('are started or refused with a ground on the page of the request', async () => {
