@@ -126,6 +126,12 @@ describe('code in the console', () => {
     const text = /id="code-0"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
     expect(text).toContain(`curl -s -i ${instance.url}/consents`);
     expect(text).toContain('$ACCORD_KEY');
+    expect(await textOf(`${here}/code?language=fr`)).toContain('&quot;language&quot;:&quot;fr&quot;');
+    for (const typed of ['f', '<b>']) {
+      const page = await admin.get(`${here}/code?language=${encodeURIComponent(typed)}`);
+      expect(page.status).toBe(200);
+      expect(await page.text()).not.toContain('&quot;language&quot;');
+    }
     for (const place of ['node', 'php', 'iframe', 'link'])
       expect((await admin.get(`${here}/code?place=${place}`)).status).toBe(200);
     expect(await textOf(`${here}/code?place=iframe`)).toContain(`${instance.url}/assets/embed.js`);

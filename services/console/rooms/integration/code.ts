@@ -1,5 +1,4 @@
 import type Router from '@koa/router';
-import { ApiFailure } from '../../api/api-failure.ts';
 import { entryChoices, formPath, listEntries } from '../../models/read-model.ts';
 import { wordChoices } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -28,8 +27,9 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
         options: wordChoices(reader, 'code', placesOfCode),
       },
     ]);
-    const { form = layouts[0]?.key, language = '', place = 'curl' } = filters.values;
-    if (language && !/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(language)) throw new ApiFailure(404, {});
+    const { form = layouts[0]?.key, language: typed = '', place = 'curl' } = filters.values;
+    // The list follows while a tag is typed: what is not one yet is no language.
+    const language = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(typed) ? typed : '';
     await kit.page(ctx, 'code', {
       title: reader.t('code.title'),
       filters,
