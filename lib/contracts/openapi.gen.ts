@@ -8389,6 +8389,14 @@ export interface operations {
                  *     ]
                  */
                 uses?: string[];
+                /**
+                 * @description With `uses`, only layouts whose version with one of these statuses (`ACTIVE`, `DRAFT`) names the
+                 *     reference; 422 for another status
+                 * @example [
+                 *       "ACTIVE"
+                 *     ]
+                 */
+                usesIn?: string[];
                 /** @description Only entries that are shared with peers (`true`), or only the others (`false`) */
                 shared?: boolean;
                 /** @description Only entries with a DRAFT version (`true`), or only the others (`false`) */

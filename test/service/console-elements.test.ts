@@ -3,6 +3,7 @@ import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { changedFields, type Fields, pressAll, sendForm } from '../support/console/sent-form.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 
 const instance = useInstance();
 let admin: ConsolePages;
@@ -329,6 +330,27 @@ describe('elements in the console', () => {
     // What was never active has no answers, and is deleted without its key.
     const unused = await create('Unused');
     expect((await admin.fill(`${unused}/delete`, {})).status).toBe(303);
+  });
+
+  it('may be archived and deleted while only the draft of an active form names them', async () => {
+    const path = await create('Drafted only');
+    await write(path, letter);
+    await activate(path);
+    await write(path, { ...letter, 'en:usage': 'We call you.' });
+    const api = await signIn(instance, 'admin');
+    const form = await makeLiveModel(api, 'layout', { en: { elements: ['processing.001'] } });
+    const elements = ['processing.001', path.split('/').at(-1)];
+    await api.send('POST', `/models/${form.id}/versions`, {
+      defaultLanguage: 'en',
+      data: { en: { elements } },
+    });
+    expect(await textOf(path)).toContain(`href="/console/forms/${form.key}"`);
+    for (const act of ['archive', 'delete', 'activate']) {
+      const page = await admin.get(`${path}/${act}`);
+      expect(page.status).toBe(200);
+      expect(await page.text()).not.toContain(form.key);
+    }
+    expect((await admin.fill(`${path}/delete`, { typed: elements[1] ?? '' })).status).toBe(303);
   });
 
   it('say before their end how many answers stop counting, and which forms contain them', async () => {

@@ -40,6 +40,7 @@ it.each([
   ['types=foo', '/types'],
   ['types=processing,Theme', '/types'],
   ['statuses=DRAFT', '/statuses'],
+  ['usesIn=ARCHIVED', '/usesIn'],
 ])('A list of models by "%s", which there is not, is refused with its place', async (query, pointer) => {
   const answer = await forms.send(`/models?${query}`);
   expect(answer.status).toBe(422);
@@ -75,6 +76,12 @@ describe('layouts can be found by what they name', () => {
     ['@', []],
   ])('%s', async (uses, keys) => {
     expect(await keysOf(`uses=${uses}`)).toEqual(keys);
+  });
+
+  it('in active versions alone, or in drafts alone', async () => {
+    expect(await keysOf('uses=my_letter&usesIn=DRAFT')).toEqual(['form.a']);
+    expect(await keysOf('uses=my_letter&usesIn=ACTIVE')).toEqual([]);
+    expect(await keysOf('uses=my_letter&usesIn=')).toEqual(['form.a']);
   });
 });
 

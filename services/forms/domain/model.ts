@@ -13,6 +13,9 @@ export const modelTypes = [
 ] as const;
 export type ModelType = (typeof modelTypes)[number];
 
+/** Statuses of versions that `GET /models?uses=` looks at. */
+export const usingStatuses = ['ACTIVE', 'DRAFT'] as const;
+
 export const entryStatuses = ['INACTIVE', 'ACTIVE', 'DELETED'] as const;
 export type EntryStatus = (typeof entryStatuses)[number];
 export type VersionStatus = 'DRAFT' | 'ACTIVE' | 'ARCHIVED';

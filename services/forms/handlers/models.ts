@@ -21,6 +21,7 @@ import {
   type ModelOrder,
   modelOrders,
   modelTypes,
+  usingStatuses,
 } from '../domain/model.ts';
 import type { GivenEntry } from '../domain/read-entry-fields.ts';
 import { presentCatalogue, presentEntry, presentExport } from '../presenters/present-model.ts';
@@ -125,6 +126,7 @@ function readFilter(query: OperationInput['query']): ModelFilter & { order: Mode
     statuses: readChoices(query.statuses, 'statuses', entryStatuses, faults) ?? [],
     languages: list('languages'),
     uses: list('uses').map(canonicalUse),
+    usesIn: readChoices(query.usesIn, 'usesIn', usingStatuses, faults) ?? usingStatuses,
     order: readChoices(query.sort, 'sort', modelOrders, faults)?.[0] ?? 'key',
     keyword: list('keyword')[0],
     ...readFlag(query, 'shared'),

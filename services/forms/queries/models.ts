@@ -127,6 +127,8 @@ export interface ModelFilter {
   languages: readonly string[];
   /** References, and `@<host>` for any reference to this peer. */
   uses: readonly string[];
+  /** Statuses of the versions in which `uses` is looked for. */
+  usesIn: readonly string[];
   shared?: boolean;
   /** Whether there is a DRAFT version. */
   draft?: boolean;
@@ -170,8 +172,8 @@ export async function listModels(
   return { entries, total };
 }
 
-function conditions({ types, keys, statuses, languages, uses, ...filter }: ModelFilter): Statement[] {
-  const { shared, draft, keyword } = filter;
+function conditions({ types, keys, statuses, languages, ...filter }: ModelFilter): Statement[] {
+  const { uses, shared, draft, keyword } = filter;
   // Deleted entries are listed only on request.
   const found = [statuses.length > 0 ? sql`m.status = ANY(${statuses})` : sql`m.status <> 'DELETED'`];
   if (types.length > 0) found.push(sql`m.type = ANY(${types})`);
@@ -187,18 +189,18 @@ function conditions({ types, keys, statuses, languages, uses, ...filter }: Model
   if (draft !== undefined)
     found.push(sql`${draft} = EXISTS (
       SELECT 1 FROM model_versions AS v WHERE v.model = m.id AND v.status = 'DRAFT')`);
-  if (uses.length > 0) found.push(sql`m.type = 'layout' AND EXISTS (${versionUsing(uses)})`);
+  if (uses.length > 0) found.push(sql`m.type = 'layout' AND EXISTS (${versionUsing(filter)})`);
   return found;
 }
 
-/** SQL of the ACTIVE and DRAFT versions of `m` that name one of the references. */
-function versionUsing(uses: readonly string[]): Statement {
+/** SQL of the versions of `m` that name one of the references. */
+function versionUsing({ uses, usesIn }: Pick<ModelFilter, 'uses' | 'usesIn'>): Statement {
   const hosts = uses.filter((each) => each.startsWith('@'));
   const references = uses.filter((each) => !each.startsWith('@'));
   // A layout may name a theme and an e-mail by id.
   return sql`
     SELECT 1 FROM model_versions AS v CROSS JOIN LATERAL unnest(v.uses) AS u (reference)
-     WHERE v.model = m.id AND v.status <> 'ARCHIVED'
+     WHERE v.model = m.id AND v.status = ANY(${usesIn})
        AND (u.reference = ANY(${references}::text[])
             OR u.reference IN (SELECT n.id::text FROM models AS n WHERE n.key = ANY(${references}::text[]))
             OR '@' || nullif(split_part(u.reference, '@', 2), '') = ANY(${hosts}::text[]))`;

@@ -67,9 +67,9 @@ export async function describeEnding(
   return { effects: effects.filter((each) => each !== false), links };
 }
 
-/** The ACTIVE forms that show the element: the next transaction with one of them has the new version. */
+/** The forms whose ACTIVE version names the element: the next transaction with one of them has the new version. */
 async function readForms(ctx: Context, kit: RoomKit, key: string) {
-  const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: key, statuses: 'ACTIVE' });
+  const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: key, usesIn: 'ACTIVE' });
   return forms.map((form) => ({ text: form.name, href: formPath(form.key) }));
 }
 
