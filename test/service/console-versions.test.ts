@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 
 const instance = useInstance();
 let pages: ConsolePages;
@@ -55,6 +56,28 @@ describe('versions of an element in the console', () => {
     expect((await pages.get(`${page}/versions/01980000-0000-7000-8000-000000000000/changes`)).status).toBe(
       404,
     );
+  });
+
+  it('differ also in members that the editor does not show, and in other languages than the main one', async () => {
+    const first = { en: letter, fr: { ...letter, title: 'Une lettre' } };
+    const { id, key } = await makeLiveModel(admin, 'processing', first);
+    const changesOf = async (change: { en?: object; fr?: object; defaultLanguage?: string }) => {
+      const data = { en: { ...first.en, ...change.en }, fr: { ...first.fr, ...change.fr } };
+      const body = { defaultLanguage: 'en', ...change, data, en: undefined, fr: undefined };
+      const path = `/models/${id}/versions`;
+      const draft = await jsonOf<{ id: string }>(admin.send('POST', `${path}?incomplete=true`, body));
+      const html = await textOf(`/console/elements/${key}/activate`);
+      await admin.send('DELETE', `${path}/${draft.id}`);
+      return /What changes<\/h2>([\s\S]*?)<\/section>/.exec(html)?.[1] ?? '';
+    };
+    expect(await changesOf({})).toContain('Nothing differs');
+    const notice = { refusable: false };
+    expect(await changesOf({ en: notice, fr: notice })).toMatch(/<dt>refusable<\/dt>.*<ins>false/);
+    const third = { thirdParties: [{ name: 'Imprimerie' }], containsMedicalData: true };
+    const inFrench = await changesOf({ fr: third });
+    expect(inFrench).toMatch(/<dt>thirdParties \(French\)<\/dt>.*Imprimerie/);
+    expect(inFrench).toMatch(/<dt>It concerns medical data \(French\)<\/dt>.*<ins>Yes/);
+    expect(await changesOf({ defaultLanguage: 'fr' })).toContain('<dt>Main language</dt>');
   });
 
   it('say which active forms show the element', async () => {

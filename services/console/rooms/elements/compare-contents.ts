@@ -1,46 +1,83 @@
-import type { Content } from '../../models/editor.ts';
 import type { ElementType, Version } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type Difference, differenceOf } from '../../pages/text-diff.ts';
 import { type ContentField, contentFields } from './content-fields.ts';
 import { shownValues } from './content-values.ts';
 
-/**
- * What differs between two versions of an element, by member and language. A member that the editor does not
- * know is not compared. @param before undefined: everything is new.
- */
+type Members = Record<string, unknown>;
+
+/** A member of the content, and how its value is written. */
+interface Compared {
+  label: string;
+  isText: boolean;
+  textOf(members: Members | undefined): string;
+}
+
+/** What differs between two versions of an element, by member and language; without `before` all is new. */
 export function compareContents(
   reader: ConsoleReader,
   type: ElementType,
   { before, after }: { before: Version | undefined; after: Version },
 ): Difference[] {
   const { t, languageName } = reader;
-  const languages = [...new Set([...Object.keys(after.data), ...Object.keys(before?.data ?? {})])];
-  const languagesOf = (version: Version | undefined) =>
-    version ? reader.languageNames(Object.keys(version.data)) : '';
-  const textIn = (version: Version | undefined, language: string, field: ContentField) =>
-    version ? textOf(reader, field, (version.data as Content['data'])[language]) : '';
-  const found = contentFields[type].flatMap((field) => {
-    const label = t(`content.${field.path}`);
-    if (!field.isText) {
-      const one = before && textIn(before, before.defaultLanguage, field);
-      return [differenceOf(label, one ?? '', textIn(after, after.defaultLanguage, field))];
-    }
+  const versions = before ? [before, after] : [after];
+  const languages = [...new Set([after, ...versions].flatMap(({ data }) => Object.keys(data)))];
+  const compare = (label: string, textIn: (version: Version) => string) =>
+    differenceOf(label, before ? textIn(before) : '', textIn(after));
+  const found = comparedMembers(reader, type, versions).flatMap(({ label, isText, textOf }) => {
+    const textIn = (version: Version, language: string) => textOf(version.data[language] as Members);
+    const isShared = versions.every(
+      (version) => new Set(Object.keys(version.data).map((language) => textIn(version, language))).size === 1,
+    );
+    // Programs may store another value in each language of what the editor shows once.
+    if (!isText && isShared) return compare(label, (version) => textIn(version, version.defaultLanguage));
     return languages.map((language) =>
-      differenceOf(
-        `${label} (${languageName(language)})`,
-        textIn(before, language, field),
-        textIn(after, language, field),
-      ),
+      compare(`${label} (${languageName(language)})`, (version) => textIn(version, language)),
     );
   });
-  return [differenceOf(t('elements.languages'), languagesOf(before), languagesOf(after)), ...found].filter(
-    (each) => each !== undefined,
-  );
+  return [
+    compare(t('elements.languages'), ({ data }) => reader.languageNames(Object.keys(data))),
+    before && compare(t('elements.defaultLanguage'), (version) => languageName(version.defaultLanguage)),
+    ...found,
+  ].filter((each) => each !== undefined);
 }
 
-function textOf(reader: ConsoleReader, field: ContentField, members: Content['data'][string] | undefined) {
+/** The members that the editor knows, then all others of these versions by their names. */
+function comparedMembers(reader: ConsoleReader, type: ElementType, versions: readonly Version[]): Compared[] {
+  const fields = contentFields[type];
+  const known = fields.map((field) => ({
+    label: reader.t(`content.${field.path}`),
+    isText: field.isText ?? false,
+    textOf: (members: Members | undefined) => textOfField(reader, field, members),
+  }));
+  const contents = versions.flatMap(({ data }) => Object.values(data) as Members[]);
+  // The editor shows a style sheet as several fields.
+  const isKnown = (path: string) => path === 'css' || fields.some((field) => field.path === path);
+  const paths = [...new Set(contents.flatMap((members) => [...leavesOf(members).keys()]))];
+  const unknown = paths
+    .filter((path) => !isKnown(path))
+    .map((path) => ({
+      label: path,
+      isText: false,
+      textOf: (members: Members | undefined) => leavesOf(members ?? {}).get(path) ?? '',
+    }));
+  return [...known, ...unknown];
+}
+
+function textOfField(reader: ConsoleReader, field: ContentField, members: Members | undefined): string {
+  if (!members) return '';
   const values = shownValues(members, field);
   if (field.kind === 'check') return reader.t(values[0] === 'yes' ? 'elements.yes' : 'elements.no');
   return reader.list(values.map((value) => (field.options ? reader.word('option', value) : value)));
+}
+
+/** Values by path, such as `retention.unit`; lists are values. */
+function leavesOf(members: Members, prefix = ''): Map<string, string> {
+  const leaves = Object.entries(members).flatMap(([name, value]): [string, string][] => {
+    const path = prefix + name;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return [...leavesOf(value as Members, `${path}.`)];
+    return [[path, typeof value === 'string' ? value : JSON.stringify(value)]];
+  });
+  return new Map(leaves);
 }
