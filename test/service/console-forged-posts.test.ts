@@ -38,4 +38,19 @@ describe('a form of the console', () => {
     );
     expect(statuses).toEqual(targets.map((path) => [path, 403]));
   });
+
+  it.each([
+    ['multipart/form-data; boundary=x', '--x\r\nContent-Disp', 400],
+    ['multipart/form-data', '--x--', 400],
+    ['application/json', '{}', 415],
+  ])('is refused as %s if it cannot be read', async (type, body, status) => {
+    const { browser } = await signInToConsole(instance.url, 'admin');
+    const headers = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': type };
+    const sent = await browser.fetch(`${instance.url}/console/elements/new`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    expect(sent.status).toBe(status);
+  });
 });

@@ -119,6 +119,31 @@ describe('an exported element', () => {
     expect(await textOf('/console/elements/letter.copy/edit')).toContain('We write to you each year.');
   });
 
+  it('is imported from a file without JavaScript, too', async () => {
+    const { page } = await makeTwoVersions({ title: 'A parcel' });
+    const exported = await textOf(`${page}/export`);
+    const path = '/console/elements/import';
+    const html = await textOf(path);
+    expect(html).toMatch(/<form[^>]*enctype="multipart\/form-data"/);
+    const body = new FormData();
+    body.append('once', /name="once" value="([^"]*)"/.exec(html)?.[1] ?? '');
+    body.append('export', '');
+    body.append('key', 'letter.file');
+    const send = () =>
+      fetch(`${pages.origin}${path}`, {
+        method: 'POST',
+        headers: { Origin: pages.origin },
+        body,
+        redirect: 'manual',
+      });
+    const lacking = await send();
+    expect(lacking.status).toBe(422);
+    expect(await lacking.text()).toContain('Fill in this field.');
+    body.append('file', new Blob([exported], { type: 'application/json' }), 'letter.json');
+    expect((await send()).headers.get('location')).toBe('/console/elements/letter.file?done=imported');
+    expect(await textOf('/console/elements/letter.file/edit')).toContain('We write to you each year.');
+  });
+
   it('is rejected with its fault, and stays in the field, if its key is taken or it is no export', async () => {
     const { page } = await makeTwoVersions({ title: 'A parcel' });
     const taken = await importText(await textOf(`${page}/export`));

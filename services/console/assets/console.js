@@ -27,9 +27,9 @@ document.addEventListener('click', async (event) => {
 
 /* A file fills the field beside it. */
 document.addEventListener('change', async ({ target }) => {
-  const row = target.closest?.('[data-into]');
   const [file] = target.files ?? [];
-  if (row && file) document.getElementById(row.dataset.into).value = await file.text();
+  const field = file && document.getElementById(target.dataset.into);
+  if (field) field.value = await file.text();
 });
 
 /* A request that takes longer than 400 ms is told. */

@@ -18,7 +18,8 @@ export interface FieldSpec {
     | 'select'
     | 'radios'
     | 'checks'
-    | 'check';
+    | 'check'
+    | 'file';
   hint?: string;
   isRequired?: boolean;
   /** Needed later, for example at the activation of a draft: neither demanded now nor marked as optional. */
@@ -33,8 +34,10 @@ export interface FieldSpec {
   isCode?: boolean;
   /** Of a textarea with rich text: its direction, and what a link may have beside URLs. */
   rich?: { dir: 'ltr' | 'rtl'; placeholder?: string };
-  /** Of a textarea: the label of a button that fills it with the text of a file. */
-  fromFile?: string;
+  /** Of a file: the media types that are offered, as in HTML. */
+  accept?: string;
+  /** Of a file: the textarea that a script fills with its text. */
+  into?: string;
 }
 
 /** A field as the mixin `+field` prints it. */
@@ -55,6 +58,8 @@ export interface FieldView extends Omit<FieldSpec, 'options'> {
 /** A form as the mixin `+form` prints it. */
 export interface FormView {
   action: string;
+  /** Absent unless the form has a file. */
+  enctype?: 'multipart/form-data';
   submit: string;
   /** A primary button, or the outlined one of an end that cannot be undone. */
   tone: 'primary' | 'ending';
@@ -170,6 +175,7 @@ export function formView(reader: ConsoleReader, input: FormInput): FormView {
   });
   return {
     action: input.action,
+    ...(specs.some(({ kind }) => kind === 'file') && { enctype: 'multipart/form-data' }),
     submit: input.submit,
     tone: input.tone ?? 'primary',
     ...(input.cancelUrl && { cancelUrl: input.cancelUrl }),

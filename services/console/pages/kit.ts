@@ -3,7 +3,7 @@ import type { Template } from '#lib/pages/load-templates.ts';
 import type { ApiClient, CreateApiClient } from '../api/api-client.ts';
 import type { OperationId } from '../api/api-types.ts';
 import type { Room } from '../rooms/room.ts';
-import { formOf, keptOf, sessionOf } from '../sessions/session.ts';
+import { fileOf, formOf, keptOf, sessionOf } from '../sessions/session.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type FilterSpec, type Filters, readFilters, withQuery } from './filters.ts';
 import { type FormInput, type FormView, formView, type PostedForm } from './form.ts';
@@ -50,6 +50,8 @@ export interface RoomKit {
   form(ctx: Context, input: FormInput): FormView;
   /** The fields of the form that was sent. */
   posted(ctx: Context): PostedForm;
+  /** A file of the form that was sent; undefined if none was chosen. */
+  file(ctx: Context, name: string): File | undefined;
   /** The fields of a form of this page that was kept during a sign-in. */
   kept(ctx: Context): PostedForm | undefined;
   secret(ctx: Context, shown: ShownSecret): Promise<void>;
@@ -102,6 +104,7 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       return formView(reader(ctx), shown);
     },
     posted: (ctx) => fieldsOf(formOf(ctx)),
+    file: fileOf,
     kept(ctx) {
       const kept = keptOf(ctx);
       return kept && fieldsOf(kept);

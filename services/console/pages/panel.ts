@@ -1,7 +1,7 @@
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
 
-/** Why a panel has no content, for the mixin `+failed`. */
+/** Why a panel has no content, for the mixin `+panel`. */
 export interface FailedView {
   text: string;
   /** The API's own words, which are English. */

@@ -35,10 +35,14 @@ export interface KeptPost {
   fields: [name: string, value: string][];
 }
 
+/** The files of a form that was sent, by field. They are not kept during a sign-in. */
+export type SentFiles = ReadonlyMap<string, File>;
+
 /** What the middleware of sessions puts on a request. */
 interface SessionState {
   session?: ConsoleSession;
   form?: URLSearchParams;
+  files?: SentFiles;
   kept?: URLSearchParams;
 }
 
@@ -52,6 +56,11 @@ export function sessionOf(ctx: Context): ConsoleSession {
 /** The fields of a form that was sent. */
 export function formOf(ctx: Context): URLSearchParams {
   return (ctx.state as SessionState).form ?? new URLSearchParams();
+}
+
+/** The file of a field of the form that was sent; undefined if none was chosen. */
+export function fileOf(ctx: Context, name: string): File | undefined {
+  return (ctx.state as SessionState).files?.get(name);
 }
 
 /**

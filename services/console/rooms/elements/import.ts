@@ -1,12 +1,12 @@
 import type Router from '@koa/router';
 import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { actPage } from '../../pages/form-page.ts';
+import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
 /** Imports an element or a form that was exported, here or on another instance, as a draft. */
 export function importRoutes(router: Router, kit: RoomKit): void {
-  actPage(router, kit, {
+  formPage(router, kit, {
     path: '/import',
     operation: 'importModel',
     view: 'form',
@@ -15,15 +15,18 @@ export function importRoutes(router: Router, kit: RoomKit): void {
     placeFaults: atExport,
     ask(_, reader) {
       const field = fieldsFor(reader, 'import');
-      const text = { kind: 'textarea', isRequired: true, isCode: true } as const;
       return {
         fields: [
-          field('export', { ...text, fromFile: reader.t('import.file') }),
+          field('export', { kind: 'textarea', isCode: true }),
+          field('file', { kind: 'file', accept: '.json,application/json', into: 'export' }),
           field('key', { maxLength: 255, isCode: true }),
         ],
       };
     },
-    body: (field) => readExport(field('export'), field('key')),
+    async send(ctx, field) {
+      const text = field('export') || (await kit.file(ctx, 'file')?.text()) || '';
+      return kit.api(ctx).call('importModel', { body: readExport(text, field('key')) });
+    },
     done(ctx, { body: { type, key } }) {
       const room = type === 'layout' ? '/console/forms' : kit.path;
       kit.open(ctx, `${room}/${encodeURIComponent(key)}`, 'imported');
@@ -33,6 +36,7 @@ export function importRoutes(router: Router, kit: RoomKit): void {
 
 /** @param key replaces that of the export, unless it is empty. @throws ApiFailure 422 unless it is JSON. */
 function readExport(text: string, key: string): never {
+  if (text === '') throw fieldFailure('export', 'required');
   try {
     const read: unknown = JSON.parse(text);
     if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new Error('no object');

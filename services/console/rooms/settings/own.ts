@@ -76,7 +76,7 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     done: (ctx) => kit.open(ctx, path, 'sessionEnded'),
   });
 
-  // A password is not kept during a sign-in; the page is shown again.
+  // A password that was kept during a sign-in is not filled in again: the form is empty, on the page above.
   leadAbove(router, kit, '/you/password');
   router.post(
     '/you/password',
