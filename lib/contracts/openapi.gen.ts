@@ -529,7 +529,8 @@ export interface paths {
         /**
          * Count the valid answers
          * @description Counts pairs of subject and object whose newest answer is VALID (docs/interface.md, "Records"). After the
-         *     activation of a MAJOR, the count of an element is 0. Counting stops after 1,000,000 records or
+         *     activation of a MAJOR, the count of an element is 0, and so is the count of answers that were given
+         *     under an information once this has a new MAJOR. Counting stops after 1,000,000 records or
          *     two seconds; then `atLeast` is true, and there may be more answers than counted.
          */
         get: operations["countValidAnswers"];
@@ -6766,6 +6767,11 @@ export interface operations {
                  *     ]
                  */
                 keys: string[];
+                /**
+                 * @description Key of an information; only answers that were given under it are counted
+                 * @example information.001
+                 */
+                information?: string;
                 /**
                  * @description An ISO 8601 duration; answers that expire in this period are counted as `expiring`
                  * @example P30D

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startApiBetween } from '../support/console/api-between.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { changedFields, type Fields, pressAll, sendForm } from '../support/console/sent-form.ts';
 import { signIn } from '../support/instances/callers.ts';
@@ -253,9 +254,80 @@ describe('elements in the console', () => {
     await write(path, { ...letter, 'en:usage': 'We call you.', 'fr:usage': 'Nous vous appelons.' });
     const html = await textOf(`${path}/activate`);
     expect(html).toContain('1 person is asked again');
+    expect(html).toContain('The new texts are shown and recorded as 1.1.');
     expect((await activate(path, { type: 'MAJOR' })).status).toBe(303);
     expect(await textOf(path)).toContain('2.0');
     expect(await countValid()).toMatchObject({ values: [] });
+  });
+
+  it('of information say how many answers given under it a major version or their end stops, which is what happens', async () => {
+    const shop = await signIn(instance, 'admin');
+    const { key } = await makeLiveModel(shop, 'information', { en: { title: 'Study' } });
+    const questions = ['processing.001', 'processing.002', 'preference.003'];
+    for (const subject of ['under one', 'under two']) {
+      const context = { subject, layoutData: { info: key, elements: questions } };
+      const values = {
+        'element/processing/processing.001/1.0': ['accepted'],
+        'element/processing/processing.002/1.0': ['refused'],
+        'element/preference/preference.003/1.0': ['An aisle seat'],
+      };
+      expect((await shop.send('POST', '/consents/singlestep', { context, values })).ok).toBe(true);
+    }
+    const path = `${here}/${key}`;
+    for (const act of ['archive', 'delete'])
+      expect(await textOf(`${path}/${act}`)).toContain('6 valid answers stop counting.');
+    expect(await textOf(`${path}/delete`)).toContain('its key is not given again');
+    const countAll = async () => {
+      const counted = await shop.get(`/stats/valid?keys=${questions}&information=${key}`);
+      const { values } = (await counted.json()) as { values: { subjects: number }[] };
+      return values.reduce((sum, { subjects }) => sum + subjects, 0);
+    };
+    expect(await countAll()).toBe(6);
+    await write(path, { 'en:title': 'Another study' }, ['en']);
+    const html = await textOf(`${path}/activate`);
+    expect(html).toContain('6 valid answers that were given under it stop counting');
+    expect((await activate(path, { type: 'MAJOR' })).status).toBe(303);
+    expect(await countAll()).toBe(0);
+  });
+
+  it('say “at least” if there are too many answers to count them all', async () => {
+    const path = await create('Answered by many');
+    await write(path, letter);
+    await activate(path);
+    await write(path, { ...letter, 'en:title': 'Another letter' });
+    const key = path.split('/').at(-1);
+    const values = [{ key, type: 'processing', subjects: 7, accepted: 7, refused: 0, expiring: 0 }];
+    const counted = { body: { at: new Date().toISOString(), values, atLeast: true } };
+    const api = await startApiBetween(instance, (target) =>
+      target.startsWith('/stats/valid') ? counted : undefined,
+    );
+    onTestFinished(api.close);
+    const pages = await openPages(instance, 'admin', { apiUrl: api.url });
+    onTestFinished(pages.close);
+    const html = await textOf(`${path}/activate`, pages);
+    expect(html).toContain('at least 7 people have a valid answer');
+    expect(html).toContain('at least 7 people are asked again');
+    expect(await textOf(`${path}/archive`, pages)).toContain('At least 7 valid answers stop counting.');
+  });
+
+  it.each([
+    ['theme', { name: 'Sand' }, 'pages have the new look as 2.0. Answers stay valid', 'the usual look again'],
+    [
+      'email',
+      { subject: 'News', body: 'Hello' },
+      'the new texts as 2.0. Answers stay',
+      'its usual text again',
+    ],
+  ])('of the type %s ask nobody again, and say so', async (type, content, changed, ended) => {
+    const shop = await signIn(instance, 'admin');
+    const { key } = await makeLiveModel(shop, type, { en: content });
+    await write(`${here}/${key}`, { 'en:name': 'Dune', 'en:subject': 'Old', 'en:body': 'Bye' }, ['en']);
+    const html = await textOf(`${here}/${key}/activate`);
+    expect(html).toContain(changed);
+    expect(html).not.toMatch(/\d+ (person|people|valid)/);
+    const archive = await textOf(`${here}/${key}/archive`);
+    expect(archive).toContain(ended);
+    expect(archive).not.toContain('stop counting');
   });
 
   it('that two people edit keep the changes of both; where both changed the same, each is offered', async () => {
@@ -366,8 +438,8 @@ describe('elements in the console', () => {
     const barred = await textOf(`${here}/processing.001/delete`);
     expect(barred).toContain('href="/console/forms/layout.001"');
     expect(barred).not.toContain('class="ending"');
-    const information = /elements\/(information[^"]+)"/.exec(await textOf(`${here}?type=information`))?.[1];
-    expect(await textOf(`${here}/${information}/delete`)).toContain('the default information');
+    expect(await textOf(`${here}/information.001/delete`)).toContain('the default information');
+    expect(await textOf(`${here}/information.001/archive`)).toContain('forms of peers with your elements');
   });
 
   it('are read by operators, who are offered no change', async () => {

@@ -77,6 +77,24 @@ describe('the count of valid answers to an element', () => {
     await letTimePass(instance, '0');
   });
 
+  it('has only the answers given under an information if one is named: its MAJOR ends just these', async () => {
+    const information = await makeLiveModel(admin, 'information', { en: { title: 'Study' } });
+    const [{ key }, other] = [await makeElement(), await makeElement()];
+    const under = { layoutData: { info: information.key, elements: [key] } };
+    await answer(key, 'accepted', under);
+    await answer(key, 'refused', under);
+    await answer(key, 'accepted');
+    await answer(other.key, 'accepted');
+    const query = `keys=${key},${other.key}&information=${information.key}`;
+    expect((await count(query)).values).toEqual([
+      { key, type: 'processing', subjects: 2, accepted: 1, refused: 1, expiring: 0 },
+    ]);
+    await activateContent(admin, information, { en: { title: 'Study' } }, 'MAJOR');
+    expect((await count(query)).values).toEqual([]);
+    expect(await countOf(key)).toMatchObject({ subjects: 1 });
+    expect((await count(`keys=${key}&information=no.such`)).values).toEqual([]);
+  });
+
   it('has no decisions for a preference', async () => {
     await recordAnswers(operator, 'cleo', { 'element/preference/preference.003/1.0': ['An aisle seat'] });
     const counted = await countOf('preference.003');

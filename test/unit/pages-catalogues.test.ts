@@ -28,7 +28,20 @@ const others = all.flatMap(({ folder, catalogues: { en = {}, ...rest } }) =>
   Object.entries(rest).map(([language, catalogue]) => ({ folder, language, catalogue, english: en })),
 );
 
-type Part = { type: number; value?: string; options?: Record<string, { value: Part[] }> };
+type Part = {
+  type: number;
+  value?: string;
+  pluralType?: string;
+  options?: Record<string, { value: Part[] }>;
+};
+
+/** The plural parts of a message, also those inside a choice. */
+function pluralsIn(parts: Part[]): Part[] {
+  return parts.flatMap((part) => [
+    ...(part.pluralType ? [part] : []),
+    ...Object.values(part.options ?? {}).flatMap(({ value }) => pluralsIn(value)),
+  ]);
+}
 
 /** Names of all placeholders in a message, those inside plural forms included. */
 function placeholders(message: string): string[] {
@@ -59,9 +72,8 @@ describe('the words of pages', () => {
   it.each(others)('of $folder in $language have every plural form', ({ language, catalogue }) => {
     const needed = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
     for (const [key, message] of Object.entries(catalogue)) {
-      for (const part of new IntlMessageFormat(message, language).getAst() as Part[]) {
-        if (!part.options) continue;
-        const missing = needed.filter((form) => form !== 'zero' && form !== 'other' && !part.options?.[form]);
+      for (const { options } of pluralsIn(new IntlMessageFormat(message, language).getAst() as Part[])) {
+        const missing = needed.filter((form) => form !== 'zero' && form !== 'other' && !options?.[form]);
         // French counts in millions otherwise; no page does.
         expect(
           missing.filter((form) => !(language === 'fr' && form === 'many')),

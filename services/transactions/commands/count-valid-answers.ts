@@ -21,17 +21,18 @@ const defaultLimits: CountLimits = { records: 1_000_000, ms: 2_000, batch: 10_00
 
 /**
  * Counts the valid answers to elements: pairs of subject and object whose newest answer is VALID.
+ * @param wanted.information key of the information that the answers were given under; absent: any.
  * @param wanted.within ISO 8601: answers that expire in this period are `expiring`.
  * @param wanted.isGone whether the client has disconnected; counting stops then.
  * @returns atLeast: whether a limit was reached, so that there may be more.
  */
 export async function countValidAnswers(
   { db, forms }: { db: Queries; forms: Pick<FormsOperations, 'activeVersions'> },
-  wanted: { keys: readonly string[]; within: string; isGone: () => boolean },
+  wanted: { keys: readonly string[]; information?: string; within: string; isGone: () => boolean },
   limits = defaultLimits,
 ): Promise<{ at: Date; values: ValidCount[]; atLeast: boolean }> {
   const now = await readNow(db);
-  const times = { now, until: addDuration(now, wanted.within) };
+  const counting = { information: wanted.information, now, until: addDuration(now, wanted.within) };
   const stopAt = performance.now() + limits.ms;
   const groups: AnswerGroup[] = [];
   let records = 0;
@@ -46,7 +47,7 @@ export async function countValidAnswers(
     const { key, after } = range;
     const last = await readRangeEnd(db, range, limits.batch);
     if (!last) continue;
-    const counted = await countNewest(db, { key, after, last }, times);
+    const counted = await countNewest(db, { key, after, last }, counting);
     groups.push(...counted);
     records += last.size;
     if (last.size < limits.batch) continue;

@@ -66,7 +66,7 @@ function readPeriod(query: OperationInput['query'], now: Date): Period {
 }
 
 /** @throws Failure `malformed` without keys, `invalid` for too many keys or a wrong period. */
-function readValidQuery(query: OperationInput['query']): { keys: string[]; within: string } {
+function readValidQuery(query: OperationInput['query']) {
   const keys = listOf(query.keys) ?? [];
   if (keys.length === 0)
     throw fail('malformed', 'The query parameter keys is required.', {
@@ -78,5 +78,5 @@ function readValidQuery(query: OperationInput['query']): { keys: string[]; withi
   if ('fault' in within) faults.push(invalid('/within', within.fault));
   if ('fault' in within || faults.length > 0)
     throw fail('invalid', 'The query is not valid.', { errors: faults });
-  return { keys, within: within.text };
+  return { keys, information: readText(query.information), within: within.text };
 }

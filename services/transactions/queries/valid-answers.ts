@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { empty, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { AnswerGroup } from '../domain/valid-answers.ts';
 
@@ -40,12 +40,13 @@ export async function readRangeEnd(
 /**
  * Counts the records of a range that have not expired and are the newest committed ones of their subject,
  * object and key, by the facts that their status depends on.
- * @param until records that expire by then are `expiring`.
+ * @param information key of the information of the records. @param until records that expire by then are
+ * `expiring`.
  */
 export function countNewest(
   db: Queries,
   { key, after, last }: RecordRange,
-  { now, until }: { now: Date; until: Date },
+  { information, now, until }: { information: string | undefined; now: Date; until: Date },
 ): Promise<AnswerGroup[]> {
   // A subquery with LIMIT is one index probe for each record; the planner would join the whole table.
   return db.query<AnswerGroup>(sql`
@@ -56,6 +57,7 @@ export function countNewest(
      WHERE r.key = ${key} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
        AND (r.created_at, r.id) >= (${last.createdAt}::timestamptz, ${last.id}::uuid)
        AND r.state = 'COMMITTED' AND (r.expires_at IS NULL OR r.expires_at > ${now})
+       ${information === undefined ? empty : sql`AND r.info_key = ${information}`}
        AND r.id = (SELECT n.id FROM records AS n
                     WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
                     ORDER BY n.committed_at DESC, n.id DESC LIMIT 1)

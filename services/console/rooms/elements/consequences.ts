@@ -9,19 +9,27 @@ import {
   listEntries,
 } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { countAnswers } from './count-answers.ts';
 
-/** What the activation of an element means for the people who have answered it. */
+type Element = FoundElement['entry'];
+
+/** What the activation of an element means for the people who have answered. */
 export async function describeActivation(
   ctx: Context,
   kit: RoomKit,
   { found: { entry }, draft, active, check }: Activation<ElementType>,
 ): Promise<ActivationText> {
   const { t } = kit.reader(ctx);
-  if (!active) return { effects: [t('elements.firstEffect')], locals: { shownIn: [], whyMajor: [] } };
-  const [forms, count] = await Promise.all([
+  const group = groupOf(entry.type);
+  if (!active) return { effects: [t(`first.${group}`)], locals: { shownIn: [], whyMajor: [] } };
+  const [forms, counted, peers] = await Promise.all([
     readForms(ctx, kit, entry.key),
-    countPeople(ctx, kit, entry.key),
+    countAnswers(ctx, kit, entry),
+    readPeerNames(ctx, kit, entry),
   ]);
+  const [major = 1, minor = 0] = (active.version.serial ?? '').split('.').map(Number);
+  const option = (kind: 'MINOR' | 'MAJOR', serial: string) =>
+    [kind, t(`${kind.toLowerCase()}.${group}`, { ...counted, serial })] as const;
   const mayBeMinor = check.minor.allowed;
   return {
     effects: [],
@@ -32,39 +40,51 @@ export async function describeActivation(
         kind: 'radios',
         isRequired: true,
         options: [
-          ...(mayBeMinor ? [['MINOR', t('elements.minor', { count })] as const] : []),
-          ['MAJOR', t('elements.major', { count })] as const,
+          ...(mayBeMinor ? [option('MINOR', `${major}.${minor + 1}`)] : []),
+          option('MAJOR', `${major + 1}.0`),
         ],
       },
     ],
     values: { type: mayBeMinor ? draft.version.type : 'MAJOR' },
     locals: {
-      shownIn: [...forms, ...(entry.shared ? [{ text: t('elements.shownByPeers') }] : [])],
+      shownIn: [
+        ...forms,
+        ...(entry.default ? [{ text: t('elements.shownByDefault') }] : []),
+        ...(peers ? [{ text: t('elements.shownByPeers', { peers }) }] : []),
+      ],
       whyMajor: mayBeMinor ? [] : check.minor.errors.map(({ detail }) => detail),
     },
   };
 }
 
-/** What it means to archive or delete an element: answers that stop counting, and forms that contain it. */
+/** What it means to archive or delete an element: answers that stop counting, and forms that name it. */
 export async function describeEnding(
   ctx: Context,
   kit: RoomKit,
-  { act, entry }: { act: 'archive' | 'discard' | 'delete'; entry: FoundElement['entry'] },
+  { act, entry }: { act: 'archive' | 'discard' | 'delete'; entry: Element },
 ): Promise<EndingText | undefined> {
   if (act === 'discard') return undefined;
   const { t } = kit.reader(ctx);
   if (act === 'delete' && entry.default) return { effects: [t('endings.isDefault')], isBarred: true };
-  const [links, count] = await Promise.all([
+  const [links, counted, peers] = await Promise.all([
     readForms(ctx, kit, entry.key),
-    isQuestion(entry.type) ? countPeople(ctx, kit, entry.key) : undefined,
+    countAnswers(ctx, kit, entry),
+    readPeerNames(ctx, kit, entry),
   ]);
   if (act === 'delete' && links.length > 0) return { effects: [t('endings.isUsed')], links, isBarred: true };
   const effects = [
-    count !== undefined && t('endings.answers', { count }),
-    entry.shared && t('endings.peers'),
-    links.length > 0 && t('endings.forms'),
+    t(`${act}.${groupOf(entry.type)}`),
+    counted && t('endings.answers', { ...counted }),
+    entry.default && t('endings.default'),
+    peers && t('endings.peers', { peers }),
+    links.length > 0 && t(entry.type === 'theme' ? 'endings.themeForms' : 'endings.forms'),
   ];
-  return { effects: effects.filter((each) => each !== false), links };
+  return { effects: effects.filter((each) => typeof each === 'string').filter(Boolean), links };
+}
+
+/** Elements with the same consequences, as their messages name them. */
+function groupOf(type: ElementType): string {
+  return isQuestion(type) ? 'question' : type;
 }
 
 /** The forms whose ACTIVE version names the element: the next transaction with one of them has the new version. */
@@ -73,8 +93,14 @@ async function readForms(ctx: Context, kit: RoomKit, key: string) {
   return forms.map((form) => ({ text: form.name, href: formPath(form.key) }));
 }
 
-/** People whose newest answer to the element is valid. */
-async function countPeople(ctx: Context, kit: RoomKit, key: string): Promise<number> {
-  const { body } = await kit.api(ctx).call('countValidAnswers', { query: { keys: key } as never });
-  return body.values.find((each) => each.key === key)?.subjects ?? 0;
+/** The peers that may show the element, as a list of names; empty without any. */
+async function readPeerNames(
+  ctx: Context,
+  kit: RoomKit,
+  { shared, sharedWith }: Pick<Element, 'shared' | 'sharedWith'>,
+): Promise<string> {
+  if (!shared) return '';
+  const { body } = await kit.api(ctx).call('listPeers', { query: { limit: 200 } });
+  const named = body.filter(({ id }) => sharedWith.length === 0 || sharedWith.includes(id));
+  return kit.reader(ctx).list(named.map(({ name }) => name));
 }
