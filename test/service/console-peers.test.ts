@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { sendForm } from '../support/console/sent-form.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 
@@ -70,7 +71,10 @@ describe('a peer in the console', () => {
     expect(await textOf(`${element}/name`)).toMatch(new RegExp(`value="${peer}" checked`));
     expect(await textOf('/console/elements?shared=true')).toContain('processing.001');
     expect(await textOf('/console/elements?shared=false')).not.toContain('/elements/processing.001"');
-    expect(await textOf(`${element}/archive`)).toContain('Peers cannot use it');
+    expect(await textOf(`${element}/archive`)).toContain('Northern Lab cannot use it any more.');
+    const edit = `${element}/edit`;
+    await sendForm(admin, { path: edit, html: await textOf(edit) }, [['op', 'save']]);
+    expect(await textOf(`${element}/activate`)).toContain('Forms of Northern Lab, which fetch it');
     await admin.fill(`${element}/name`, name);
     expect(await read()).toEqual([]);
   });
