@@ -86,6 +86,7 @@ export function versionTable(
   { words, hrefTo }: Pick<ModelRoom<Entry['type']>, 'words'> & { hrefTo(vid: string): string },
 ) {
   return shortTable(reader, `${words}.versions`, {
+    file: 'versions',
     rows: entry.versions,
     columns: ({ text, state, time }) => [
       {
@@ -94,6 +95,7 @@ export function versionTable(
           ...(serial ? { code: serial } : { text: reader.t('changes.draft') }),
           href: hrefTo(id),
         }),
+        csv: ({ serial }) => serial ?? 'DRAFT',
       },
       state(`${words}.status`, 'entryStatus', ({ status }) => status),
       text(`${words}.languages`, (version) => reader.languageNames(version.availableLanguages)),

@@ -23,7 +23,8 @@ export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void
       title: reader.t(`${room.words}.title`),
       filters,
       columns: columnsOf(reader, kit, room),
-      read: (cursor) => rowsOf(kit.api(ctx).call('listModels', { query: { ...query, cursor } as object })),
+      read: (cursor, size) =>
+        rowsOf(kit.api(ctx).call('listModels', { query: { ...query, cursor, size } as object })),
       csv: room.words,
       locals: {
         newUrl: kit.may(ctx, 'createModel') && `${kit.path}/new`,

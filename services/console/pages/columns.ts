@@ -65,9 +65,19 @@ export type Columns<Row> = ReturnType<typeof columnsFor<Row>>;
 export function shortTable<Row>(
   reader: ConsoleReader,
   caption: string,
-  { rows, columns }: { rows: readonly Row[]; columns(make: Columns<Row>): readonly Column<Row>[] },
+  {
+    rows,
+    columns,
+    file,
+  }: {
+    rows: readonly Row[];
+    columns(make: Columns<Row>): readonly Column<Row>[];
+    /** Name of the file that the page sends of it; without one it is not exported. */
+    file?: string;
+  },
 ): TableView {
-  return tableView(reader, { caption: reader.t(caption), rows, columns: columns(columnsFor<Row>(reader)) });
+  const made = columns(columnsFor<Row>(reader));
+  return tableView(reader, { caption: reader.t(caption), rows, columns: made, ...(file && { file }) });
 }
 
 /** @param never what is shown without a time. */

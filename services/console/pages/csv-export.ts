@@ -1,17 +1,21 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { csvLine } from '#lib/text/csv.ts';
+import { largestPage, readPages, whileConnected } from './read-pages.ts';
 import type { Column } from './table.ts';
 
 /** Longest table that is exported, in rows. */
 const maxRows = 50_000;
 
-/** Reads one page of a list. @param cursor undefined for the first page. */
-export type ReadRows<Row> = (cursor: string | undefined) => Promise<{ rows: readonly Row[]; next?: string }>;
+/** Reads one page of a list. @param cursor undefined for the first page. @param limit of rows; default 50. */
+export type ReadRows<Row> = (
+  cursor: string | undefined,
+  limit?: number,
+) => Promise<{ rows: readonly Row[]; next?: string }>;
 
 /**
- * Sends a list as a CSV file, with a byte order mark for spreadsheets. The first page is read before the
- * response begins, so that a failure of the API still has its status.
+ * Sends a list as a CSV file. The first page is read before the response begins, so that a failure of the API
+ * still has its status. A later failure breaks the connection, so that nobody takes a part for the whole file.
  */
 export async function sendCsv<Row>(
   ctx: Context,
@@ -19,20 +23,36 @@ export async function sendCsv<Row>(
   columns: readonly Column<Row>[],
   read: ReadRows<Row>,
 ): Promise<void> {
-  const exported = columns.filter(({ csv }) => csv);
-  const first = await read(undefined);
-  ctx.attachment(`${name}.csv`);
-  ctx.body = Readable.from(lines());
+  const pages = readPages((cursor) => read(cursor, largestPage), whileConnected(ctx));
+  const first = await pages.next();
+  sendFile(ctx, name, Readable.from(lines()));
 
   async function* lines() {
-    yield `\ufeff${csvLine(exported.map(({ label }) => label))}`;
-    let page = first;
-    for (let count = 0; ; ) {
-      const rows = page.rows.slice(0, maxRows - count);
+    yield csvText(columns, []);
+    for (let count = 0, page = first; !page.done; page = await pages.next()) {
+      const rows = page.value.rows.slice(0, maxRows - count);
+      yield csvRows(columns, rows);
       count += rows.length;
-      yield rows.map((row) => csvLine(exported.map(({ csv }) => csv?.(row)))).join('');
-      if (!page.next || count >= maxRows) return;
-      page = await read(page.next);
+      if (count === maxRows) return;
     }
   }
+}
+
+/** A whole table as the text of a CSV file, with a byte order mark for spreadsheets. */
+export function csvText<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  return `\ufeff${csvLine(exported(columns).map(({ label }) => label))}${csvRows(columns, rows)}`;
+}
+
+/** Sends the text of a CSV file. */
+export function sendFile(ctx: Context, name: string, body: string | Readable): void {
+  ctx.attachment(`${name}.csv`);
+  ctx.body = body;
+}
+
+function csvRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  return rows.map((row) => csvLine(exported(columns).map(({ csv }) => csv?.(row)))).join('');
+}
+
+function exported<Row>(columns: readonly Column<Row>[]): Column<Row>[] {
+  return columns.filter(({ csv }) => csv);
 }

@@ -5,11 +5,13 @@ import type { OperationId } from '../api/api-types.ts';
 import type { Room } from '../rooms/room.ts';
 import { fileOf, formOf, keptOf, sessionOf } from '../sessions/session.ts';
 import type { ConsoleReader } from './console-reader.ts';
+import { sendFile } from './csv-export.ts';
 import { type FilterSpec, type Filters, readFilters, withQuery } from './filters.ts';
 import { type FormInput, type FormView, formView, type PostedForm } from './form.ts';
 import { consolePath, placeLinks } from './navigation.ts';
 import type { Once } from './once.ts';
 import type { SealedNames } from './sealed-names.ts';
+import { requestedFile } from './table.ts';
 
 /** A secret that is shown in the answer to the post that made it, and never again. */
 export interface ShownSecret {
@@ -89,7 +91,9 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       return ctx.state.api as ApiClient;
     },
     may,
-    page(ctx, view, locals, status = 200) {
+    async page(ctx, view, locals, status = 200) {
+      const file = requestedFile(ctx.query, locals);
+      if (file) return sendFile(ctx, file.name, file.text());
       const { t } = reader(ctx);
       const mayOpen = (operation: OperationId) => may(ctx, operation);
       const places = placeLinks(room, { path, current: ctx.path, t, may: mayOpen });

@@ -73,7 +73,8 @@ export async function sendPlainList<Id extends OperationId>(
     title: reader.t(`${words}.title`),
     path,
     columns: columns(columnsFor<RowOf<Id>>(reader), reader),
-    read: (cursor) => rowsOf(kit.api(ctx).call(operation, { query: { cursor } as never }) as never),
+    read: (cursor, limit) =>
+      rowsOf(kit.api(ctx).call(operation, { query: { cursor, limit } as never }) as never),
     csv: words,
     locals: {
       text: reader.has(`${words}.text`) && reader.t(`${words}.text`),

@@ -1,5 +1,6 @@
 import type { Cell as CsvCell } from '#lib/text/csv.ts';
 import type { ConsoleReader, PrintedTime } from './console-reader.ts';
+import { csvText } from './csv-export.ts';
 import { type Filters, withQuery } from './filters.ts';
 import type { StateMark } from './states.ts';
 
@@ -38,11 +39,25 @@ export interface TableView {
   /** URL of the first page, on any other page. */
   firstUrl?: string;
   csvUrl?: string;
+  /** Of a table that its page exports as a whole. */
+  file?: { name: string; text(): string };
   /** Said when a filter has changed the list. */
   result: string;
   /** Nothing to show: either there is nothing at all, or nothing matches the filters. */
   empty: 'none' | 'no-match' | null;
   clearUrl: string;
+}
+
+/** The table of a page that the URL asks for as a file; also of a panel. */
+export function requestedFile(
+  { format, table }: Readonly<Record<string, unknown>>,
+  locals: Readonly<Record<string, unknown>>,
+): TableView['file'] {
+  if (format !== 'csv') return undefined;
+  const parts = Object.values(locals) as ({ file?: unknown; value?: unknown; table?: unknown } | null)[];
+  const views = parts.flatMap((part) => [part, part?.value, (part?.value as typeof part)?.table]);
+  const tables = views as (Partial<TableView> | null | undefined)[];
+  return tables.find((each) => each?.file?.name === table)?.file;
 }
 
 /**
@@ -60,7 +75,8 @@ export function tableView<Row>(
     filters,
     cursor,
     next,
-    csv,
+    file,
+    csv = file,
   }: {
     caption: string;
     columns: readonly Column<Row>[];
@@ -70,8 +86,10 @@ export function tableView<Row>(
     filters?: Filters;
     cursor?: string;
     next?: string;
-    /** Of a table that is exported: the parameter `table` of its export; empty if the page has one table. */
+    /** Of a list: the parameter `table` of its export; empty if the page has one table. */
     csv?: string;
+    /** Of a table without further pages: the name of its file, which the page sends by itself. */
+    file?: string;
   },
 ): TableView {
   const values = filters?.values ?? {};
@@ -83,6 +101,7 @@ export function tableView<Row>(
     ...(cursor && { firstUrl: withQuery(path, values) }),
     ...(csv !== undefined &&
       rows.length > 0 && { csvUrl: withQuery(path, { ...values, format: 'csv', table: csv }) }),
+    ...(file !== undefined && { file: { name: file, text: () => csvText(columns, rows) } }),
     empty: rows.length > 0 || cursor ? null : filters?.isSet ? 'no-match' : 'none',
     clearUrl: path,
     result: reader.t('list.rows', { count: rows.length }),

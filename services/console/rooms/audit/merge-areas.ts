@@ -2,6 +2,8 @@ import type { AuditArea } from '#lib/contracts/audit-areas.ts';
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import type { ReadRows } from '../../pages/csv-export.ts';
+import { largestPage } from '../../pages/read-pages.ts';
 
 /** A line of the audit log, and the list that it is from. */
 export type AuditLine = Schemas['AuditLine'] & { area: AuditArea };
@@ -47,7 +49,7 @@ export async function readMerged(
   { of, filter, place }: { of: readonly AuditArea[]; filter: AuditFilter; place: string | undefined },
 ): Promise<{ rows: AuditLine[]; next?: string }> {
   const { before, lists } = place === undefined ? firstPlace(of) : readPlace(place);
-  const query = { ...filter, before: filter.before && filter.before < before ? filter.before : before };
+  const query = { ...filter, before: earlier(filter.before, before) };
   const pages = await Promise.all(
     Object.entries(lists).map(async ([area, position]) => {
       const { body } = await api.call(operations[area as AuditArea], {
@@ -63,7 +65,7 @@ export async function readMerged(
   );
   const rows = pages
     .flatMap(({ area, lines }) => lines.map((line) => ({ ...line, area })))
-    .sort((one, other) => (one.at === other.at ? compare(other.id, one.id) : compare(other.at, one.at)))
+    .sort(newestFirst)
     .slice(0, pageSize);
   const left = pages.flatMap(({ area, position, next, lines }) => {
     const taken = rows.filter((row) => row.area === area).length;
@@ -74,10 +76,52 @@ export async function readMerged(
   return { rows, next: writePlace({ before, lists: Object.fromEntries(left) }) };
 }
 
+/**
+ * Reads several lists as one to their end, each in its largest pages. A call that fails may be repeated.
+ * @returns reads the next rows; its argument is ignored.
+ */
+export function mergedReader(
+  api: ApiClient,
+  { of, filter }: { of: readonly AuditArea[]; filter: AuditFilter },
+): ReadRows<AuditLine> {
+  const query = { ...filter, before: earlier(filter.before, firstPlace(of).before), limit: largestPage };
+  const lists = of.map((area) => ({ area, lines: [] as AuditLine[], cursor: '', isOver: false }));
+  const readOn = async (list: (typeof lists)[number]) => {
+    const { body } = await api.call(operations[list.area], {
+      query: { ...query, ...(list.cursor && { cursor: list.cursor }) } as object,
+    });
+    list.lines = body.values.filter(hasBody).map((line) => ({ ...line, area: list.area }));
+    list.cursor = body.next ?? '';
+    list.isOver = body.next === undefined;
+  };
+  const isEmpty = ({ lines, isOver }: (typeof lists)[number]) => lines.length === 0 && !isOver;
+  return async () => {
+    while (lists.some(isEmpty)) await Promise.all(lists.filter(isEmpty).map(readOn));
+    const rows: AuditLine[] = [];
+    while (!lists.some(isEmpty)) {
+      const newest = lists
+        .filter(({ lines }) => lines.length > 0)
+        .sort((one, other) => newestFirst(one.lines[0] as AuditLine, other.lines[0] as AuditLine))[0];
+      if (!newest) return { rows };
+      rows.push(newest.lines.shift() as AuditLine);
+    }
+    return { rows, next: 'more' };
+  };
+}
+
+function earlier(time: string | undefined, limit: string): string {
+  return time !== undefined && time < limit ? time : limit;
+}
+
 function firstPlace(of: readonly AuditArea[]): Place {
   // The clock of a service may be ahead of this process's.
   const before = new Date(Date.now() + 60_000).toISOString();
   return { before, lists: Object.fromEntries(of.map((area) => [area, { shown: 0 }])) };
+}
+
+/** The order of merged lines. */
+function newestFirst(one: AuditLine, other: AuditLine): number {
+  return one.at === other.at ? compare(other.id, one.id) : compare(other.at, one.at);
 }
 
 const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);

@@ -8,7 +8,7 @@ import { sendList } from '../../pages/list-page.ts';
 import type { CellView, Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
-import { type AuditLine, readMerged } from './merge-areas.ts';
+import { type AuditLine, mergedReader, readMerged } from './merge-areas.ts';
 import { readNewestCheckpoint, readProof } from './proof.ts';
 import { type Named, resolveNames } from './resolve-names.ts';
 
@@ -38,17 +38,18 @@ export const audit: Room = {
       const of = auditAreas.filter((each) => area === undefined || each === area);
       const isExport = ctx.query.format === 'csv';
       const names = new Map<string, Named>();
+      // The file has ids alone.
+      const readNamed = async (place: string | undefined) => {
+        const page = await readMerged(api, { of, filter, place });
+        for (const each of await resolveNames(api, page.rows)) names.set(...each);
+        return page;
+      };
       await sendList(ctx, kit, {
         view: 'list',
         title: reader.t('audit.title'),
         filters,
         columns: columnsOf(reader, kit.path, names),
-        async read(place) {
-          const page = await readMerged(api, { of, filter, place });
-          // The file has ids alone.
-          if (!isExport) for (const each of await resolveNames(api, page.rows)) names.set(...each);
-          return page;
-        },
+        read: isExport ? mergedReader(api, { of, filter }) : readNamed,
         csv: 'audit',
         locals: { proof: !isExport && (await readProof(api, reader, kit.path)) },
       });

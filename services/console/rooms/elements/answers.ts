@@ -34,9 +34,14 @@ export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, ty
       stats && reader.t('answers.period', { count: whole, share: reader.percent(part / Math.max(1, whole)) }),
     plot: whole > 0 ? dayPlot(reader, counted) : null,
     table: shortTable(reader, 'answers.title', {
+      file: 'answers',
       rows: counted.filter((day) => day.whole > 0).toReversed(),
       columns: ({ number }) => [
-        { label: reader.t('answers.day'), cell: ({ date }) => ({ time: reader.day(date) }) },
+        {
+          label: reader.t('answers.day'),
+          cell: ({ date }) => ({ time: reader.day(date) }),
+          csv: ({ date }) => date,
+        },
         number('answers.accepted', ({ part }) => part),
         number('answers.refused', ({ whole: all, part }) => all - part),
       ],

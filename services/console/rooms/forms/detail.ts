@@ -46,6 +46,7 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
 
 function elementTable(reader: ConsoleReader, rows: readonly ElementView[]) {
   return shortTable(reader, 'designer.elements', {
+    file: 'elements',
     rows,
     columns: ({ text, code }) => [
       text('element.name', ({ name }) => name, { href: ({ href }) => href, note: ({ problem }) => problem }),

@@ -4,6 +4,7 @@ import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { ReadRows } from '../../pages/csv-export.ts';
 import { choiceFilter } from '../../pages/filters.ts';
 import { actPage, leadAbove } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -26,11 +27,11 @@ export function deliveryList(ctx: Context, kit: RoomKit, path: string) {
     }),
     { name: 'sourceId', kind: 'text', label: reader.t('deliveries.source') },
   ]);
-  const read = (cursor?: string) =>
+  const read: ReadRows<Delivery> = (cursor, limit) =>
     rowsOf(
       kit.api(ctx).call('listDeliveries', {
         params: { id: String(ctx.params.id) },
-        query: { ...filters.values, cursor } as object,
+        query: { ...filters.values, cursor, limit } as object,
       }),
     );
   return { filters, columns: columnsOf(reader, path), read };

@@ -40,10 +40,10 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
       path,
       filters,
       columns: columnsOf(reader, kit),
-      async read(cursor) {
+      async read(cursor, limit) {
         if (!question || value === undefined) return { rows: [] };
         const body = { condition: { key, value } };
-        return rowsOf(kit.api(ctx).call('extractRecords', { body, query: { cursor } as object }));
+        return rowsOf(kit.api(ctx).call('extractRecords', { body, query: { cursor, limit } as object }));
       },
       csv: 'answers',
       locals: { isChosen: question !== undefined },

@@ -41,9 +41,8 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
       title: reader.t('erasure.title', { date: reader.time(erasure.created).text }),
       facts: factsOf(reader, erasure),
       byPeer: erasure.peer !== undefined,
-      peers: erasure.peers.length > 0 && toldTable(reader, 'erasure.peers', erasure.peers),
-      recipients:
-        erasure.recipients.length > 0 && toldTable(reader, 'erasure.recipients', erasure.recipients),
+      peers: erasure.peers.length > 0 && toldTable(reader, 'peers', erasure.peers),
+      recipients: erasure.recipients.length > 0 && toldTable(reader, 'recipients', erasure.recipients),
       ...(isOpen && decisionForms(ctx, reader, failure)),
     };
     await kit.page(ctx, 'erasure', locals, failure?.status);
@@ -109,9 +108,10 @@ type Told = Pick<Erasure['peers'][number], 'name' | 'state' | 'since'> & {
   note?: string;
 };
 
-function toldTable(reader: ConsoleReader, caption: string, rows: readonly Told[]) {
+function toldTable(reader: ConsoleReader, file: 'peers' | 'recipients', rows: readonly Told[]) {
   const stateOf = ({ state: told, outcome }: Told) => (outcome === 'kept' ? 'KEPT' : told);
-  return shortTable(reader, caption, {
+  return shortTable(reader, `erasure.${file}`, {
+    file,
     rows,
     columns: ({ text, state, time }) => [
       text('erasure.organisation', ({ name }) => name, { note: ({ location }) => location }),

@@ -35,8 +35,8 @@ export const subjects: Room = {
         title: word ? reader.t('subjects.found', { word }) : reader.t('subjects.title'),
         filters,
         columns: columnsOf(reader, kit),
-        read: (cursor) =>
-          rowsOf(kit.api(ctx).call('listSubjects', { query: { name: word, cursor } as object })),
+        read: (cursor, limit) =>
+          rowsOf(kit.api(ctx).call('listSubjects', { query: { name: word, cursor, limit } as object })),
         csv: 'subjects',
         locals: {
           search: kit.form(ctx, {

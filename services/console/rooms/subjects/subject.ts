@@ -51,8 +51,8 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         }),
         ...(subject.hold ? [holdFact(reader, subject.hold)] : []),
       ],
-      valid: { ...records, value: answerTable(reader, 'subjects.valid', valid) },
-      history: { ...records, value: answerTable(reader, 'subjects.history', answers) },
+      valid: { ...records, value: answerTable(reader, 'valid', valid) },
+      history: { ...records, value: answerTable(reader, 'history', answers) },
       transactions,
       allUrl: `${transactionsPath}?s=${String(ctx.params.s)}`,
       acts: actLinks(ctx, kit, [
@@ -145,8 +145,9 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
   });
 }
 
-function answerTable(reader: ConsoleReader, caption: string, rows: readonly Answer[]) {
-  return shortTable(reader, caption, {
+function answerTable(reader: ConsoleReader, file: 'valid' | 'history', rows: readonly Answer[]) {
+  return shortTable(reader, `subjects.${file}`, {
+    file,
     rows,
     columns: ({ code, text, state }) => [
       code('subjects.element', ({ bodyKey }) => bodyKey, {
@@ -166,6 +167,7 @@ function answerTable(reader: ConsoleReader, caption: string, rows: readonly Answ
           time: reader.time(creationTimestamp),
           href: `${transactionsPath}/${transaction}`,
         }),
+        csv: ({ creationTimestamp }) => new Date(creationTimestamp).toISOString(),
       },
       text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
         note: ({ author }) => author,

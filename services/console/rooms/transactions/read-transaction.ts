@@ -76,6 +76,7 @@ type Delivery = Awaited<ReturnType<typeof readDeliveries>>[number];
 
 function deliveryTable(reader: ConsoleReader, rows: readonly Delivery[]) {
   return shortTable(reader, 'transactions.deliveries', {
+    file: 'deliveries',
     rows,
     columns: ({ time, text, code, state }) => [
       time('transactions.at', ({ createdAt }) => createdAt),
@@ -111,6 +112,7 @@ type Change = Schemas['TransactionHistory']['values'][number];
 
 function historyTable(reader: ConsoleReader, rows: readonly Change[]) {
   return shortTable(reader, 'transactions.history', {
+    file: 'history',
     rows,
     columns: ({ time, state }) => [
       time('transactions.at', ({ at }) => at),
@@ -123,6 +125,7 @@ type Follower = Schemas['Follower'];
 
 function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
   return shortTable(reader, 'transactions.parts', {
+    file: 'parts',
     rows,
     columns: ({ text, state, time }) => [
       text('transactions.owner', ({ name }) => name, { note: ({ location }) => location }),
@@ -137,6 +140,7 @@ type Recipient = Schemas['Recipient'];
 function recipientTable(reader: ConsoleReader, rows: readonly Recipient[]) {
   const stateOf = ({ state: told, outcome }: Recipient) => (outcome === 'kept' ? 'KEPT' : told);
   return shortTable(reader, 'transactions.recipients', {
+    file: 'recipients',
     rows,
     columns: ({ text, state, time }) => [
       text('transactions.organisation', ({ name }) => name),
@@ -150,6 +154,7 @@ type Message = Schemas['Message'];
 
 function messageTable(reader: ConsoleReader, rows: readonly Message[]) {
   return shortTable(reader, 'transactions.messages', {
+    file: 'messages',
     rows,
     columns: ({ time, word, code, state }) => [
       time('transactions.at', ({ created }) => created),

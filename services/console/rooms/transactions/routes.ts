@@ -44,8 +44,8 @@ export const transactions: Room = {
         title: subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title'),
         filters,
         columns: columnsOf(reader, kit),
-        read: (cursor) =>
-          rowsOf(kit.api(ctx).call('listTransactions', { query: { ...query, cursor } as object })),
+        read: (cursor, limit) =>
+          rowsOf(kit.api(ctx).call('listTransactions', { query: { ...query, cursor, limit } as object })),
         csv: 'transactions',
         locals: {
           search: kit.form(ctx, {
