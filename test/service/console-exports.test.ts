@@ -14,8 +14,11 @@ afterAll(() => pages?.close());
 
 const linesOf = (csv: string) => csv.trim().split('\r\n').slice(1);
 /** Opens pages of which some calls are answered by a test. */
-async function openBetween(answer: (target: string) => GivenAnswer | undefined): Promise<ConsolePages> {
-  const api = await startApiBetween(instance, answer);
+async function openBetween(
+  answer: (target: string) => GivenAnswer | undefined,
+  rewrite?: (target: string) => string,
+): Promise<ConsolePages> {
+  const api = await startApiBetween(instance, answer, rewrite);
   onTestFinished(api.close);
   const opened = await openPages(instance, 'admin', { apiUrl: api.url });
   onTestFinished(opened.close);
@@ -94,6 +97,55 @@ describe('the file of a long list', () => {
   });
 });
 
+describe('the files of a person with many transactions', () => {
+  const findPerson = async (by: ConsolePages, name: string) => {
+    const search = await by.post('/console/subjects', { word: name });
+    const list = await (await by.get(search.headers.get('location') ?? '')).text();
+    return new RegExp(`href="([^"]+)"><bdi>${name}<`).exec(list)?.[1] ?? '';
+  };
+
+  it('have all of them, also if the API limits the calls, and the audit lines and peers of all pages once', async () => {
+    const shop = await signIn(instance, 'operator');
+    const made = [];
+    for (let index = 0; index < 5; index += 1)
+      made.push(
+        await recordAnswers(shop, 'liv', {
+          'element/processing/processing.001/1.0': [index % 2 ? 'refused' : 'accepted'],
+        }),
+      );
+    const ids = made.map(({ id }) => id).toReversed();
+    let calls = 0;
+    // Pages of two transactions, and a limit in between.
+    const between = await openBetween(
+      (target) => {
+        if (!/cursor=\w+&limit=200/.test(target)) return undefined;
+        calls += 1;
+        return calls % 2 === 1 ? { status: 429, headers: { 'Retry-After': '0' } } : undefined;
+      },
+      (target) => target.replace('limit=200', 'limit=2'),
+    );
+    const path = await findPerson(between, 'liv');
+    type Exported = {
+      subject: { name: string };
+      records: object;
+      transactions: { id: string }[];
+      audit: object[];
+      peers: object[];
+    };
+    const json = (await (await between.get(`${path}/json`)).json()) as Exported;
+    expect(json).toMatchObject({ subject: { name: 'liv' }, records: { 'processing.001': {} } });
+    expect(json.transactions.map(({ id }) => id)).toEqual(ids);
+    const all = (await (await between.get(`${path}/export`)).json()) as Exported;
+    expect(all.transactions.map(({ id }) => id)).toEqual(ids);
+    expect(all.peers).toEqual([]);
+    const whole = await shop.get('/subjects/liv/export?limit=200');
+    const { audit } = (await whole.json()) as Exported;
+    expect(all.audit.length).toBeGreaterThanOrEqual(5);
+    expect(new Set(all.audit.map((line) => JSON.stringify(line))).size).toBe(all.audit.length);
+    for (const line of audit.slice(-5)) expect(all.audit).toContainEqual(line);
+  });
+});
+
 describe('a table on the page of a thing', () => {
   it('is exported as it stands there', async () => {
     const shop = await signIn(instance, 'operator');
@@ -106,7 +158,7 @@ describe('a table on the page of a thing', () => {
       [subject, 'history', /^processing\.001,.*,VALID,20\d\d-/],
       [`/console/transactions/${id}`, 'history', /^20\d\d-.*,COMMITTED$/],
       ['/console/elements/processing.001', 'versions', /^1\.0,ACTIVE,/],
-      ['/console/elements/processing.001', 'answers', /^20\d\d-\d\d-\d\d,\d+,0$/],
+      ['/console/elements/processing.001', 'answers', /^20\d\d-\d\d-\d\d,\d+,\d+$/],
       ['/console/elements/processing.001', 'forms', /^[^,]+,ACTIVE$/],
       ['/console/forms/layout.001', 'elements', /^[^,]+,Processing,processing\.001,/],
     ] as const) {

@@ -13,14 +13,18 @@ export interface GivenAnswer {
 /**
  * Starts an API in front of an instance, for the console to call.
  * @param answer called with path and query; undefined passes the call on to the instance.
+ * @param rewrite changes path and query of calls that are passed on.
  */
 export async function startApiBetween(
   instance: Reachable,
   answer: (target: string) => GivenAnswer | undefined,
+  rewrite = (target: string) => target,
 ): Promise<{ url: string; close(): void }> {
   const server = createServer(async (request, response) => {
     const given = answer(request.url ?? '');
-    await (given ? send(response, given) : passOn(instance, request, response));
+    await (given
+      ? send(response, given)
+      : passOn(instance.url + rewrite(request.url ?? ''), request, response));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
@@ -38,10 +42,10 @@ async function send(response: ServerResponse, { status = 200, headers, body }: G
   response.end(JSON.stringify(body ?? {}));
 }
 
-async function passOn({ url }: Reachable, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function passOn(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { authorization = '', accept = '*/*', 'content-type': type } = request.headers;
   const body = await buffer(request);
-  const answer = await fetch(`${url}${request.url}`, {
+  const answer = await fetch(url, {
     method: request.method ?? 'GET',
     headers: { authorization, accept, ...(type && { 'content-type': type }) },
     body: body.length > 0 ? body : null,

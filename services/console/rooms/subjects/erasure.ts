@@ -10,25 +10,8 @@ import { nameOf } from './subject-path.ts';
 
 const longestReason = 1_000;
 
-/** Hold, erasure and export of a person (docs/erasure.md). */
+/** Hold and erasure of a person (docs/erasure.md). */
 export function erasureRoutes(router: Router, kit: RoomKit): void {
-  router.get('/:s/export', async (ctx) => {
-    const { name } = nameOf(ctx, kit);
-    const { body } = await kit
-      .api(ctx)
-      .call('exportSubject', { params: { name }, query: { limit: '200' } as object });
-    ctx.attachment('export.json');
-    ctx.body = body;
-  });
-
-  router.get('/:s/document/export', async (ctx) => {
-    const { name } = nameOf(ctx, kit);
-    const query = { format: 'html', language: kit.reader(ctx).language };
-    const file = await kit.api(ctx).file('exportSubject', { params: { name }, query: query as object });
-    ctx.attachment('export.html');
-    ctx.body = file;
-  });
-
   const person = (ctx: Context) => ({ name: nameOf(ctx, kit).name });
   actPage(router, kit, {
     path: '/:s/hold',

@@ -12,6 +12,7 @@ import { answerRoutes } from './answers.ts';
 import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';
 import { requestedErasureRoutes } from './erasures.ts';
+import { exportRoutes } from './exports.ts';
 import { recordRoutes } from './record.ts';
 import { subjectRoutes } from './subject.ts';
 import { contactFields, subjectPath } from './subject-path.ts';
@@ -86,6 +87,7 @@ export const subjects: Room = {
     decisionRoutes(router, kit);
     requestedErasureRoutes(router, kit);
     erasureRoutes(router, kit);
+    exportRoutes(router, kit);
     subjectRoutes(router, kit);
     recordRoutes(router, kit);
   },

@@ -70,18 +70,6 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
     });
   });
 
-  router.get('/:s/json', async (ctx) => {
-    const { name } = nameOf(ctx, kit);
-    const api = kit.api(ctx);
-    const [subject, records, transactions] = await Promise.all([
-      api.call('getSubject', { params: { name } }),
-      api.call('listSubjectRecords', { params: { name } }),
-      api.call('searchTransactions', { body: { subject: name, size: 200 } }),
-    ]);
-    ctx.attachment('subject.json');
-    ctx.body = { subject: subject.body, records: records.body, transactions: transactions.body.values };
-  });
-
   formPage(router, kit, {
     path: '/:s/edit',
     operation: 'updateSubject',

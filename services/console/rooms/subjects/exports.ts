@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Schemas } from '../../api/api-types.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { rowsOf } from '../../pages/list-page.ts';
+import { largestPage, readPages, whileConnected } from '../../pages/read-pages.ts';
+import { nameOf } from './subject-path.ts';
+
+type Exported = Pick<Schemas['SubjectExport'], 'audit' | 'peers'>;
+
+/** Files with all that is known of a person, however many transactions there are. */
+export function exportRoutes(router: Router, kit: RoomKit): void {
+  router.get('/:s/json', async (ctx) => {
+    const { name } = nameOf(ctx, kit);
+    const api = kit.api(ctx);
+    const [subject, records] = await Promise.all([
+      api.call('getSubject', { params: { name } }),
+      api.call('listSubjectRecords', { params: { name } }),
+    ]);
+    const read = (cursor: string | undefined) => {
+      const query = { subject: name, cursor, limit: largestPage };
+      return rowsOf(api.call('listTransactions', { query: query as object }));
+    };
+    await sendJson(ctx, 'subject', read, {
+      head: () => ({ subject: subject.body }),
+      tail: () => ({ records: records.body }),
+    });
+  });
+
+  router.get('/:s/export', async (ctx) => {
+    const { name } = nameOf(ctx, kit);
+    const pages: Exported[] = [];
+    const read = async (cursor: string | undefined) => {
+      const query = { cursor, limit: largestPage };
+      const call = { params: { name }, query: query as object };
+      const { body, next } = await kit.api(ctx).call('exportSubject', call);
+      pages.push({ audit: body.audit, peers: body.peers });
+      return { rows: body.transactions, subject: body.subject, next };
+    };
+    await sendJson(ctx, 'export', read, {
+      head: ({ subject }) => ({ subject }),
+      // Each page has the lines about the person, and the peers of its transactions.
+      tail: () => ({
+        audit: distinct(pages.flatMap(({ audit }) => audit)).sort((one, other) =>
+          one.at < other.at ? 1 : -1,
+        ),
+        peers: distinct(pages.flatMap(({ peers }) => peers)),
+      }),
+    });
+  });
+
+  router.get('/:s/document/export', async (ctx) => {
+    const { name } = nameOf(ctx, kit);
+    const query = { format: 'html', language: kit.reader(ctx).language };
+    const file = await kit.api(ctx).file('exportSubject', { params: { name }, query: query as object });
+    ctx.attachment('export.html');
+    ctx.body = file;
+  });
+}
+
+/**
+ * Sends an object as a JSON file while its member `transactions` is read. As with CSV files, only a failure of
+ * the first page has a status; a later one breaks the connection.
+ * @param members before and after the transactions.
+ */
+async function sendJson<Page extends { rows: readonly unknown[]; next?: string }>(
+  ctx: Context,
+  name: string,
+  read: (cursor: string | undefined) => Promise<Page>,
+  { head, tail }: { head(first: Page): object; tail(): object },
+): Promise<void> {
+  const pages = readPages(read, whileConnected(ctx));
+  const first = await pages.next();
+  ctx.attachment(`${name}.json`);
+  ctx.body = Readable.from(pieces());
+
+  async function* pieces() {
+    if (first.done) return;
+    // Both objects lack the brace at the transactions.
+    yield `${JSON.stringify(head(first.value)).slice(0, -1)},"transactions":[`;
+    let isFirst = true;
+    for (let page: IteratorResult<Page, void> = first; !page.done; page = await pages.next()) {
+      const rows = page.value.rows.map((row) => JSON.stringify(row)).join(',');
+      if (rows !== '') yield isFirst ? rows : `,${rows}`;
+      if (rows !== '') isFirst = false;
+    }
+    yield `],${JSON.stringify(tail()).slice(1)}`;
+  }
+}
+
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}
