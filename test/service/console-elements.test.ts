@@ -229,6 +229,48 @@ describe('elements in the console', () => {
     expect(empty).toMatch(/id="field-add-option" autofocus/);
   });
 
+  it('have a logo if they are themes: uploaded without JavaScript, replaced, removed, and refused with what was wrong', async () => {
+    const path = await create('With a logo', 'theme');
+    await write(path, { 'en:name': 'Plum' }, ['en']);
+    expect(await textOf(path)).toContain(`href="${path}/logo"`);
+    const edit = { path: `${path}/edit`, html: await textOf(`${path}/edit`) };
+    const toLogo = await sendForm(admin, edit, [
+      ['op', 'logo'],
+      ['en:name', 'Plum two'],
+    ]);
+    expect(toLogo.headers.get('location')).toBe(`${path}/logo`);
+    expect(await textOf(`${path}/logo`)).toMatch(/<form[^>]*enctype="multipart\/form-data"/);
+    const upload = (file?: Blob, more: Record<string, string> = {}) => {
+      const body = new FormData();
+      if (file) body.append('logo', file, 'logo.png');
+      for (const [name, value] of Object.entries(more)) body.append(name, value);
+      const sent = { method: 'POST', headers: { Origin: admin.origin }, body, redirect: 'manual' as const };
+      return fetch(`${admin.origin}${path}/logo`, sent);
+    };
+    const membersOf = async () =>
+      (JSON.parse(await textOf(`${path}/export`)) as { versions: { data: { en: object } }[] }).versions[0]
+        ?.data.en;
+    const start = '89504e470d0a1a0a0000000d494844520000000100000001080600000000000000';
+    const png = new Blob([Buffer.from(start, 'hex')], { type: 'image/png' });
+    expect((await upload(png)).headers.get('location')).toBe(`${path}/edit?done=elementSaved`);
+    const shown = /src="(\/assets\/logos\/[^"]+)"/.exec(await textOf(`${path}/logo`))?.[1];
+    expect(await membersOf()).toEqual({ name: 'Plum two', logoPath: shown });
+    for (const [file, status, text] of [
+      [undefined, 422, 'Fill in this field.'],
+      [new Blob(['<svg/>'], { type: 'image/svg+xml' }), 415, 'Choose a PNG'],
+      [new Blob(['no image'], { type: 'image/png' }), 422, 'Choose a PNG'],
+      [new Blob([Buffer.alloc(140_000)], { type: 'image/png' }), 413, 'larger than 128 KiB'],
+    ] as const) {
+      const refused = await upload(file);
+      expect(refused.status).toBe(status);
+      expect(await refused.text()).toContain(text);
+    }
+    expect((await upload(undefined, { remove: 'yes' })).status).toBe(303);
+    expect(await membersOf()).toEqual({ name: 'Plum two' });
+    expect((await operator.get(`${path}/logo`)).status).toBe(403);
+    expect((await admin.get(`${here}/processing.001/logo`)).status).toBe(404);
+  });
+
   it('keep members that the editor does not know', async () => {
     const path = await create('Unknown members');
     await write(path, letter);

@@ -36,3 +36,9 @@ it('quotes, dollars and line ends in a body reach the API unchanged, and secrets
   ]);
   expect(JSON.parse(given.at(-2) as string)).toEqual({ ...body, password: 'open sesame' });
 });
+
+it('an upload is read from a file of the same name', async () => {
+  const file = new File(['x'], "our 'logo'.png", { type: 'image/png' });
+  const given = await argumentsOf({ method: 'PUT', target: '/models/1/logo', file });
+  expect(given.slice(4, 8)).toEqual(['-H', 'Content-Type: image/png', '--data-binary', `@our 'logo'.png`]);
+});

@@ -123,7 +123,14 @@ function fillTarget(path: string, { params = {}, query = {} }: CallInput<Operati
 
 async function send(
   url: string,
-  { method, body, ifMatch, accept, withinMs = timeoutMs }: ApiCall & { accept: string; withinMs?: number },
+  {
+    method,
+    body,
+    file,
+    ifMatch,
+    accept,
+    withinMs = timeoutMs,
+  }: ApiCall & { accept: string; withinMs?: number },
   token: string,
 ): Promise<Response> {
   try {
@@ -133,9 +140,10 @@ async function send(
         Accept: accept,
         Authorization: `Bearer ${token}`,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(file && { 'Content-Type': file.type || 'application/octet-stream' }),
         ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: file ?? (body === undefined ? null : JSON.stringify(body)),
       redirect: 'manual',
       signal: AbortSignal.timeout(withinMs),
     });

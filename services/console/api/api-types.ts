@@ -28,6 +28,8 @@ export interface CallInput<Id extends OperationId> {
   params?: Readonly<Record<string, string>>;
   query?: Partial<QueryOf<Id>>;
   body?: BodyOf<Id>;
+  /** The body of an upload. */
+  file?: File;
   /** ETag that the resource must still have. */
   ifMatch?: string;
   /** Members of the body that "The same by API" shows as a variable: passwords and keys. */

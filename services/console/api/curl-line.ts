@@ -4,6 +4,8 @@ export interface ApiCall {
   /** Path with query. */
   target: string;
   body?: unknown;
+  /** The body of an upload; the command reads a file of the same name. */
+  file?: File;
   ifMatch?: string;
   secret?: readonly string[];
 }
@@ -13,13 +15,18 @@ export interface ApiCall {
  * variables, such as `$PASSWORD`.
  * @param baseUrl the address of the API, without a trailing slash.
  */
-export function curlLine({ method, target, body, ifMatch, secret = [] }: ApiCall, baseUrl: string): string {
+export function curlLine(
+  { method, target, body, file, ifMatch, secret = [] }: ApiCall,
+  baseUrl: string,
+): string {
   const start = method === 'GET' ? 'curl' : `curl -X ${method}`;
   const parts = [`${start} -H "Authorization: Bearer $TOKEN"`];
   if (ifMatch !== undefined) parts.push(`-H ${quote(`If-Match: ${ifMatch}`)}`);
   if (body !== undefined) {
     parts.push(`-H 'Content-Type: application/json'`, `-d ${quoteBody(body, secret)}`);
   }
+  if (file)
+    parts.push(`-H ${quote(`Content-Type: ${file.type}`)}`, `--data-binary ${quote(`@${file.name}`)}`);
   parts.push(quote(`${baseUrl}${target}`));
   return parts.join(' \\\n  ');
 }

@@ -149,7 +149,7 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
 }
 
 /** The draft's content, else a copy of the active one, else nothing in the instance's language. */
-async function readContent(ctx: Context, kit: RoomKit, entry: Entry) {
+export async function readContent(ctx: Context, kit: RoomKit, entry: Entry) {
   const draft = await findVersion(ctx, kit, entry, 'DRAFT');
   const start = draft ?? (await findVersion(ctx, kit, entry, 'ACTIVE'));
   const stored = { draft: draft?.version.id ?? '', etag: draft?.etag ?? '' };

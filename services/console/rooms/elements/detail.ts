@@ -78,6 +78,7 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
       // Creates the form, with the name of the element, in one post.
       posted: { once: kit.once.make(), name: entry.name, element: entry.key },
     },
+    { href: `${href}/logo`, word: 'logo', operation: 'uploadLogo', when: entry.type === 'theme' },
     { href: `${href}/edit`, word: hasDraft ? 'elements.goOn' : 'elements.edit', operation: 'createVersion' },
   ]);
 }

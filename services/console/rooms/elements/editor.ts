@@ -60,7 +60,8 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     saved(ctx, { entry, href }, { op, posted, stored, open }) {
       const removed = removedMarkup(contentFields[entry.type], posted, stored.data);
       if (removed.length > 0) return open({ removed });
-      return op === 'activate' ? kit.open(ctx, `${href}/activate`) : kit.open(ctx, href, 'elementSaved');
+      if (op === 'activate' || op === 'logo') return kit.open(ctx, `${href}/${op}`);
+      return kit.open(ctx, href, 'elementSaved');
     },
   });
 }
@@ -90,6 +91,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     form,
     languages,
     mayActivate: kit.may(ctx, 'setVersionStatus'),
+    hasLogo: entry.type === 'theme',
     guard: edit.isChanged ? 'changed' : 'new',
     typedLanguage: values.language?.[0] ?? '',
     merge: mergedView(reader, form, { ...edit, languageOf }),

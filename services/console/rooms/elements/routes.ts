@@ -11,6 +11,7 @@ import { detailRoutes } from './detail.ts';
 import { editorRoutes } from './editor.ts';
 import { importRoutes } from './import.ts';
 import { listRoutes } from './list.ts';
+import { logoRoutes } from './logo.ts';
 import { previewRoutes } from './preview.ts';
 
 const room: ModelRoom<ElementType> = {
@@ -27,13 +28,14 @@ export const elements: Room = {
   name: 'elements',
   path: '/elements',
   roles: ['operator'],
-  views: ['list', 'detail', 'edit', 'unshown', 'activate'],
+  views: ['list', 'detail', 'edit', 'unshown', 'activate', 'logo'],
   routes(router, kit) {
     listRoutes(router, kit);
     importRoutes(router, kit);
     detailRoutes(router, kit);
     editorRoutes(router, kit);
     previewRoutes(router, kit);
+    logoRoutes(router, kit);
     modelRoutes(router, kit, room);
     activationRoutes(router, kit, {
       ...room,
