@@ -248,10 +248,20 @@ describe('a form', () => {
   it('that was sent after the end of the session is kept, and shown to its person alone', async () => {
     const person = await signInToConsole(instance.url, 'admin');
     await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
-    const typed = 'Zoë’s “letter”\r\n< & >';
-    const asked = await person.post('/console', { name: typed });
+    const user = await signIn(instance, 'user');
+    const { id } = (await (await user.send('POST', '/choices/erasure', {})).json()) as { id: string };
+    const path = `/console/subjects/erasures/${id}/refuse`;
+    const typed = '\r\nZoë’s “letter”\r\n < & > ';
+    const asked = await person.post(path, { ground: typed });
     const back = await submitSignIn(person, asked, demo('admin'));
-    expect(back.path).toMatch(/^\/console\?kept=[\w-]{22}$/);
+    expect(back.path).toMatch(new RegExp(`^${path}\\?kept=[\\w-]{22}$`));
+    const shown = /<textarea[^>]* name="ground"[^>]*>\n([^<]*)</.exec(back.html)?.[1];
+    expect(shown).toBe('\nZoë’s “letter”\n &lt; &amp; &gt; ');
+    expect(back.html).toContain('it is not saved yet');
+    const other = await signInToConsole(instance.url, 'operator');
+    expect((await other.open(back.path)).html).not.toContain('letter');
+    const erasure = await (await signIn(instance, 'admin')).get(`/erasures/${id}`);
+    expect(await erasure.json()).toMatchObject({ state: 'REQUESTED' });
     const rows = await run<{ person: string; sealed: Buffer }>(
       'SELECT person, sealed FROM console.kept_posts',
     );

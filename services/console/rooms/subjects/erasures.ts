@@ -1,11 +1,10 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { fieldsFor } from '../../pages/form.ts';
-import { buttonAct, fieldReader, leadAbove, orShowAgain } from '../../pages/form-page.ts';
+import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
+import { actPage, buttonAct } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
@@ -16,8 +15,6 @@ const longestGround = 1_000;
 
 /** The list of erasures; one of them with what peers and organisations have done, and its decision. */
 export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
-  const urlOf = (ctx: Context) => `${kit.path}/erasures/${ctx.params.erasure}`;
-
   listRoute(router, kit, {
     path: '/erasures',
     operation: 'listErasures',
@@ -33,41 +30,32 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     ],
   });
 
-  const show = async (ctx: Context, failure?: ApiFailure) => {
+  router.get('/erasures/:erasure', async (ctx) => {
     const reader = kit.reader(ctx);
     const { body: erasure } = await kit.api(ctx).call('getErasure', { params: ctx.params });
     const isOpen = erasure.state === 'REQUESTED' && kit.may(ctx, 'decideErasure');
-    const locals = {
+    await kit.page(ctx, 'erasure', {
       title: reader.t('erasure.title', { date: reader.time(erasure.created).text }),
       facts: factsOf(reader, erasure),
       byPeer: erasure.peer !== undefined,
       peers: erasure.peers.length > 0 && toldTable(reader, 'peers', erasure.peers),
       recipients: erasure.recipients.length > 0 && toldTable(reader, 'recipients', erasure.recipients),
-      ...(isOpen && decisionForms(ctx, reader, failure)),
-    };
-    await kit.page(ctx, 'erasure', locals, failure?.status);
-  };
-  router.get('/erasures/:erasure', (ctx) => show(ctx));
+      ...(isOpen && decisionForms(ctx, reader)),
+    });
+  });
 
-  function decisionForms(ctx: Context, reader: ConsoleReader, failure: ApiFailure | undefined) {
-    const { t } = reader;
-    const rest = { kind: 'textarea', maxLength: longestGround, isRequired: true } as const;
-    const ground = fieldsFor(reader, 'erasure')('ground', rest);
-    return {
-      start: kit.form(ctx, {
-        action: `${urlOf(ctx)}/start`,
-        submit: t('erasure.start'),
-        tone: 'ending',
-      }),
-      refuse: kit.form(ctx, {
-        action: `${urlOf(ctx)}/refuse`,
-        submit: t('erasure.refuse'),
-        fields: [ground],
-        values: failure ? kit.posted(ctx) : {},
-        failure,
-      }),
-    };
-  }
+  const decisionForms = (ctx: Context, reader: ConsoleReader) => ({
+    start: kit.form(ctx, {
+      action: `${ctx.path}/start`,
+      submit: reader.t('erasure.start'),
+      tone: 'ending',
+    }),
+    refuse: kit.form(ctx, {
+      action: `${ctx.path}/refuse`,
+      submit: reader.t('erasure.refuse'),
+      fields: [groundField(reader)],
+    }),
+  });
 
   buttonAct(router, kit, {
     path: '/erasures/:erasure/start',
@@ -75,15 +63,25 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     body: () => ({ status: 'RUNNING' as const }),
     done: 'erasing',
   });
-  router.post(
-    '/erasures/:erasure/refuse',
-    orShowAgain(show, async (ctx) => {
-      const body = { status: 'REFUSED' as const, ground: fieldReader(ctx, kit)('ground') };
-      await kit.api(ctx).call('decideErasure', { params: ctx.params, body });
-      kit.open(ctx, urlOf(ctx), 'erasureRefused');
+  // A page of its own shows the ground again after a failure, and after a sign-in.
+  actPage(router, kit, {
+    path: '/erasures/:erasure/refuse',
+    operation: 'decideErasure',
+    view: 'form',
+    ask: (_, reader) => ({
+      title: reader.t('erasure.refuse'),
+      submit: reader.t('erasure.refuse'),
+      fields: [groundField(reader)],
+      locals: { text: reader.t('erasure.refuseText') },
     }),
-  );
-  leadAbove(router, kit, '/erasures/:erasure/refuse');
+    body: (field) => ({ status: 'REFUSED' as const, ground: field('ground') }),
+    done: 'erasureRefused',
+  });
+}
+
+function groundField(reader: ConsoleReader): FieldSpec {
+  const rest = { kind: 'textarea', maxLength: longestGround, isRequired: true } as const;
+  return fieldsFor(reader, 'erasure')('ground', rest);
 }
 
 function factsOf(reader: ConsoleReader, erasure: Erasure) {
