@@ -291,6 +291,42 @@ describe('a form', () => {
     expect(await count('auth.api_keys')).toBe(before + 1);
   });
 
+  it('that changes something shows its calls on the next page, once, however long they are', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const form = await person.open('/console/elements/new');
+    const once = /name="once" value="([^"]+)"/.exec(form.html)?.[1] ?? '';
+    expect(form.html).not.toContain('curl -X');
+    const fields = { once, type: 'conditions', name: 'Our terms' };
+    const made = await person.post('/console/elements/new', fields);
+    const madeBy = /These calls made the change([\s\S]*)These calls were made for this page/;
+    expect(madeBy.exec(made.html)?.[1]).toMatch(/curl -X POST[\s\S]*Our terms[\s\S]*\/models'/);
+    expect((await person.open(made.path)).html).not.toMatch(madeBy);
+    const text = `<p>${'All is well. '.repeat(700)}</p>`;
+    const saving: Fields = [
+      ['op', 'save'],
+      ['en:title', 'Terms'],
+      ['en:body', text],
+    ];
+    const saved = await person.post(made.path, changedFields(made.html, saving));
+    expect(madeBy.exec(saved.html)?.[1]).toContain('All is well. '.repeat(700));
+    expect((await run<{ sealed: Buffer }>('SELECT sealed FROM console.kept_posts')).join()).not.toContain(
+      'well',
+    );
+    const ended = await person.browser.fetch(`${instance.url}${made.path.replace('/edit', '')}/delete`, {
+      method: 'POST',
+      headers: { 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams(),
+    });
+    const [id = ''] = /accord_console_calls=[^;]+/.exec(ended.headers.get('set-cookie') ?? '') ?? [];
+    expect(id).not.toBe('');
+    const shownTo = async (each: ConsolePerson) => {
+      const headers = { Cookie: `${sessionOf(each).split(';', 1)[0]}; ${id}` };
+      return (await fetch(`${instance.url}/console/receipts`, { headers })).text();
+    };
+    expect(await shownTo(await signInToConsole(instance.url, 'operator'))).not.toMatch(madeBy);
+    expect(await shownTo(person)).toMatch(madeBy);
+  });
+
   it.each([
     ['an element', '/console/elements/processing.001/edit', 'de:title', ['add-language', 'language']],
     ['a form', '/console/forms/layout.001/edit', 'submitText-de', ['addLanguage', 'newLanguage']],

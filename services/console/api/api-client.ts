@@ -33,6 +33,8 @@ export interface ApiClient {
   file(operation: OperationId, input?: CallInput<OperationId>): Promise<Readable>;
   /** The calls made so far, as commands for a shell. */
   curlLines(): string[];
+  /** Those of them that changed something, or were to. */
+  changingLines(): string[];
 }
 
 /** Makes the client of one request. */
@@ -57,6 +59,7 @@ export function createApiClients({
   baseUrl: string;
 }): CreateApiClient {
   const targets = readTargets(document);
+  const linesOf = (calls: readonly ApiCall[]) => calls.map((call) => curlLine(call, baseUrl));
   return (session) => {
     const calls: ApiCall[] = [];
     async function request(
@@ -74,7 +77,8 @@ export function createApiClients({
       return response;
     }
     return {
-      curlLines: () => calls.map((call) => curlLine(call, baseUrl)),
+      curlLines: () => linesOf(calls),
+      changingLines: () => linesOf(calls.filter(({ method }) => method !== 'GET')),
       async call(operation, input = {}) {
         const response = await request(operation, input, { accept: 'application/json' });
         const body = await readJson(response);

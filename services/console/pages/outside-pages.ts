@@ -43,6 +43,7 @@ export function createOutsidePages({ instance, assets, reader: readerOf }: Parts
       instance,
       paths,
       links: [],
+      madeCalls: [],
       calls: [],
       done: '',
     };

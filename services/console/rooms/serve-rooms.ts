@@ -98,6 +98,7 @@ function guard(
     if (!mayOpen(room, sessionOf(ctx).roles)) return send(ctx, forbiddenPage(reader(ctx), room.roles), 403);
     try {
       await next();
+      if (ctx.method === 'POST' && ctx.status === 303) await keepCalls(ctx);
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       const { status, locals } = failurePage(reader(ctx), error);
@@ -105,6 +106,12 @@ function guard(
       await send(ctx, locals, status);
     }
   };
+}
+
+/** The page that follows a change shows its calls. */
+async function keepCalls(ctx: Context): Promise<void> {
+  const lines = (ctx.state.api as ApiClient | undefined)?.changingLines() ?? [];
+  if (lines.length > 0) await sessionOf(ctx).calls?.keep(lines);
 }
 
 /** The reader of requests to pages that belong to no room. */
@@ -139,7 +146,7 @@ function readerOf(
 function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => ConsoleReader }) {
   return async (ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void> => {
     const { rooms, room, instance, assets } = parts;
-    const { roles, name } = sessionOf(ctx);
+    const { roles, name, calls } = sessionOf(ctx);
     const reader = parts.reader(ctx);
     const features = await parts.features();
     const done = `done.${[ctx.query.done].flat()[0] ?? ''}`;
@@ -162,6 +169,7 @@ function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => Cons
         signOut: `${consolePath}/sign-out`,
       },
       done: reader.has(done) ? reader.t(done) : '',
+      madeCalls: (await calls?.take()) ?? [],
       calls: (ctx.state.api as ApiClient | undefined)?.curlLines() ?? [],
     });
     ctx.vary('Accept-Language');

@@ -4,9 +4,12 @@ import type { ConsoleCookies } from '../sign-in/cookies.ts';
 import type { Issuer } from '../sign-in/issuer.ts';
 import { signInUrl } from '../sign-in/routes.ts';
 import type { KeptPosts } from './kept-posts.ts';
-import type { ConsoleSession, OwnSessions } from './session.ts';
+import type { ConsoleSession, OwnSessions, RecentCalls } from './session.ts';
 import { SignInNeeded } from './sign-in-needed.ts';
 import { type FoundSession, isDue, type SessionStore, type StoredSession } from './store.ts';
+
+/** A redirect takes no longer. */
+const recentSeconds = 60;
 
 interface Dependencies {
   baseUrl: string;
@@ -36,7 +39,8 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
       list: () => store.listOf(person, exceptId),
       end: (handle) => store.endOf(person, handle === undefined ? { exceptId } : { handle }),
     };
-    ctx.state.session = { name, roles, signedInAt, accessToken, own } satisfies ConsoleSession;
+    const calls = recentCalls(ctx, person);
+    ctx.state.session = { name, roles, signedInAt, accessToken, own, calls } satisfies ConsoleSession;
     await readKept(ctx, found);
     try {
       await next();
@@ -61,6 +65,22 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
     }
     ctx.status = 303;
     ctx.redirect(signInUrl(baseUrl, { to: to.pathname + to.search, ...asked }));
+  }
+
+  /** Kept as forms are, because a body may be larger than a cookie, and has data of people. */
+  function recentCalls(ctx: Context, person: string): RecentCalls {
+    return {
+      async keep(lines) {
+        const fields = lines.map((line): [string, string] => ['call', line]);
+        cookies.calls.write(ctx, await kept.keep(person, { path: '', fields }), recentSeconds);
+      },
+      async take() {
+        const id = cookies.calls.read(ctx);
+        if (!id) return [];
+        cookies.calls.remove(ctx);
+        return ((await kept.find(id, person))?.fields ?? []).map(([, line]) => line);
+      },
+    };
   }
 
   async function readKept(ctx: Context, { person }: StoredSession): Promise<void> {

@@ -21,6 +21,15 @@ export interface ConsoleSession {
   accessToken: string;
   /** The person's own sessions; absent where there is no store of sessions. */
   own?: OwnSessions;
+  /** Absent where there is no store of sessions. */
+  calls?: RecentCalls;
+}
+
+/** The calls of a form that was carried out, for "The same by API" on the page that follows. */
+export interface RecentCalls {
+  keep(lines: readonly string[]): Promise<void>;
+  /** @returns the lines that the request before has kept, once. */
+  take(): Promise<string[]>;
 }
 
 export interface OwnSessions {

@@ -3,6 +3,8 @@ import type { Context } from 'koa';
 /** The cookies of the console. Their names and flags follow BASE_URL, never the request. */
 export interface ConsoleCookies {
   session: Cookie;
+  /** Names the calls of the form that was just carried out. */
+  calls: Cookie;
   /** The cookie of a sign-in that is under way. @param state of the request to the issuer. */
   attempt(state: string): Cookie;
 }
@@ -30,6 +32,7 @@ export function createCookies(baseUrl: string): ConsoleCookies {
   }
   return {
     session: cookie(`${prefix}accord_console`),
+    calls: cookie(`${prefix}accord_console_calls`),
     attempt: (state) => cookie(`${prefix}accord_console_${state.replaceAll(/\W/g, '').slice(0, 16)}`),
   };
 }
