@@ -58,6 +58,8 @@ describe('what a person sees in the console', () => {
     expect(denied.length).toBeGreaterThan(10);
     const read = await statusesOf(denied, (path) => operator.get(path));
     expect(read).toEqual(denied.map((path) => [path, 403]));
+    for (const path of denied)
+      expect(await (await operator.get(path)).text(), path).toMatch(/with the role Administrator\./);
     const sent = await statusesOf(denied, (path) => operator.post(path, { once: randomId() }));
     for (const [path, status] of sent) expect([403, 404], path).toContain(status);
   });

@@ -256,7 +256,9 @@ describe('holds and erasures in the console', () => {
     await answer('olga', 'accepted');
     const page = await pageOf('olga');
     expect(await textOf(page)).not.toMatch(/\/(erase|hold)"/);
-    expect((await operator.post(`${page}/erase`, { typed: 'olga' })).status).toBe(403);
+    const refused = await operator.post(`${page}/erase`, { typed: 'olga' });
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain('with the role Administrator');
   });
 
   it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {

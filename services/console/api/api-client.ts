@@ -5,6 +5,7 @@ import { SignInNeeded } from '../sessions/sign-in-needed.ts';
 import { ApiFailure, readFreshChallenge } from './api-failure.ts';
 import type { ApiReply, CallInput, OperationId, ResultOf } from './api-types.ts';
 import { type ApiCall, curlLine } from './curl-line.ts';
+import { operationRights } from './operation-rights.ts';
 
 const timeoutMs = 10_000;
 /** From the call to the last byte of a file. */
@@ -38,7 +39,7 @@ export interface ApiClient {
 }
 
 /** Makes the client of one request. */
-export type CreateApiClient = (session: { accessToken: string }) => ApiClient;
+export type CreateApiClient = (session: { accessToken: string; roles: readonly string[] }) => ApiClient;
 
 interface Target {
   method: string;
@@ -59,6 +60,7 @@ export function createApiClients({
   baseUrl: string;
 }): CreateApiClient {
   const targets = readTargets(document);
+  const { lackingRoles } = operationRights(document);
   const linesOf = (calls: readonly ApiCall[]) => calls.map((call) => curlLine(call, baseUrl));
   return (session) => {
     const calls: ApiCall[] = [];
@@ -73,7 +75,8 @@ export function createApiClients({
       const response = await send(`${apiUrl}${call.target}`, { ...call, ...wanted }, session.accessToken);
       if (response.status === 401)
         throw new SignInNeeded(readFreshChallenge(response.headers.get('www-authenticate')));
-      if (!response.ok) throw failureOf(response, await readJson(response));
+      if (!response.ok)
+        throw failureOf(response, await readJson(response), lackingRoles(session.roles, operation));
       return response;
     }
     return {
@@ -173,11 +176,12 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-function failureOf(response: Response, body: unknown): ApiFailure {
+function failureOf(response: Response, body: unknown, roles: readonly string[]): ApiFailure {
   const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   return new ApiFailure(response.status, problem, {
     ...(Number.isFinite(seconds) && { retryAfter: seconds }),
+    ...(response.status === 403 && { roles }),
   });
 }
 

@@ -10,13 +10,19 @@ export class ApiFailure extends Error {
   readonly errors: readonly Fault[];
   /** Seconds. */
   readonly retryAfter: number | undefined;
+  /** Of a 403: the roles with which the operation may be called; empty if the person has one of them. */
+  readonly roles: readonly string[];
   /** Other members of the problem document. */
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(
     status: number,
     problem: Readonly<Record<string, unknown>>,
-    { retryAfter, cause }: { retryAfter?: number; cause?: unknown } = {},
+    {
+      retryAfter,
+      roles = [],
+      cause,
+    }: { retryAfter?: number; roles?: readonly string[]; cause?: unknown } = {},
   ) {
     const { type, title, detail, errors, ...members } = problem;
     super(`The API answered ${status}`, { cause });
@@ -27,6 +33,7 @@ export class ApiFailure extends Error {
     this.detail = String(detail ?? '');
     this.errors = Array.isArray(errors) ? (errors as Fault[]) : [];
     this.retryAfter = retryAfter;
+    this.roles = roles;
     this.members = members;
   }
 }

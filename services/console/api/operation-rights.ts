@@ -1,13 +1,18 @@
 import type { Document } from 'openapi-backend';
 import type { OperationId } from './api-types.ts';
 
-/**
- * Reads from `x-roles` of the contract which operations a person may call on every resource.
- * @returns whether one of the roles may call an operation.
- */
-export function operationRights(
-  document: Document,
-): (roles: readonly string[], operation: OperationId) => boolean {
+/** Which people may call the operations of the contract, by `x-roles`. */
+export interface OperationRights {
+  /** Whether one of the roles may call an operation, on every resource or on some. */
+  mayCall(roles: readonly string[], operation: OperationId): boolean;
+  /** What a person with these roles lacks: the roles of the console that may call it; none if one is there. */
+  lackingRoles(roles: readonly string[], operation: OperationId): readonly string[];
+}
+
+/** Roles with which people use the console. */
+const consoleRoles = ['admin', 'operator'];
+
+export function operationRights(document: Document): OperationRights {
   const allowed = new Map<string, Readonly<Record<string, string>>>();
   for (const item of Object.values(document.paths ?? {})) {
     const operations = Object.values(item as object) as {
@@ -18,9 +23,16 @@ export function operationRights(
       if (operationId) allowed.set(operationId, roles);
     }
   }
-  return (roles, operation) => {
+  const rightsOf = (operation: OperationId) => {
     const rights = allowed.get(operation);
     if (!rights) throw new Error(`openapi.yaml has no operation ${operation}`);
-    return roles.some((role) => role in rights);
+    return rights;
+  };
+  const mayCall: OperationRights['mayCall'] = (roles, operation) =>
+    roles.some((role) => role in rightsOf(operation));
+  return {
+    mayCall,
+    lackingRoles: (roles, operation) =>
+      mayCall(roles, operation) ? [] : consoleRoles.filter((role) => role in rightsOf(operation)),
   };
 }

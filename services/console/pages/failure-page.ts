@@ -14,15 +14,16 @@ const titles: Record<number, string> = {
 /** The page of a request whose only call, or all of whose calls, failed. */
 export function failurePage(
   reader: ConsoleReader,
-  { status, detail, retryAfter }: ApiFailure,
+  failure: ApiFailure,
 ): { status: number; locals: PageLocals } {
+  const { status, detail, retryAfter, roles } = failure;
   const shown = passedOn.has(status) ? status : 503;
   const key = reader.has(`failure.${shown}`) ? `failure.${shown}` : 'failure.status';
   return {
     status: shown,
     locals: {
       title: reader.t(titles[shown] ?? 'failure.title'),
-      text: reader.t(key, { status, seconds: retryAfter ?? 10 }),
+      text: roles.length > 0 ? roleText(reader, roles) : reader.t(key, { status, seconds: retryAfter ?? 10 }),
       detail,
       canSignIn: shown === 401,
       canRetry: shown === 429 || shown === 503,
@@ -32,12 +33,16 @@ export function failurePage(
 
 /** The page for a person without a role of the room. */
 export function forbiddenPage(reader: ConsoleReader, roles: readonly string[]): PageLocals {
-  const words = roles.map((role) => reader.word('role', role));
   return {
     title: reader.t('failure.forbidden'),
-    text: reader.t('failure.role', { role: reader.list(words) }),
+    text: roleText(reader, roles),
     detail: '',
     canSignIn: false,
     canRetry: false,
   };
+}
+
+/** Says for which roles a page or an act is. */
+export function roleText(reader: ConsoleReader, roles: readonly string[]): string {
+  return reader.t('failure.role', { role: reader.list(roles.map((role) => reader.word('role', role))) });
 }

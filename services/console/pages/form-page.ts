@@ -59,7 +59,7 @@ export interface FormPage<Made> {
 export function formPage<Made>(router: Router, kit: RoomKit, page: FormPage<Made>): void {
   const { path, operation, view = 'confirm', isCreating, secret = [], placeFaults, send, done } = page;
   const show = async (ctx: Context, failure?: ApiFailure) => {
-    if (operation && !kit.may(ctx, operation)) throw new ApiFailure(403, {});
+    if (operation) kit.require(ctx, operation);
     const { title, effects, links, isBarred, locals, ...asked } = await askedBy(page, ctx, kit.reader(ctx));
     const told = failure ?? asked.failure;
     const form = kit.form(ctx, {

@@ -1,6 +1,7 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import type { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
+import { roleText } from './failure-page.ts';
 
 /** A field of a form. Its name is also the JSON pointer of its faults, without the slash, unless given. */
 export interface FieldSpec {
@@ -207,7 +208,11 @@ function placeFault(
 }
 
 /** A failure without `errors[]`: the message of its code, else the API's own words. */
-function wholeFault(reader: ConsoleReader, { code, status, detail }: ApiFailure): FormView['faults'][number] {
+function wholeFault(
+  reader: ConsoleReader,
+  { code, status, detail, roles }: ApiFailure,
+): FormView['faults'][number] {
+  if (roles.length > 0) return { text: roleText(reader, roles) };
   const key = `failure.${code}`;
   if (code && reader.has(key)) return { text: reader.t(key) };
   return detail ? { text: detail, lang: 'en' } : { text: reader.t('failure.status', { status }) };

@@ -1,7 +1,9 @@
 import type { Context } from 'koa';
 import type { Template } from '#lib/pages/load-templates.ts';
 import type { ApiClient, CreateApiClient } from '../api/api-client.ts';
+import { ApiFailure } from '../api/api-failure.ts';
 import type { OperationId } from '../api/api-types.ts';
+import type { OperationRights } from '../api/operation-rights.ts';
 import type { Room } from '../rooms/room.ts';
 import { fileOf, formOf, keptOf, sessionOf } from '../sessions/session.ts';
 import type { ConsoleReader } from './console-reader.ts';
@@ -43,6 +45,8 @@ export interface RoomKit {
   api(ctx: Context): ApiClient;
   /** Whether the contract lets the person call an operation. Pages offer no other act. */
   may(ctx: Context, operation: OperationId): boolean;
+  /** @throws ApiFailure 403 with the roles of the operation unless the person may call it. */
+  require(ctx: Context, operation: OperationId): void;
   /** Sends a page. @param locals values to print: `title` is the heading of the page. */
   page(ctx: Context, view: string, locals: PageLocals, status?: number): Promise<void>;
   filters(ctx: Context, path: string, specs: readonly FilterSpec[]): Filters;
@@ -71,14 +75,14 @@ export interface RoomParts extends Pick<RoomKit, 'timeZone' | 'baseUrl' | 'once'
   room: Room;
   templates: Readonly<Record<string, Template>>;
   api: CreateApiClient;
-  mayCall(roles: readonly string[], operation: OperationId): boolean;
+  rights: OperationRights;
   send(ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void>;
 }
 
 export function createRoomKit(parts: RoomParts): RoomKit {
   const { room, templates, send, timeZone, baseUrl, once, names, reader } = parts;
   const path = `${consolePath}${room.path}`;
-  const may: RoomKit['may'] = (ctx, operation) => parts.mayCall(sessionOf(ctx).roles, operation);
+  const may: RoomKit['may'] = (ctx, operation) => parts.rights.mayCall(sessionOf(ctx).roles, operation);
   return {
     path,
     timeZone,
@@ -91,6 +95,10 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       return ctx.state.api as ApiClient;
     },
     may,
+    require(ctx, operation) {
+      const roles = parts.rights.lackingRoles(sessionOf(ctx).roles, operation);
+      if (!may(ctx, operation)) throw new ApiFailure(403, {}, { roles });
+    },
     async page(ctx, view, locals, status = 200) {
       const file = requestedFile(ctx.query, locals);
       if (file) return sendFile(ctx, file.name, file.text());

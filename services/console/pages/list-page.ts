@@ -65,7 +65,7 @@ export async function sendPlainList<Id extends OperationId>(
   kit: RoomKit,
   { path: below, operation, words, columns, creates, links = [] }: PlainList<Id>,
 ): Promise<void> {
-  if (!kit.may(ctx, operation)) throw new ApiFailure(403, {});
+  kit.require(ctx, operation);
   const reader = kit.reader(ctx);
   const path = kit.path + below;
   await sendList<RowOf<Id>>(ctx, kit, {

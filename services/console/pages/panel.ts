@@ -1,5 +1,6 @@
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
+import { roleText } from './failure-page.ts';
 
 /** Why a panel has no content, for the mixin `+panel`. */
 export interface FailedView {
@@ -11,8 +12,9 @@ export interface FailedView {
 /** What a panel of a page shows: the result of its reads, or why there is none. */
 export type Panel<T> = { value: T; failed: null } | { value: null; failed: FailedView };
 
-/** The sentence of a failed read: 403 names no detail, 429 and 503 say when to try again. */
-function failedView(reader: ConsoleReader, { status, detail, retryAfter }: ApiFailure): FailedView {
+/** The sentence of a failed read: 403 names the role, 429 and 503 say when to try again. */
+function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }: ApiFailure): FailedView {
+  if (roles.length > 0) return { text: roleText(reader, roles), detail };
   const key = [403, 404, 429, 503].includes(status) ? `failure.${status}` : 'failure.status';
   return { text: reader.t(key, { status, seconds: retryAfter ?? 10 }), detail };
 }

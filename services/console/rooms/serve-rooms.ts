@@ -59,7 +59,7 @@ export function loadRoomTemplates(room: Room): Record<string, Template> {
 /** The pages of all rooms, for requests that have a session. Other paths below `/console` are 404. */
 export function serveRooms(parts: RoomsParts): Middleware {
   const shared = loadKitTemplates();
-  const mayCall = operationRights(parts.document);
+  const rights = operationRights(parts.document);
   const router = new Router({ sensitive: true });
   // A page that is open asks for it, so that its session goes on.
   router.get(`${consolePath}/stay`, (ctx) => {
@@ -77,7 +77,7 @@ export function serveRooms(parts: RoomsParts): Middleware {
       room,
       templates,
       reader,
-      mayCall,
+      rights,
       send,
     });
     const pages = new Router({ prefix: kit.path, sensitive: true });

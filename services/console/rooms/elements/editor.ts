@@ -1,7 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { richTextRules } from '#lib/contracts/rich-text.ts';
-import { ApiFailure } from '../../api/api-failure.ts';
 import { type Content, type DraftEdit, draftEditor } from '../../models/editor.ts';
 import { previewLooks } from '../../models/preview.ts';
 import { type ElementType, type FoundElement, findElement, newestVersion } from '../../models/read-model.ts';
@@ -67,7 +66,7 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
 }
 
 async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElement, edit: ElementEdit) {
-  if (!kit.may(ctx, 'createVersion')) throw new ApiFailure(403, {});
+  kit.require(ctx, 'createVersion');
   const reader = kit.reader(ctx);
   const fields = contentFields[entry.type];
   const { languages, values, failure, draft } = edit;

@@ -1,5 +1,4 @@
 import type Router from '@koa/router';
-import { ApiFailure } from '../../api/api-failure.ts';
 import { draftEditor } from '../../models/editor.ts';
 import { findForm } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -30,7 +29,7 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
       return added ? { ...edit, values: { ...edit.values, elements: [added] }, isChanged: true } : edit;
     },
     async show(ctx, form, edit) {
-      if (!kit.may(ctx, 'createVersion')) throw new ApiFailure(403, {});
+      kit.require(ctx, 'createVersion');
       const status = edit.isMerged ? 412 : edit.failure?.status;
       await kit.page(ctx, 'designer', await designerView(ctx, kit, form, edit), status);
     },

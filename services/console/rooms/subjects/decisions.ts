@@ -41,7 +41,7 @@ export function decisionRoutes(router: Router, kit: RoomKit): void {
   };
 
   const show = async (ctx: Context, failure?: ApiFailure) => {
-    if (!kit.may(ctx, 'decideQuestions')) throw new ApiFailure(403, {});
+    kit.require(ctx, 'decideQuestions');
     const { form } = await formOf(ctx, failure);
     await kit.page(ctx, 'decisions', { title: kit.reader(ctx).t('decisions.title'), form }, failure?.status);
   };
