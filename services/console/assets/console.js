@@ -1,6 +1,6 @@
 /*
- * Everything works without this script. It adds: Copy, a line while a page is fetched, polling, and warnings
- * before something is lost.
+ * Everything works without this script. It adds: Copy, a line while a page is fetched, and warnings before
+ * something is lost.
  */
 const { body } = document;
 const main = document.getElementById('main');
@@ -72,17 +72,6 @@ document.addEventListener('htmx:after:swap', () => {
   if (result) say(result);
   document.getElementById('faults')?.focus();
 });
-
-/* Polling: an element with data-poll (seconds) and hx-trigger="poll" is asked for again while it is seen. */
-for (const { id, dataset } of document.querySelectorAll('[data-poll]')) {
-  setInterval(
-    () => {
-      const current = document.getElementById(id);
-      if (!document.hidden && current) window.htmx?.trigger(current, 'poll');
-    },
-    Math.max(5, Number(dataset.poll)) * 1000,
-  );
-}
 
 /* Editors: leaving a changed form is asked first. */
 let isChanged = document.querySelector('form[data-guard="changed"]') !== null;
