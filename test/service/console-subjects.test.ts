@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 
 const instance = useInstance();
 let operator: ConsolePages;
@@ -120,12 +121,35 @@ describe('subjects in the console', () => {
     await answer('emil', 'refused');
     await answer('fay', 'accepted');
     expect(await textOf(`${here}/answers`)).toContain('Choose an element');
-    const accepted = await textOf(`${here}/answers?element=processing.001&answer=accepted`);
+    const find = async (element: string, given: string) =>
+      locationOf(await operator.post(`${here}/answers`, { element, answer: given }));
+    const accepted = await textOf(await find('processing.001', 'accepted'));
     expect(accepted).toContain('fay');
     expect(accepted).not.toContain('emil');
-    expect(await textOf(`${here}/answers?element=processing.001&answer=refused&format=csv`)).toContain(
-      'emil,refused',
+    const refused = await find('processing.001', 'refused');
+    expect(await textOf(`${refused}&format=csv`)).toContain('emil,refused');
+    // An answer to another element is no answer to this one.
+    const other = await textOf(refused.replace('processing.001', 'processing.002'));
+    expect(other).toMatch(/value="accepted" selected/);
+  });
+
+  it('are listed by an answer that is in no URL, also if it is a free text', async () => {
+    const admin = await signIn(instance, 'admin');
+    const content = { en: { label: 'Allergies?', valueType: 'FREE_TEXT' } };
+    const { key } = await makeLiveModel(admin, 'preference', content);
+    const context = { subject: 'gil', layoutData: { elements: [key] } };
+    const values = { [`element/preference/${key}/1.0`]: ['Peanuts only'] };
+    expect((await admin.send('POST', '/consents/singlestep', { context, values })).ok).toBe(true);
+    const form = await textOf(`${here}/answers?element=${key}`);
+    expect(form).toMatch(/<form class="form" method="post" action="\/console\/subjects\/answers"/);
+    const found = locationOf(
+      await operator.post(`${here}/answers`, { element: key, answer: 'Peanuts only' }),
     );
+    expect(found).toMatch(new RegExp(`^${here}/answers\\?element=${key}&a=[\\w-]+$`));
+    const html = await textOf(found);
+    expect(html).toContain('gil');
+    expect(html.match(/(href|action|src|hx-get)="[^"]*"/g)?.join()).not.toMatch(/Peanuts/);
+    expect(instance.logs()).not.toContain('Peanuts');
   });
 
   it('lead from a transaction to the person, and from the person to all transactions', async () => {

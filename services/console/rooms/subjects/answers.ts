@@ -3,6 +3,7 @@ import type { Schemas } from '../../api/api-types.ts';
 import { entryChoices } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowsOf, sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
@@ -23,17 +24,11 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
       label: reader.t('answers.element'),
       options: [['', reader.t('answers.choose')] as const, ...entryChoices(elements)],
     };
-    const { element: key = '' } = kit.filters(ctx, path, [element]).values;
+    const filters = kit.filters(ctx, path, [element, { name: 'a', kind: 'hidden' }]);
+    const { element: key = '' } = filters.values;
     const [question] = key ? await readQuestions(ctx, kit, [key], reader.language) : [];
     const options = question?.options?.map((each) => [each, answerWord(reader, each)] as const);
-    const answer = { name: 'answer', label: reader.t('answers.answer') };
-    const filters = kit.filters(ctx, path, [
-      element,
-      ...(question
-        ? [options ? { ...answer, kind: 'choice' as const, options } : { ...answer, kind: 'text' as const }]
-        : []),
-    ]);
-    const value = filters.values.answer ?? options?.[0]?.[0];
+    const value = answerOf(kit.names.open(filters.values.a), key) ?? options?.[0]?.[0];
     await sendList(ctx, kit, {
       view: 'answers',
       title: reader.t('answers.title'),
@@ -46,9 +41,39 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
         return rowsOf(kit.api(ctx).call('extractRecords', { body, query: { cursor, limit } as object }));
       },
       csv: 'answers',
-      locals: { isChosen: question !== undefined },
+      locals: {
+        isChosen: value !== undefined,
+        answer:
+          question &&
+          kit.form(ctx, {
+            action: path,
+            submit: reader.t('answers.show'),
+            fields: [
+              {
+                name: 'answer',
+                label: reader.t('answers.answer'),
+                isRequired: true,
+                ...(options && { kind: 'select', options }),
+              },
+            ],
+            values: { answer: value },
+            hidden: { element: key },
+          }),
+      },
     });
   });
+
+  // An answer may be a text that says something about a person: it is sent as a form, and sealed in the URL.
+  router.post('/answers', (ctx) => {
+    const { element: [key = ''] = [], answer: [answer = ''] = [] } = kit.posted(ctx);
+    const a = answer && kit.names.seal(`${key}\n${answer}`);
+    kit.open(ctx, withQuery(`${kit.path}/answers`, { element: key, a }));
+  });
+}
+
+/** The answer that was sealed with the key of its element; undefined for an answer to another one. */
+function answerOf(sealed: string | undefined, key: string): string | undefined {
+  return sealed?.startsWith(`${key}\n`) ? sealed.slice(key.length + 1) : undefined;
 }
 
 function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Extracted>[] {
