@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { sendForm } from '../support/console/sent-form.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
 
 let clinic: TestInstance;
 let lab: TestInstance;
@@ -77,5 +78,39 @@ describe('a peer in the console', () => {
     expect(await textOf(`${element}/activate`)).toContain('Forms of Northern Lab, which fetch it');
     await admin.fill(`${element}/name`, name);
     expect(await read()).toEqual([]);
+  });
+
+  it('has signed a receipt if a pinned key of it fits, which is computed from the keys that are given', async () => {
+    if (!/peers\/[0-9a-f-]{36}"/.test(await textOf(here))) await pair();
+    const shop = await signIn(lab, 'operator');
+    const question = 'element/processing/processing.001/1.0';
+    const { id } = await recordAnswers(shop, 'ann', { [question]: ['accepted'] });
+    const jws = await (await shop.get(`/receipts/${id}?format=jose`)).text();
+    const keysOf = async ({ url }: TestInstance) => (await fetch(`${url}/.well-known/accord`)).text();
+    const verify = async (keys: string, text = jws, by = admin) =>
+      (await by.post('/console/receipts', { jws: text, keys })).text();
+    for (const keys of ['', 'no keys', '{"keys":[{}]}', await keysOf(clinic)])
+      expect(await verify(keys)).toContain('The public keys of the peer are needed');
+    // A key that only says that it is the pinned one.
+    const pinned = (JSON.parse(await keysOf(lab)) as { jwks: { keys: { kid: string; use: string }[] } }).jwks
+      .keys;
+    const own = JSON.parse(await keysOf(clinic)) as { jwks: { keys: object[] } };
+    const kid = pinned.find(({ use }) => use === 'sig')?.kid;
+    const posing = own.jwks.keys.map((key) => ({ ...key, kid }));
+    expect(await verify(JSON.stringify({ keys: posing }))).toContain(
+      'The public keys of the peer are needed',
+    );
+
+    const genuine = await verify(await keysOf(lab));
+    expect(genuine).toContain('The receipt is a genuine one of a peer');
+    expect(genuine).toContain('Northern Lab');
+    expect(genuine).toContain(id);
+    expect(genuine).not.toContain(`/console/transactions/${id}`);
+    const [header, , signature] = jws.split('.');
+    const forged = [header, Buffer.from('{"subject":"bert"}').toString('base64url'), signature].join('.');
+    expect(await verify(await keysOf(lab), forged)).toContain('The receipt was changed');
+    const operator = await openPages(clinic, 'operator');
+    onTestFinished(operator.close);
+    expect(await verify(await keysOf(lab), jws, operator)).toContain('Nobody known here has signed it');
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
@@ -37,6 +37,17 @@ describe('receipts in the console', () => {
   it('that somebody shows are genuine if this instance has signed them and has them on record', async () => {
     const { jws } = await commit('bert');
     expect(await verify(`\n${jws.slice(0, 70)}\n${jws.slice(70)} `)).toContain('it is the one on record');
+  });
+
+  it('that are not on record any more are told from those that are', async () => {
+    const { id, jws } = await commit('zoe');
+    const admin = await signIn(instance, 'admin');
+    expect((await admin.send('POST', '/subjects/zoe/erasure', {})).ok).toBe(true);
+    await vi.waitFor(async () => expect((await caller.get(`/receipts/${id}`)).ok).toBe(false), 10_000);
+    const verdict = await verify(jws);
+    expect(verdict).toContain('The receipt is genuine, but not on record');
+    expect(verdict).toContain('state-needs-you');
+    expect(verdict).not.toContain(`/console/transactions/${id}`);
   });
 
   it('that were changed in one character are told', async () => {
