@@ -29,6 +29,27 @@ describe('the settings in the console', () => {
     const html = await textOf(here);
     for (const name of ['INSTANCE_NAME', 'BASE_URL', 'OIDC_ISSUER', 'MAIL_URL']) expect(html).toContain(name);
     expect(html).toContain(instance.url);
+    const rows = html.split('<dt>').map((row) =>
+      row
+        .replaceAll(/<[^>]+>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    );
+    const { languages, features } = (await (await instance.fetch('/system/config')).json()) as {
+      languages: string[];
+      features: string[];
+    };
+    const words = new Intl.DisplayNames('en', { type: 'language' });
+    for (const language of languages)
+      expect(rows.find((row) => row.startsWith('Languages of pages'))).toContain(words.of(language));
+    for (const [feature, row] of [
+      ['mail', 'E-mail MAIL_URL'],
+      ['sms', 'Text messages SMS_URL'],
+      ['pdf', 'Receipts as PDF'],
+      ['accounts', 'Accounts of this instance OIDC_ISSUER'],
+      ['audit', 'Audit log AUDIT_RETENTION'],
+    ] as const)
+      expect(rows).toContain(`${row} ${features.includes(feature) ? 'Available' : 'Not set up'}`);
   });
 
   it('are for administrators; an operator has the own ones', async () => {

@@ -19,7 +19,7 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     const { t } = reader;
     const { body: config } = await kit.api(ctx).call('getSystemConfig');
     const field = fieldsFor(reader, 'own');
-    const tags = ['en', 'fr', 'ar'].map((tag) => [tag, ownName(tag)] as const);
+    const tags = config.languages.map((tag) => [tag, ownName(tag)] as const);
     const languages = [['', t('own.browser')] as const, ...tags];
     const schemes = ['browser', 'light', 'dark'] as const;
     const colors = schemes.map((each) => [each === 'browser' ? '' : each, t(`own.colors.${each}`)] as const);

@@ -39,8 +39,9 @@ export const settings: Room = {
 function factsOf(reader: ConsoleReader, config: ResultOf<'getSystemConfig'>) {
   const { t, languageName } = reader;
   const { features, issuer } = config;
-  const has = (feature: string) =>
-    t(features.some((each) => each === feature) ? 'settings.yes' : 'settings.no');
+  const has = (feature: (typeof features)[number]) => ({
+    text: t(features.includes(feature) ? 'settings.yes' : 'settings.no'),
+  });
   const facts: Record<string, CellView & { setting?: string }> = {
     name: { text: config.name, setting: 'INSTANCE_NAME' },
     address: { code: config.baseUrl, setting: 'BASE_URL' },
@@ -52,8 +53,11 @@ function factsOf(reader: ConsoleReader, config: ResultOf<'getSystemConfig'>) {
       note: t(issuer.builtIn ? 'settings.builtIn' : 'settings.outside'),
       setting: 'OIDC_ISSUER',
     },
-    mail: { text: has('mail'), setting: 'MAIL_URL' },
-    sms: { text: has('sms'), setting: 'SMS_URL' },
+    mail: { ...has('mail'), setting: 'MAIL_URL' },
+    sms: { ...has('sms'), setting: 'SMS_URL' },
+    pdf: has('pdf'),
+    accounts: { ...has('accounts'), setting: 'OIDC_ISSUER' },
+    audit: { ...has('audit'), setting: 'AUDIT_RETENTION' },
     version: { code: config.version },
   };
   return facts;
