@@ -102,9 +102,11 @@ describe('the designer', () => {
     const moved = await press(`${path}/edit`, added, ['up:2', 'down:0']);
     expect(elementsOf(moved)).toEqual(['processing.002', 'processing.001', 'preference.001']);
     expect(/<button[^>]*value="down:1"[^>]*>/.exec(moved)?.[0]).toContain('autofocus');
+    expect(moved).toMatch(/id="status" role="status"[^>]*><p class="done">“[^”]+” has the place 2 of 3\.</);
     expect(moved).toContain('data-guard="changed"');
     expect(elementsOf(await textOf(`${path}/edit`))).toEqual([]);
     const removed = await press(`${path}/edit`, moved, ['remove:1']);
+    expect(removed).not.toContain('has the place');
     const saved = await send(`${path}/edit`, removed, [
       ['op', 'save'],
       ['submitText-en', 'Send it'],

@@ -14,6 +14,10 @@ function say(text) {
   status.replaceChildren(line);
 }
 
+/* What a page tells when it opens is put in again, because readers tell only what changes. */
+const told = status.textContent.trim();
+if (told) setTimeout(() => say(told), 100);
+
 for (const button of document.querySelectorAll('[data-copy]')) button.hidden = !navigator.clipboard;
 
 document.addEventListener('click', async (event) => {

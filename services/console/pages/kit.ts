@@ -67,6 +67,8 @@ export interface RoomKit {
 
 export interface PageLocals {
   title: string;
+  /** Told when the page opens, in place of the message of its URL. */
+  told?: string | undefined;
   [name: string]: unknown;
 }
 

@@ -168,7 +168,7 @@ function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => Cons
         stay: `${consolePath}/stay`,
         signOut: `${consolePath}/sign-out`,
       },
-      done: reader.has(done) ? reader.t(done) : '',
+      done: locals.told ?? (reader.has(done) ? reader.t(done) : ''),
       madeCalls: (await calls?.take()) ?? [],
       calls: (ctx.state.api as ApiClient | undefined)?.curlLines() ?? [],
     });

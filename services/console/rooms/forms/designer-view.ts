@@ -7,7 +7,7 @@ import { type Choice, type FieldSpec, languageChoices, wordChoices } from '../..
 import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { mergedView } from '../../pages/merge-form.ts';
-import { rowButtons } from '../../pages/rows.ts';
+import { type RowFocus, rowButtons } from '../../pages/rows.ts';
 import type { Changed } from './designer-ops.ts';
 import { readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
@@ -94,6 +94,8 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     found: found.values.map((each) => ({ ...each, act: t('designer.addNamed', { name: each.name }) })),
     more: found.more > 0 && t('designer.more', { count: found.more }),
     word,
+    told:
+      focusedRow && movedText(reader, named[focusedRow.row]?.name, { ...focusedRow, count: named.length }),
     focused: focus && 'field' in focus ? `field-${focus.field}` : '',
     looks: fieldsOf(['info', 'theme', 'notification', 'orientation', 'switches']),
     languages: languages.map((language) => ({
@@ -108,6 +110,15 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
 }
 
 type Options = readonly Choice[];
+
+/** Says where an element is that was moved or added; the row of a removed one is another's. */
+function movedText(
+  { t }: ConsoleReader,
+  name = '',
+  { row, button, count }: RowFocus & { count: number },
+): string | undefined {
+  return button === 'remove' ? undefined : t('rows.moved', { name, place: row + 1, count });
+}
 
 function choice(name: string, label: string, none: string, options: Options): FieldSpec {
   return { name, label, kind: 'select', options: [['', none], ...options] };
