@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { useInstance } from '../support/instances/instance.ts';
@@ -60,4 +61,25 @@ describe('the first page of the console', () => {
     expect(await response.text()).toContain('Try again');
     await pages.close();
   });
+});
+
+it.each([
+  ['/console', 60_000],
+  ['/console/elements/processing.001', 60_000],
+  ['/console/elements/information.001/edit', 100_000],
+  ['/console/forms/layout.001/edit', 100_000],
+])('the first load of %s has at most %i bytes, compressed', async (path, limit) => {
+  const html = await (await admin.get(path)).text();
+  const assets = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, url = '']) => url);
+  expect(assets.length).toBeGreaterThanOrEqual(3);
+  // Modules import others by name.
+  const imported = html.includes('rich-text.') ? ['rich-link.js', 'rich-tree.js'] : [];
+  const sizes = await Promise.all(
+    [path, ...assets, ...imported.map((name) => `/console/assets/${name}`)].map(async (url) => {
+      const response = await admin.get(url);
+      expect(response.status, url).toBe(200);
+      return gzipSync(Buffer.from(await response.arrayBuffer())).length;
+    }),
+  );
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(limit);
 });
