@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { startEndpoint } from '../support/instances/webhook-endpoint.ts';
 
 const instance = useInstance();
 let admin: ConsolePages;
@@ -18,6 +19,10 @@ const textOf = async (path: string, by = admin) => (await by.get(path)).text();
 async function send(path: string, fields: Record<string, string>) {
   return admin.post(path, { once: onceOf(await textOf(path)), ...fields });
 }
+/** The hidden field of the button that repeats the failed deliveries of a page. */
+const idsOf = async (path: string) => ({
+  ids: /name="ids" value="([^"]+)"/.exec(await textOf(path))?.[1] ?? '',
+});
 /** A value that is shown to be copied. */
 const copied = (html: string) => /<textarea class="code" id="secret"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
 
@@ -98,6 +103,36 @@ describe('webhooks in the console', () => {
     expect(await unnamed.text()).toContain('href="#field-acknowledgeWithin"');
     await admin.post(`${path}/edit`, fields);
     expect(await textOf(path)).not.toContain('Letters Ltd');
+    await admin.post(`${path}/delete`, {});
+  });
+
+  it('send a message again: one, or all failed ones that are shown', async () => {
+    const endpoint = await startEndpoint();
+    endpoint.answerWith(503);
+    const answer = await send(`${here}/webhooks/new`, {
+      targetUrl: endpoint.url,
+      actions: 'consent.committed',
+    });
+    const path = /href="(\/console\/integration\/webhooks\/[^"]+)"/.exec(await answer.text())?.[1] ?? '';
+    for (const count of [1, 2]) {
+      await admin.post(`${path}/test`, {});
+      await endpoint.called(count);
+    }
+    await expect.poll(() => textOf(path)).toContain('name="ids"');
+    await expect
+      .poll(async () => (await textOf(`${path}?status=FAILED`)).match(/>webhook\.test</g))
+      .toHaveLength(2);
+    endpoint.answerWith(204);
+    const all = await admin.post(`${path}/redeliver`, await idsOf(`${path}?status=FAILED`));
+    expect(all.headers.get('location')).toBe(`${path}?done=redelivered`);
+    await endpoint.called(4);
+    await expect
+      .poll(async () => (await textOf(`${path}?status=DELIVERED`)).match(/>webhook\.test</g))
+      .toHaveLength(2);
+    const one = /href="([^"]+\/deliveries\/[^"]+)"/.exec(await textOf(path))?.[1] ?? '';
+    expect((await admin.get(one)).status).toBe(200);
+    expect((await admin.post(one, {})).headers.get('location')).toBe(`${path}?done=redelivered`);
+    await endpoint.called(5);
     await admin.post(`${path}/delete`, {});
   });
 
