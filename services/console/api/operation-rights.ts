@@ -5,7 +5,7 @@ import type { OperationId } from './api-types.ts';
 export interface OperationRights {
   /** Whether one of the roles may call an operation, on every resource or on some. */
   mayCall(roles: readonly string[], operation: OperationId): boolean;
-  /** What a person with these roles lacks: the roles of the console that may call it; none if one is there. */
+  /** The roles of the console that may call it; none if the person has one of them. */
   lackingRoles(roles: readonly string[], operation: OperationId): readonly string[];
 }
 

@@ -14,8 +14,8 @@ export type ReadRows<Row> = (
 ) => Promise<{ rows: readonly Row[]; next?: string }>;
 
 /**
- * Sends a list as a CSV file. The first page is read before the response begins, so that a failure of the API
- * still has its status. A later failure breaks the connection, so that nobody takes a part for the whole file.
+ * Sends a list as a CSV file. The first page is read before the response begins, so that a failure of the
+ * API still has its status. A later failure breaks the connection, so that nobody takes a part for the whole.
  */
 export async function sendCsv<Row>(
   ctx: Context,

@@ -10,8 +10,8 @@ const maxWaits = 12;
 const longestWaitSeconds = 60;
 
 /**
- * Reads the pages of a list to its end, for a file. After the first page, a limit of the API or a short outage
- * makes the file wait instead of breaking it.
+ * Reads the pages of a list to its end, for a file. After the first page, a limit of the API or a short
+ * outage makes the file wait instead of breaking it.
  * @param signal stops the waiting.
  * @throws ApiFailure for the first page, and for a later one that the API refuses or keeps refusing.
  */

@@ -87,7 +87,7 @@ function groupOf(type: ElementType): string {
   return isQuestion(type) ? 'question' : type;
 }
 
-/** The forms whose ACTIVE version names the element: the next transaction with one of them has the new version. */
+/** The forms whose ACTIVE version names the element: their next transactions have the new version. */
 async function readForms(ctx: Context, kit: RoomKit, key: string) {
   const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: key, usesIn: 'ACTIVE' });
   return forms.map((form) => ({ text: form.name, href: formPath(form.key) }));

@@ -60,8 +60,8 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
 }
 
 /**
- * Sends an object as a JSON file while its member `transactions` is read. As with CSV files, only a failure of
- * the first page has a status; a later one breaks the connection.
+ * Sends an object as a JSON file while its member `transactions` is read. As with CSV files, only a failure
+ * of the first page has a status; a later one breaks the connection.
  * @param members before and after the transactions.
  */
 async function sendJson<Page extends { rows: readonly unknown[]; next?: string }>(
