@@ -8,10 +8,11 @@ import { launchChromium } from '../support/pages/chromium.ts';
 import { openWatchedPage } from '../support/pages/watched-page.ts';
 
 const instance = useInstance();
+const lab = useInstance({ INSTANCE_NAME: 'Northern Lab' });
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchChromium();
-  await fillInstance(instance);
+  await fillInstance(instance, lab);
 });
 afterAll(() => browser?.close());
 
@@ -25,6 +26,8 @@ describe.each([
     const { page } = watched;
     await enterConsole(page, instance.url, username);
     const found: Record<string, unknown> = {};
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url(), request.headers().referer ?? ''));
     const paths = await walkConsole(page, instance.url, async (path, response) => {
       const faults = [
         ...(response?.status() === 200 ? [] : [`status ${response?.status()}`]),
@@ -33,6 +36,9 @@ describe.each([
       if (faults.length > 0) found[path] = faults;
     });
     expect(found).toEqual({});
+    // Names of people are in no address, no referrer and no line of the log.
+    expect(asked.filter((each) => /anna|bert/.test(each))).toEqual([]);
+    expect(instance.logs()).not.toMatch(/anna|bert/);
     expect(paths.length).toBeGreaterThan(rooms.length);
     await page.goto(`${instance.url}/console`);
     await page.click('.person button');

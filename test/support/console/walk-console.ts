@@ -1,13 +1,20 @@
 import type { Page, Response } from 'playwright-core';
 import { rooms } from '../../../services/console/rooms/rooms.ts';
-import { type Reachable, signIn } from '../instances/callers.ts';
+import { createKey, type Reachable, signIn } from '../instances/callers.ts';
 
 /** Longest walk through the console, in pages. */
 const maxPages = 120;
 
-/** Makes something to see on the pages of the console: answers, an API key, a webhook. */
-export async function fillInstance(instance: Reachable): Promise<void> {
+/**
+ * Makes something to see on the pages of the console: answers, an API key, a webhook that fails, a draft
+ * beside an active version, a requested erasure, and a peer.
+ */
+export async function fillInstance(instance: Reachable, peer?: Reachable): Promise<void> {
   const admin = await signIn(instance, 'admin');
+  // Nothing outside can be reached in tests.
+  const targetUrl = 'https://shop.example.org/hooks';
+  const subscribedActions = ['consent.committed'];
+  await admin.send('POST', '/webhooks', { name: 'shop', targetUrl, subscribedActions });
   const layoutData = { elements: ['processing.001', 'preference.003'] };
   for (const [subject, decision] of [
     ['anna', 'accepted'],
@@ -17,9 +24,25 @@ export async function fillInstance(instance: Reachable): Promise<void> {
     await admin.send('POST', '/consents/singlestep', { context: { subject, layoutData }, values });
   }
   await admin.send('POST', '/keys', { name: 'shop', scope: 'OWNER' });
-  const targetUrl = 'https://shop.example.org/hooks';
-  const subscribedActions = ['consent.committed'];
-  await admin.send('POST', '/webhooks', { name: 'shop', targetUrl, subscribedActions });
+  const read = await admin.get('/models/serials/processing.002');
+  const { id, versions } = (await read.json()) as { id: string; versions: { id: string }[] };
+  const version = await admin.get(`/models/${id}/versions/${versions[0]?.id}`);
+  const { defaultLanguage, data } = (await version.json()) as { defaultLanguage: string; data: object };
+  await admin.send('POST', `/models/${id}/versions`, { defaultLanguage, data });
+  const person = await signIn(instance, 'user');
+  await person.send('POST', '/choices/erasure', {});
+  if (peer) await pairWith(instance, peer);
+}
+
+/** Pairs an instance with another one, which shares an element. */
+export async function pairWith(instance: Reachable, peer: Reachable): Promise<void> {
+  const admin = await signIn(instance, 'admin');
+  const owner = await signIn(peer, 'admin');
+  const { id } = (await (await owner.get('/models/serials/processing.001')).json()) as { id: string };
+  await owner.send('PUT', `/models/${id}`, { shared: true });
+  const { key } = await createKey(peer, 'for the other', 'PEER');
+  const paired = await admin.send('POST', '/peers', { url: peer.url, apiKey: key });
+  if (!paired.ok) throw new Error(`the instances were not paired: ${await paired.text()}`);
 }
 
 /** Signs in with a demo account on the page of the built-in issuer, and waits for the first page. */
