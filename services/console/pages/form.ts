@@ -23,7 +23,7 @@ export interface FieldSpec {
     | 'file';
   hint?: string;
   isRequired?: boolean;
-  /** Needed later, for example at the activation of a draft: neither demanded now nor marked as optional. */
+  /** Needed later, or one of several: neither demanded by the browser nor marked as optional. */
   isNeeded?: boolean;
   /** Of select, radios and checks. */
   options?: readonly Choice[];

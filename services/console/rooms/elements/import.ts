@@ -17,8 +17,8 @@ export function importRoutes(router: Router, kit: RoomKit): void {
       const field = fieldsFor(reader, 'import');
       return {
         fields: [
-          field('export', { kind: 'textarea', isCode: true }),
-          field('file', { kind: 'file', accept: '.json,application/json', into: 'export' }),
+          field('export', { kind: 'textarea', isCode: true, isNeeded: true }),
+          field('file', { kind: 'file', accept: '.json,application/json', into: 'export', isNeeded: true }),
           field('key', { maxLength: 255, isCode: true }),
         ],
       };

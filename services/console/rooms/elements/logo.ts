@@ -26,7 +26,7 @@ export function logoRoutes(router: Router, kit: RoomKit): void {
         submit: reader.t('logo.save'),
         cancelUrl: `${href}/edit`,
         fields: [
-          field('logo', { word: 'file', kind: 'file', accept: types }),
+          field('logo', { word: 'file', kind: 'file', accept: types, isNeeded: true }),
           ...(logo ? [field('remove', { kind: 'check' })] : []),
         ],
         locals: { logo },
