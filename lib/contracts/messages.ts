@@ -30,10 +30,10 @@ export interface MessageContent {
   /** RFC 3339: until when the link can be used; null if it is not known. */
   until: string | null;
   /**
-   * Only for `bad-news`: peers that did not store their part, with the titles of its elements. Empty if all
-   * answers were rolled back.
+   * Only for `bad-news`: peers that did not store their part or (`late`) did not acknowledge it in time, with
+   * the titles of its elements. Empty if all answers were rolled back.
    */
-  owners: { name: string; elements: { title: string; lang: string }[] }[];
+  owners: { name: string; late?: boolean; elements: { title: string; lang: string }[] }[];
 }
 
 export interface RenderedMessage {

@@ -141,9 +141,11 @@ export interface paths {
          *     refuses, the second accepts). All other answers are taken as entered.
          *
          *     Submitting the same answers again is idempotent (in a form post: by the same button). Other answers to a
-         *     transaction that is no longer CREATED are a 409 `wrong-state`. Answers to versions that a new MAJOR
+         *     transaction that is no longer CREATED are a 409 `wrong-state`, and after the deadline a 410 `expired`.
+         *     Answers to versions that a new MAJOR
          *     version has replaced are a 409 `stale-serial`: get the form again. After `invalid-answer` and
-         *     `stale-serial`, HTML mode shows the form again with the answers kept.
+         *     `stale-serial`, HTML mode shows the form again with the answers kept (after a comment that is not valid, an
+         *     error page).
          */
         post: operations["submitAnswers"];
         delete?: never;
@@ -3277,12 +3279,12 @@ export interface components {
             /**
              * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until this instance decides (under `together`, when all owners hold theirs); ACCEPTED:
              *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance, or its person
-             *     was erased before the owner answered; or the part or the decision about it was not acknowledged in time (`reason: expired`); or withdrawn before the
+             *     was erased before the owner answered, or never sent (`reason: withdrawn`, `unsent`); or the part or the decision about it was not acknowledged in time (`reason: expired`); or withdrawn before the
              *     code was entered, and therefore never sent (`reason: withdrawn`).
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
-            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired, withdrawn, unsent (no code was entered) */
+            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired, withdrawn, unsent (the transaction ended before the part was released) */
             reason?: string;
             /**
              * Format: date-time
@@ -4579,7 +4581,7 @@ export interface components {
             /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal; absent: no acknowledgement is expected */
             acknowledgeWithin?: string;
             /**
-             * @description PAUSED: the endpoint responded with 410, or accepted nothing for a day; events wait until the webhook is resumed
+             * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
              * @enum {string}
              */
             state: "ACTIVE" | "PAUSED";
@@ -4616,7 +4618,7 @@ export interface components {
             /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal; absent: no acknowledgement is expected */
             acknowledgeWithin?: string;
             /**
-             * @description PAUSED: the endpoint responded with 410, or accepted nothing for a day; events wait until the webhook is resumed
+             * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
              * @enum {string}
              */
             state: "ACTIVE" | "PAUSED";

@@ -189,8 +189,8 @@ export interface PagePart {
   /** The owner's name. */
   owner: string;
   /**
-   * `late`: the part, or the decision about it, was not delivered before the deadline. `unsent`: withdrawn
-   * before it was sent.
+   * `late`: the part, or the decision about it, was not acknowledged before the deadline; it may have
+   * arrived. `unsent`: withdrawn before it was sent.
    */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped' | 'unsent';
   /** Whether the owner has accepted the part, and is told that it was withdrawn since. */
@@ -206,10 +206,11 @@ export interface PagePart {
 export interface FinalPage extends PageBase {
   page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
   /**
-   * Why the answers were rolled back. `codes`: the last code had expired or no attempt was left. Absent: an
-   * owner did not hold its part, or the leader decided so.
+   * Why the answers were rolled back. `codes`: the last code had expired or no attempt was left. `withdrawn`:
+   * a part was withdrawn. Absent: any other cause, such as an owner that did not hold its part, or at an
+   * owner the decision of the leader.
    */
-  reason?: 'codes';
+  reason?: 'codes' | 'withdrawn';
   /** The answers if committed, else empty. */
   answers: PageAnswer[];
   withdrawal?: WithdrawalChoice;

@@ -49,8 +49,8 @@ export type RefusalReason =
   /** A newer MAJOR version is ACTIVE. */
   | 'stale'
   /**
-   * An answer is missing or not allowed, or the subject, object, language, validity or leader id is not
-   * valid.
+   * An answer is missing or not allowed, the list of elements is malformed, or the subject, object, language,
+   * validity or leader id is not valid.
    */
   | 'invalid'
   /** The same `sid` was used with another body. */

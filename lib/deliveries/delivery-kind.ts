@@ -27,7 +27,7 @@ export type AttemptResult<Facts> =
   | { kind: 'obsolete'; facts: Facts }
   /**
    * The target will never accept this delivery; other deliveries to it may still succeed.
-   * @param own we decided it, without contacting the target.
+   * @param own we decided it; the delivery itself was not sent.
    */
   | { kind: 'refused'; facts: Facts; own?: boolean }
   /** The target itself no longer exists. */

@@ -37,7 +37,8 @@ export function handleErrors({
       await next();
     } catch (error) {
       const failure = toFailure(error);
-      // The overload guard counts its rejections; logging each would add to the load.
+      // Rejections by the guard are counted there, those of the body budget by status; logging each would add
+      // to the load.
       if (problemStatus[failure.code].status >= 500 && !failure.overload) logFailure(log, ctx, failure);
       await sendFailure(ctx, failure, baseUrl, log, failure.overload ? renderCached : renderErrorPage);
     }

@@ -87,7 +87,7 @@ it('an element that was exported is imported from its file, under another key', 
   ]);
   await page.goto(`${instance.url}/console/elements/import`);
   await page.setInputFiles('input[type=file]', await download.path());
-  await page.waitForFunction(`document.querySelector('textarea').value.includes('processing.001')`);
+  await expect.poll(() => page.inputValue('textarea')).toContain('processing.001');
   expect(await auditPage(page)).toEqual([]);
   await page.fill('input[name=key]', 'processing.from-a-file');
   await page.click('.form button.primary');

@@ -4,6 +4,7 @@ import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
 let pages: ConsolePages;
@@ -114,6 +115,13 @@ describe('the files of a person with many transactions', () => {
         }),
       );
     const ids = made.map(({ id }) => id).toReversed();
+    // Receipts are logged a moment after their COMMIT.
+    await until(async () => {
+      const { audit } = (await (await shop.get('/subjects/liv/export?limit=200')).json()) as {
+        audit: { action: string }[];
+      };
+      expect(audit.filter(({ action }) => action === 'receipt.signed')).toHaveLength(5);
+    });
     let calls = 0;
     // Pages of two transactions, and a limit in between.
     const between = await openBetween(

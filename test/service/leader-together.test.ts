@@ -109,6 +109,7 @@ describe('answers with peerCommit together', () => {
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
     for (const partner of [here.lab, here.clinic])
       expect(await decided(made, partner)).toEqual([undefined, 'rollback']);
+    expect(await pageOf(here, made)).toContain('were withdrawn before they could take effect');
     const acknowledged = await submitted({ subject });
     await here.operator.send('POST', '/choices/withdraw', { subject });
     await here.say(acknowledged, here.lab, { verdict: 'withdrawn' });

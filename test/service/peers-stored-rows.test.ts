@@ -65,7 +65,7 @@ describe('verdicts without a transaction', () => {
     });
   });
 
-  it('are limited to 10,000 refusals per peer; further parts get `unavailable`', async () => {
+  it('are limited to 10,000 refusals per peer; a further part that would be refused gets `unavailable`', async () => {
     const [peer, other] = [newPeer(), newPeer()];
     await fill(peer, 10_000, 'refused');
     await expect(lab.one.acceptSubmission(await refusedPart(peer))).rejects.toMatchObject({

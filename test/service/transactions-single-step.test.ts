@@ -60,6 +60,15 @@ describe('a single step', () => {
     expect(await (await step('eve')).json()).toMatchObject({ id, state: 'COMMITTED' });
   });
 
+  it('is a conflict while other answers to an equal context await their code; the same answers are not', async () => {
+    const withCode = { confirmation: 'FORM_CODE' };
+    const { id } = await transactionIn(step('fay', complete, withCode));
+    const other = await step('fay', { ...complete, [letter]: ['refused'] }, withCode);
+    expect((await problemOf(other)).said).toBe('409 wrong-state');
+    expect(await transactionIn(step('fay', complete, withCode))).toMatchObject({ id, state: 'SUBMITTED' });
+    expect(await stored('fay')).toHaveLength(1);
+  });
+
   it.each([
     ['a missing answer', { [letter]: ['accepted'] }, '422 invalid-answer'],
     ['an answer that is not offered', { ...complete, [letter]: ['perhaps'] }, '422 invalid-answer'],

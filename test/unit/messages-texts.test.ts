@@ -61,6 +61,11 @@ describe('a mail', () => {
   });
 
   it('says that all answers were lost, or which answers which peer did not store', () => {
+    const late = [{ name: 'Northern Lab', late: true, elements: [] }];
+    const { subject, text } = builtIn('bad-news', 'en', { owners: late });
+    expect(subject).toBe('It is not certain that all your answers were saved');
+    expect(flat(text)).toContain('Northern Lab did not confirm your answers in time');
+    expect(flat(text)).not.toContain('Nothing was saved');
     expect(flat(builtIn('bad-news', 'en', { owners: [] }).text)).toContain('None of them is in force.');
     const owners = [{ name: 'Lab', elements: [] }];
     expect(flat(builtIn('bad-news', 'en', { owners }).text)).toContain(

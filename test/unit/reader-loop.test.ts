@@ -33,7 +33,7 @@ function makeConsumer(groupId: string) {
     },
     /** Joins its group and asks for messages. */
     read() {
-      made.tell('GROUP_JOIN');
+      made.tell('GROUP_JOIN', { memberAssignment: {} });
       made.tell('FETCH');
     },
     consumer: {

@@ -64,7 +64,7 @@ export function createReaderLoop(options: ReaderOptions): ReaderLoop {
     log.warn('failed to read a topic; starting a new consumer', { topic, error });
   }
 
-  /** @returns whether the consumer was healthy for a while. */
+  /** @returns whether more than 10 s passed from the start of the consumer to its end. */
   async function readOnce(): Promise<boolean> {
     const began = performance.now();
     const run = begin();

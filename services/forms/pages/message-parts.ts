@@ -35,7 +35,8 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
   const { t } = reader;
   const values = { organisation: organisationOf(content) };
   const isPart = kind === 'bad-news' && owners.length > 0;
-  const title = t(`message.${kind}.${isPart ? 'titlePart' : 'title'}`);
+  const allLate = isPart && owners.every(({ late }) => late);
+  const title = t(`message.${kind}.${allLate ? 'titleLate' : isPart ? 'titlePart' : 'title'}`);
   const footer = [
     ...(link ? [t('message.private')] : []),
     t('message.automatic', { instance: inlineText(content.instance.name, maxOrganisation) }),
@@ -65,19 +66,20 @@ function bodyOf({ kind, purpose, until }: MessageContent, values: { organisation
   ];
 }
 
-/** Which answers were not saved, by owner. */
+/** Which answers were not saved, or not confirmed in time, by owner. */
 function lostParts(owners: MessageContent['owners'], reader: Reader): RichNode[] {
-  const lost = owners.flatMap(({ name, elements }): RichNode[] => {
+  const lost = owners.flatMap(({ name, elements, late }): RichNode[] => {
     const owner = inlineText(name, maxOrganisation);
-    if (elements.length === 0) return [paragraph(reader.t('message.bad-news.ownerAll', { owner }))];
+    const text = `message.bad-news.owner${late ? 'Late' : ''}` as const;
+    if (elements.length === 0) return [paragraph(reader.t(`${text}All`, { owner }))];
     const items = elements.map(({ title, lang }) => {
       const attributes = reader.in(lang) as Record<string, string>;
       return element('li', [element('span', [{ text: inlineText(title, maxTitle) }], attributes)]);
     });
-    return [paragraph(reader.t('message.bad-news.owner', { owner })), element('ul', items)];
+    return [paragraph(reader.t(text, { owner })), element('ul', items)];
   });
   return [
-    paragraph(reader.t('message.bad-news.textPart')),
+    paragraph(reader.t(`message.bad-news.text${owners.every(({ late }) => late) ? 'Late' : 'Part'}`)),
     ...lost,
     paragraph(reader.t('message.bad-news.rest')),
   ];

@@ -57,8 +57,7 @@ function otherText({ page, parts, leader, reason }: FinalPage): string {
   if (isOver && parts.some(({ state }) => state === 'accepted')) return 'final.textAgainst';
   if (page === 'submitted' && leader !== null) return 'submitted.textLeader';
   if (page === 'rolledback' && reason === 'codes') return 'rolledback.textCodes';
-  if (page === 'rolledback' && parts.some(({ state }) => state === 'unsent'))
-    return 'rolledback.textWithdrawn';
+  if (page === 'rolledback' && reason === 'withdrawn') return 'rolledback.textWithdrawn';
   return page === 'rolledback' && (parts.length > 0 || leader !== null)
     ? 'rolledback.textPeers'
     : `${page}.text`;

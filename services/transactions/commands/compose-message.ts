@@ -127,8 +127,9 @@ async function failedOwners(
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   return parts
     .filter(({ state, reason }) => state === 'REFUSED' || (state === 'DROPPED' && reason !== 'withdrawn'))
-    .map(({ name, shown }: Part) => ({
+    .map(({ name, reason, shown }: Part) => ({
       name,
+      ...(reason === 'expired' && { late: true }),
       elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
     }));
 }

@@ -154,7 +154,8 @@ export function noticesIn({ answers, parts }: ValidCheck): string[] {
  * @param dependencies.db a database transaction if a message may be queued.
  * @param holdUntil only for a part that this instance holds. It is only shown as `expires`; services/peers
  * rolls the part back after 25 hours.
- * @returns undefined if the transaction has changed since it was read.
+ * @returns undefined if nothing was stored, because `commitTransaction` or `submitTransaction` returned
+ * false.
  * @throws Failure `too-many-requests` if a limit of messages is reached, so that no code can be sent.
  */
 export async function storeAnswers(

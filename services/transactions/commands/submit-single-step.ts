@@ -2,6 +2,7 @@ import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
+import { requireOpen } from '../domain/access.ts';
 import {
   invalidComment,
   type SentAnswers,
@@ -26,8 +27,9 @@ interface SingleStep {
 }
 
 /**
- * Creates a transaction and submits its answers, or does nothing. Idempotent. If an equal context has an open
- * transaction, the answers are submitted to it.
+ * Creates a transaction and submits its answers, or does nothing. Idempotent. If an equal context has a
+ * transaction in CREATED, the answers are submitted to it; if that already has other answers, which wait for
+ * a code or for peers, the failure is `wrong-state`.
  * @throws Failure of a creation or a submission, with pointers below `/context` and `/values`.
  */
 export async function submitSingleStep(
@@ -65,11 +67,15 @@ export async function submitSingleStep(
   const transaction = newTransaction(context, layout, principal);
   const source = instance.baseUrl;
   const submitted = await db.withTransaction(async (tx) => {
-    // An open transaction takes the answers; a reusable one that has the same answers is returned.
+    // A CREATED transaction takes the answers; a reusable one that has the same answers is returned.
     const isUsable = async (claimed: ReadTransaction) => {
-      if (stateAt(claimed.transaction, claimed.now) === 'CREATED') return true;
+      const state = stateAt(claimed.transaction, claimed.now);
+      if (state === 'CREATED') return true;
       const { answersDigest: earlier } = claimed.transaction;
-      return earlier !== null && isSame(earlier) && isReusable(tx, claimed, active);
+      const isRepeated = earlier !== null && isSame(earlier);
+      // Other answers to an equal context wait for a code or for peers: a context has one open transaction.
+      if (state === 'SUBMITTED' && !isRepeated) requireOpen(claimed, instance.baseUrl);
+      return isRepeated && isReusable(tx, claimed, active);
     };
     const inserted = await insertWithClaim(tx, digest, transaction, source);
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
@@ -82,7 +88,7 @@ export async function submitSingleStep(
         answersDigest,
         principal,
         comment: sent.comment,
-        // The owners of parts order them by the time in the seal, which is not earlier than this.
+        // Owners order answers by the time in the seal. It is `openedAt`, so the records get the same time.
         ...(check.parts.length > 0 && { givenAt: openedAt }),
       },
     );

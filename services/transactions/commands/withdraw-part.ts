@@ -19,7 +19,7 @@ import { withdraw } from './withdraw-consents.ts';
 /**
  * Withdraws the consents of a part that its leader withdrew, unless they were answered again since
  * (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one is refused when it arrives:
- * no answer given before the withdrawal is in force after it. Idempotent: a repeated request finds nothing
+ * so its answers never come into force. Idempotent: a repeated request finds nothing
  * left.
  * @throws Failure `unavailable`: nothing was withdrawn.
  */

@@ -92,7 +92,7 @@ async function apply(
   const part = await readPart(tx, sid);
   if (told) {
     const isOrder = await changePartWithdrawal(tx, { sid, location: peer, state: told });
-    // All owners can no longer hold their parts.
+    // The subject has withdrawn this part, so not all parts can take effect: all are rolled back.
     if (isOrder && part?.transactionState === 'SUBMITTED' && part.state !== 'WAITING')
       await decideTransaction(dependencies, tx, part, { isHeld: false, hasFailed: true });
     return;
@@ -135,12 +135,15 @@ async function decideTransaction(
     else if (hasFailed && state === 'COMMITTED') await queueBadNewsOf(dependencies, tx, id);
     return;
   }
-  const { allHeld, anyFailed } = await summarizeParts(tx, id);
-  const isOver = anyFailed || stateAt({ state, awaitsCode: false, expiresAt }, now) !== 'SUBMITTED';
+  const { allHeld, anyFailed, anyWithdrawn } = await summarizeParts(tx, id);
+  const isOver =
+    anyFailed || anyWithdrawn || stateAt({ state, awaitsCode: false, expiresAt }, now) !== 'SUBMITTED';
   if (!isOver && !allHeld) return;
   if (!isOver && (await commitSubmittedById(tx, dependencies, id))) return;
-  for (const ended of await rollBack(tx, sql`SELECT ${id}::text`, source))
-    await queueBadNews(tx, dependencies.messaging, ended);
+  const rolledBack = await rollBack(tx, sql`SELECT ${id}::text`, source);
+  // Who has withdrawn needs no news of it.
+  if (anyWithdrawn) return;
+  for (const ended of rolledBack) await queueBadNews(tx, dependencies.messaging, ended);
 }
 
 /** Queues the mail about committed answers of which an owner has not stored its part. */

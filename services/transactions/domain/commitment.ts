@@ -33,7 +33,8 @@ export interface Commitment {
   /** Null for a withdrawal, which nobody submits again. */
   answersDigest: Buffer | null;
   submittedAt: Date;
-  /** When the answers were given: before `submittedAt` for a part that took time to arrive. */
+  /** When the answers were given: before `submittedAt` for a part that took time to arrive, and for a
+   * single step with parts. */
   givenAt: Date;
   object: string;
   origin: string;

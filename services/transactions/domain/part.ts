@@ -6,9 +6,9 @@ import { shownTexts } from './receipt.ts';
 
 /**
  * A verdict as the service peers reports it: the owner's; `expired` if the part or the decision about it was
- * not acknowledged in time. `unsupported`, `unreachable`, `erasure-unsupported` and `erasure-unreachable`
- * mean that a withdrawal or an erasure was not delivered. `erasure-noted` and `erasure-refused` are the
- * owner's verdicts `noted` and `refused` on an erasure.
+ * not acknowledged in time. `unsupported` and `erasure-unsupported`: not sent, because the owner lacks the
+ * capability. `unreachable` and `erasure-unreachable`: not acknowledged before the deadline. `erasure-noted`
+ * and `erasure-refused` are the owner's verdicts `noted` and `refused` on an erasure.
  */
 export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
 

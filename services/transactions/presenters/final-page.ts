@@ -11,7 +11,7 @@ import { receiptExpiry } from '../domain/access.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { Part, PartState } from '../domain/part.ts';
 import { untoldOwners } from '../domain/part-withdrawal.ts';
-import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
 import type { Links } from '../domain/transaction-token.ts';
 import { type ShownStanding, standingOf } from '../domain/withdrawal.ts';
 import { presentAnswer, titleOf } from './form-page.ts';
@@ -57,7 +57,7 @@ export function finalPage(read: ReadTransaction, shown: Shown): FinalPage {
     ...(keptBy && { keptBy, toldPeers: toldPeers(notices) }),
     ...(notices.length > 0 && { recipients: notices.map(presentRecipient) }),
     leader: transaction.leader && transaction.author,
-    ...(state === 'ROLLBACK' && transaction.awaitsCode && { reason: 'codes' as const }),
+    ...(state === 'ROLLBACK' && reasonOf(transaction, parts)),
     parts: parts.map(presentPart),
     at: (state === 'TIMEOUT' || waits ? transaction.expiresAt : transaction.changedAt).toISOString(),
     validUntil: transaction.layout.validityVisible ? (receipt?.expirationTimestamp ?? null) : null,
@@ -102,7 +102,13 @@ export function presentRecipient({ name, state, outcome, since }: Notice): PageR
   return { name, state, kept: outcome === 'kept', since: since.toISOString() };
 }
 
-/** Whether the state of the part can still change. */
+/** Why answers were rolled back, where the page has another text for it. */
+function reasonOf({ awaitsCode }: Transaction, parts: readonly Part[]): Pick<FinalPage, 'reason'> {
+  if (awaitsCode) return { reason: 'codes' };
+  return parts.some(({ withdrawal }) => withdrawal !== null) ? { reason: 'withdrawn' } : {};
+}
+
+/** Whether the owner's verdict on the part is still awaited. */
 function isPending({ state }: Part): boolean {
   return state === 'SENDING' || state === 'HELD';
 }
@@ -120,7 +126,10 @@ const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
   DROPPED: 'dropped',
 };
 
-/** Why a part is DROPPED, where pages have another text for it. */
+/**
+ * Why a part is DROPPED, where pages have another text for it: their state `unsent` is the reason
+ * `withdrawn`, and the reason `unsent` is shown as `dropped`.
+ */
 const dropReasons: Readonly<Record<string, PagePart['state']>> = { expired: 'late', withdrawn: 'unsent' };
 
 /** A part as pages show it. */

@@ -13,7 +13,8 @@ import { subjectLockShared, toReadTransaction, transactionColumns, withdrawnSinc
 /**
  * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
  * takes over its parent's claim on the context.
- * @returns false if the transaction has changed or its deadline has passed; nothing is stored then.
+ * @returns false if the transaction has changed, its deadline has passed or, with parts, the person has
+ * withdrawn since `givenAt`; nothing is stored then.
  */
 export async function commitTransaction(
   db: Queries,

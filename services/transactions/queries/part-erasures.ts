@@ -5,7 +5,7 @@ import { partEvents } from './events.ts';
 
 /**
  * SQL: whether the owner of a part `f` of a transaction `t` may have stored the part. It has not if the part
- * was never sent, because no code was entered or it was withdrawn before, or if it refused the part.
+ * was never sent, or if it refused the part.
  */
 export const mayBeStored = sql`(
   f.state IN ('SENDING', 'HELD', 'ACCEPTED')
@@ -13,8 +13,8 @@ export const mayBeStored = sql`(
   OR f.state = 'REFUSED' AND f.remote_id IS NOT NULL)`;
 
 /**
- * Queues a request to the owner of each part of the transactions that the owner may have stored: to erase the
- * part. After a restore the owners are asked again.
+ * For each part of these transactions that its owner may have stored, queues a request to erase it. After a
+ * restore the owners are asked again.
  */
 export async function orderPartErasures(
   tx: Queries,

@@ -83,9 +83,10 @@ export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | 
 
 /** Whether all parts of a transaction are held, and whether one has failed or is being withdrawn. */
 export function summarizeParts(db: Queries, transaction: string) {
-  return db.one<{ allHeld: boolean; anyFailed: boolean }>(sql`
+  return db.one<{ allHeld: boolean; anyFailed: boolean; anyWithdrawn: boolean }>(sql`
     SELECT coalesce(bool_and(f.state = 'HELD'), true) AS "allHeld",
-           coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED') OR f.withdrawal IS NOT NULL), false) AS "anyFailed"
+           coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS "anyFailed",
+           coalesce(bool_or(f.withdrawal IS NOT NULL), false) AS "anyWithdrawn"
       FROM followers AS f WHERE f.transaction = ${transaction}`);
 }
 

@@ -119,7 +119,8 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
      * @throws Failure `not-found`.
      */
     async resume(id: string): Promise<Webhook> {
-      // Nothing is attempted while the webhook is paused, so most rows are changed before it is locked.
+      // Only test messages are attempted while the webhook is paused, so most rows are changed before it is
+      // locked.
       if ((await findWebhook(db, id))?.state === 'PAUSED') while (await restartDeliveries(db, id));
       const webhook = await db.withTransaction(async (tx) => {
         const before = await lockWebhook(tx, id);

@@ -17,7 +17,7 @@ export interface Webhook {
   elements: readonly string[] | null;
   /** ISO 8601; null: no acknowledgement of withdrawals and erasures is expected. */
   acknowledgeWithin: string | null;
-  /** PAUSED: nothing is sent and events wait; only a caller can resume it. */
+  /** PAUSED: only test messages are sent, and events wait; only a caller can resume it. */
   state: 'ACTIVE' | 'PAUSED';
   stateSince: Date;
   /** First failure since the last success; null if the last attempt succeeded. */

@@ -73,7 +73,7 @@ export const webhookTables = {
   rowKey: sql`d.id`,
   rowKeyType: sql`uuid`,
   rowTarget: sql`d.webhook`,
-  // Replicas of the previous release lease single deliveries.
+  // Earlier releases lease single deliveries; during an upgrade their replicas may still run.
   due: sql`d.status = 'PENDING' AND d.not_before <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < now())
     AND (t.state = 'ACTIVE' OR d.action = 'webhook.test')`,
   columns: sql`
@@ -170,7 +170,7 @@ function createWebhookDeliveries({
       for (const settlement of settlements) {
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
-        // What the attempt throws is a failure on our side: the engine has logged it, and it pauses no
+        // What the attempt throws is a failure on our side: the engine logs it afterwards, and it pauses no
         // webhook.
         if (settlement.hasThrown) continue;
         logFailure(log, settlement);

@@ -7,7 +7,11 @@ export async function filesWith(folder: string, text: string): Promise<string[]>
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = path.join(entry.parentPath, entry.name);
-    if (holds(await readFile(file), text)) found.push(path.relative(folder, file));
+    // A database replaces files while they are listed.
+    const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    if (bytes && holds(bytes, text)) found.push(path.relative(folder, file));
   }
   return found;
 }

@@ -399,6 +399,7 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       ...base(language, 'ROLLBACK'),
       ...none,
       page: 'rolledback',
+      reason: 'withdrawn',
       parts: sampleParts(language).slice(5),
       at,
       links: { receipt: null, child: link('/child'), ...no },

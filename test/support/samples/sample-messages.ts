@@ -28,7 +28,10 @@ export function sampleMessage(
     until: isCode || kind === 'bad-news' ? null : '2025-05-17T10:00:00Z',
     owners:
       kind === 'bad-news'
-        ? [{ name: 'Laboratoire du Port', elements: [{ title: 'Recherche & statistiques', lang: 'fr' }] }]
+        ? [
+            { name: 'Laboratoire du Port', elements: [{ title: 'Recherche & statistiques', lang: 'fr' }] },
+            { name: 'Northern Lab', late: true, elements: [{ title: 'A study', lang: 'en' }] },
+          ]
         : [],
     ...changes,
   };
