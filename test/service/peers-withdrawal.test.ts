@@ -205,7 +205,7 @@ describe('a withdrawal of a person whose answers wait', () => {
     await withdrawAll(made);
     expect(await confirm(made)).toBe('ROLLBACK');
     expect(await partOf(made)).toMatchObject({ state: 'DROPPED', reason: 'withdrawn' });
-    expect(await pageOf(`/consents/${made.id}`)).toContain('were withdrawn before the code was entered');
+    expect(await pageOf(`/consents/${made.id}`)).toContain('were withdrawn before they could take effect');
     await told(made, 'ACKNOWLEDGED');
     expect(await atLab(made)).toEqual([]);
   });
