@@ -16,7 +16,7 @@ const neededBytes = 8 * 2 ** 30;
 
 /**
  * Makes a folder that is this process's until it ends, in memory if there is room, and removes those of runs
- * that were killed: nobody holds their lock.
+ * that were killed: their lock is free.
  */
 export async function makeWorkFolder(name: string): Promise<WorkFolder> {
   const prefix = `accord-test-${name}-`;

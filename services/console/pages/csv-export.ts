@@ -15,7 +15,7 @@ export type ReadRows<Row> = (
 
 /**
  * Sends a list as a CSV file. The first page is read before the response begins, so that a failure of the
- * API still has its status. A later failure breaks the connection, so that nobody takes a part for the whole.
+ * API still has its status. A later failure breaks the connection, so that a part is not taken for the whole.
  */
 export async function sendCsv<Row>(
   ctx: Context,
