@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { awaitPeers } from '../../services/transactions/queries/release-parts.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
@@ -67,6 +68,18 @@ describe('parts for peers in a transaction that awaits a code', () => {
       }),
     );
     expect(await here.toldOf((await here.partOf(made, here.clinic)).sid)).toEqual([]);
+  });
+
+  it('that are withdrawn between the check and the release are reported by the release, and not sent', async () => {
+    const { id, subject } = await submitted('together');
+    const withdrawn = await here.operator.send('POST', '/choices/withdraw', { subject });
+    expect(withdrawn.status).toBe(201);
+    const deadline = new Date(Date.now() + 3_600_000);
+    const released = await here.db.withTransaction((tx) =>
+      awaitPeers(tx, { id, code: 1, deadline }, here.url),
+    );
+    expect(released).toEqual({ anyWithdrawn: true });
+    expect((await here.partOf({ id }, here.lab)).sealed).toBeNull();
   });
 
   it.each(['independent', 'together'] as const)(
