@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { startTestPostgres } from '../../../deploy/local/postgres.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey, signIn } from '../../support/instances/callers.ts';
@@ -12,7 +13,7 @@ import type { Random } from '../random.ts';
 import { waitUntil } from '../wait-until.ts';
 import { type Mailbox, startMailbox } from '../world/mailbox.ts';
 import { createServiceProcess } from '../world/service-process.ts';
-import { choosePorts, openFolder, runTool } from '../world/world.ts';
+import { openFolder, runTool } from '../world/world.ts';
 import type { Asked } from './federated-client.ts';
 import { type OwnerProxy, startOwnerProxy } from './owner-proxy.ts';
 import { peerFaults, type Struckable } from './peer-faults.ts';
@@ -62,7 +63,7 @@ export async function startFederatedWorld(options: FederatedOptions): Promise<Fe
     for (const end of ends.reverse()) await end();
   };
   try {
-    const [leaderPort, ownerPort] = (await choosePorts(2)) as [number, number];
+    const [leaderPort, ownerPort] = [await freePort(), await freePort()];
     const way = await startOwnerProxy({ target: ownerPort, random });
     ends.push(way.close);
     const mailbox = await startMailbox();

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { startLocalKafka } from '../../../deploy/local/kafka.ts';
 import { startLocalRedis } from '../../../deploy/local/redis.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
@@ -22,7 +23,7 @@ import { findLeaks, gatherEvents, gatherStored } from './gather.ts';
 import { startMailbox } from './mailbox.ts';
 import { createReplicas, createServiceProcess } from './service-process.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
-import { choosePorts, openFolder, runTool, type World, type WorldOptions } from './world.ts';
+import { openFolder, runTool, type World, type WorldOptions } from './world.ts';
 
 /** Two of everything that subjects and callers use. */
 const counts = { auth: 2, forms: 2, transactions: 2, webhooks: 2 };
@@ -137,7 +138,7 @@ async function prepare({
   folder: string;
 }): Promise<Record<string, string>> {
   await runTool(['services/secrets.ts', environment.SECRETS_DIR], {}, bug);
-  const [port] = await choosePorts(1);
+  const port = await freePort();
   const url = `http://localhost:${port}`;
   const single = createServiceProcess({
     name: 'the first process',

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { readPostmasterFile } from '#lib/db/embedded/postmaster.ts';
+import { freePort, readPostmasterFile } from '#lib/db/embedded/postmaster.ts';
 import { findRunningPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey } from '../../support/instances/callers.ts';
@@ -10,14 +10,14 @@ import { waitUntil } from '../wait-until.ts';
 import { gatherStored } from './gather.ts';
 import { startMailbox } from './mailbox.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
-import { choosePorts, openFolder, type World } from './world.ts';
+import { openFolder, type World } from './world.ts';
 
 /** As `npm start` runs it: one process that holds a PostgreSQL of its own. */
 export async function startEmbeddedWorld(): Promise<World> {
   const folder = await openFolder();
   const dataDir = path.join(folder, 'data');
   // Tokens are of an address: it stays.
-  const [port] = await choosePorts(1);
+  const port = await freePort();
   const baseUrl = `http://localhost:${port}`;
   const mailbox = await startMailbox();
   const accord = createServiceProcess({

@@ -1,8 +1,8 @@
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { codeIn, type MailServer, startMailServer } from '../../support/network/mail-server.ts';
 import type { DeliveredMail } from '../check/evidence.ts';
 import { type Fault, formAndSubmit } from '../faults/fault.ts';
 import { waitUntil } from '../wait-until.ts';
-import { choosePorts } from './world.ts';
 
 /** The mail server of a world. It runs in this process, which no fault kills. */
 export interface Mailbox {
@@ -16,7 +16,7 @@ export interface Mailbox {
 }
 
 export async function startMailbox(): Promise<Mailbox> {
-  const [port = 0] = await choosePorts(1);
+  const port = await freePort();
   const start = () => startMailServer({}, { port });
   const servers: MailServer[] = [await start()];
   const current = () => servers.at(-1) as MailServer;

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { imageMemory, imageOptions } from '../../../deploy/local/image-options.ts';
 import { programEnvironment } from '../../support/instances/program-environment.ts';
 import { isReady, type RoutedReplica } from '../../support/network/prefix-router.ts';
 import { plantModule } from '../planted/bug-settings.ts';
 import { waitUntil } from '../wait-until.ts';
-import { choosePorts } from './world.ts';
 
 /**
  * One process of Accord that one may be cruel to. It is started again when it ends by itself, as in a
@@ -175,7 +175,7 @@ export async function createReplicas({ bug, environment, counts, logFolder }: Fl
   const names = Object.entries(counts).flatMap(([service, count]) =>
     Array.from({ length: count }, (_, index) => ({ service, number: index + 1 })),
   );
-  const ports = await choosePorts(2 * names.length);
+  const ports = await Promise.all(Array.from({ length: 2 * names.length }, freePort));
   const places = names.map((name, index) => ({
     ...name,
     port: ports[2 * index] as number,

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey } from '../../support/instances/callers.ts';
 import { keepEvents } from '../check/stored.ts';
@@ -8,7 +9,7 @@ import { startDatabase } from './database.ts';
 import { findLeaks, gatherStored } from './gather.ts';
 import { startMailbox } from './mailbox.ts';
 import { createServiceProcess } from './service-process.ts';
-import { choosePorts, openFolder, type World, type WorldOptions } from './world.ts';
+import { openFolder, type World, type WorldOptions } from './world.ts';
 
 /** Everything in one process, on a PostgreSQL of its own (DATABASE_URL). */
 export async function startStandaloneWorld({
@@ -19,7 +20,7 @@ export async function startStandaloneWorld({
 }: WorldOptions): Promise<World> {
   const folder = await openFolder();
   const database = await startDatabase(random);
-  const [port] = await choosePorts(1);
+  const port = await freePort();
   const baseUrl = `http://localhost:${port}`;
   const mailbox = await startMailbox();
   const accord = createServiceProcess({
