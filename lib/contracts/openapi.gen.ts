@@ -533,7 +533,8 @@ export interface paths {
          * @description Counts pairs of subject and object whose newest answer is VALID (docs/interface.md, "Records"). After the
          *     activation of a MAJOR, the count of an element is 0, and so is the count of answers that were given
          *     under an information once this has a new MAJOR. Counting stops after 1,000,000 records or
-         *     two seconds; then `atLeast` is true, and there may be more answers than counted.
+         *     two seconds; then `atLeast` is true, and there may be more answers than counted. A count of more than
+         *     50,000 records may be up to a minute old (`at`); versions activated since then are considered.
          */
         get: operations["countValidAnswers"];
         put?: never;

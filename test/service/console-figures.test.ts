@@ -20,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.close());
 
-const read = async (query = '') => (await pages.get(`/console${query}`)).text();
+/** The first page, with its long counts. */
+const read = async (query = '?wait=true') => (await pages.get(`/console${query}`)).text();
 
 it('the first page says what was created, committed, accepted, and what expires', async () => {
   const html = await read();

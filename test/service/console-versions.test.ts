@@ -161,7 +161,7 @@ describe('an exported element', () => {
 describe('the page of an element', () => {
   it('says how many people have a valid answer, and what was decided', async () => {
     const key = await createKey(instance, 'shop');
-    const before = await textOf('/console/elements/processing.002');
+    const before = await textOf('/console/elements/processing.002?wait=true');
     expect(before).toContain('Nobody has a valid answer.');
     for (const [subject, decision] of [
       ['ann', 'accepted'],
@@ -172,7 +172,7 @@ describe('the page of an element', () => {
       const values = { 'element/processing/processing.002/1.0': [decision] };
       await key.send('POST', '/consents/singlestep', { context, values });
     }
-    const html = await textOf('/console/elements/processing.002');
+    const html = await textOf('/console/elements/processing.002?wait=true');
     expect(html).toContain('3 people have a valid answer. 2 of them accept.');
     expect(html).toContain('In the last 90 days: 3 answers; 67% of them accept.');
     expect(html).toMatch(/<svg[^>]*role="img"/);
@@ -182,6 +182,6 @@ describe('the page of an element', () => {
     const { key } = await jsonOf<{ key: string }>(
       admin.send('POST', '/models', { type: 'theme', name: 'Dune' }),
     );
-    expect(await textOf(`/console/elements/${key}`)).not.toContain('valid answer');
+    expect(await textOf(`/console/elements/${key}?wait=true`)).not.toContain('valid answer');
   });
 });

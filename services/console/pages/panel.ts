@@ -1,6 +1,7 @@
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { roleText } from './failure-page.ts';
+import { withQuery } from './filters.ts';
 
 /** Why a panel has no content, for the mixin `+panel`. */
 export interface FailedView {
@@ -9,8 +10,30 @@ export interface FailedView {
   detail: string;
 }
 
-/** What a panel of a page shows: the result of its reads, or why there is none. */
-export type Panel<T> = { value: T; failed: null } | { value: null; failed: FailedView };
+/** A panel whose read takes long: the page is shown without it, and then loads it. */
+interface LaterView {
+  /** `id` of the panel. */
+  id: string;
+  /** The same page, which waits for the read. */
+  href: string;
+}
+
+/** What a panel of a page shows: the result of its reads, why there is none, or where to load it from. */
+export type Panel<T> =
+  | { id: string; value: T; failed: null; later: null }
+  | { id: string; value: null; failed: FailedView; later: null }
+  | { id: string; value: null; failed: null; later: LaterView };
+
+/** Reads that may take seconds. */
+interface LongReads {
+  names: readonly string[];
+  /** Path and query of the page. */
+  href: string;
+  query: Readonly<Record<string, unknown>>;
+}
+
+/** How long a page waits for its long reads. */
+const longMs = 500;
 
 /** The sentence of a failed read: 403 names the role, 429 and 503 say when to try again. */
 function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }: ApiFailure): FailedView {
@@ -21,22 +44,44 @@ function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }
 
 /**
  * Reads what the panels of a page need, side by side. A failed read empties its panel alone.
+ * @param long reads that the page does not wait for; the same page with `?wait=true`, or as a file, does.
  * @throws ApiFailure if every read failed: the page is then answered with 503.
  */
 export async function readPanels<Reads extends Record<string, Promise<unknown>>>(
   reader: ConsoleReader,
   reads: Reads,
+  long?: LongReads,
 ): Promise<{ [Name in keyof Reads]: Panel<Awaited<Reads[Name]>> }> {
-  const names = Object.keys(reads);
-  const settled = await Promise.allSettled(Object.values(reads));
   const failures: ApiFailure[] = [];
-  const panels = settled.map((each) => {
-    if (each.status === 'fulfilled') return { value: each.value, failed: null };
-    if (!(each.reason instanceof ApiFailure)) throw each.reason;
-    failures.push(each.reason);
-    return { value: null, failed: failedView(reader, each.reason) };
+  const mayWait = !long || long.query.wait !== undefined || long.query.format !== undefined;
+  const panels = Object.entries(reads).map(async ([name, read]) => {
+    const id = `panel-${name}`;
+    const settled = read.then(
+      (value) => ({ id, value, failed: null, later: null }),
+      (error) => {
+        if (!(error instanceof ApiFailure)) throw error;
+        failures.push(error);
+        return { id, value: null, failed: failedView(reader, error), later: null };
+      },
+    );
+    if (mayWait || !long.names.includes(name)) return settled;
+    const later = { id, href: withQuery(long.href, { wait: 'true' }) };
+    return firstOf(settled, { id, value: null, failed: null, later });
   });
+  const shown = await Promise.all(panels);
   const [first] = failures;
-  if (first && failures.length === names.length) throw first;
-  return Object.fromEntries(names.map((name, index) => [name, panels[index]])) as never;
+  if (first && failures.length === shown.length) throw first;
+  return Object.fromEntries(Object.keys(reads).map((name, index) => [name, shown[index]])) as never;
+}
+
+/**
+ * What `work` resolves to, or `otherwise` if it takes longer than a page waits. Its error is dropped then.
+ */
+async function firstOf<T, Other>(work: Promise<T>, otherwise: Other): Promise<T | Other> {
+  work.catch(() => {});
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<Other>((done) => {
+    timer = setTimeout(done, longMs, otherwise);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

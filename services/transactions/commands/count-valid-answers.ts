@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Position } from '#lib/http/lists.ts';
@@ -15,30 +16,79 @@ export interface CountLimits {
   ms: number;
   /** Records per statement. */
   batch: number;
+  /** A count of more records is reused. */
+  reusedFrom: number;
 }
 
-const defaultLimits: CountLimits = { records: 1_000_000, ms: 2_000, batch: 10_000 };
+const defaultLimits: CountLimits = { records: 1_000_000, ms: 2_000, batch: 10_000, reusedFrom: 50_000 };
+/** A count is reused for so many times as long as it took, so that it keeps at most 3 % of a CPU busy. */
+const reuseFactor = 30;
+
+/** What is counted. */
+export interface WantedCount {
+  keys: readonly string[];
+  /** Key of the information that the answers were given under; absent: any. */
+  information?: string;
+  /** ISO 8601: answers that expire in this period are `expiring`. */
+  within: string;
+}
+
+interface CountedGroups {
+  at: Date;
+  groups: AnswerGroup[];
+  /** Records read. */
+  records: number;
+  /** Whether a limit was reached, so that there may be more. */
+  atLeast: boolean;
+}
 
 /**
- * Counts the valid answers to elements: pairs of subject and object whose newest answer is VALID.
- * @param wanted.information key of the information that the answers were given under; absent: any.
- * @param wanted.within ISO 8601: answers that expire in this period are `expiring`.
- * @param wanted.isGone whether the client has disconnected; counting stops then.
- * @returns atLeast: whether a limit was reached, so that there may be more.
+ * Makes the function that counts the valid answers to elements: pairs of subject and object whose newest
+ * answer is VALID. Requests for the same count share it while it runs, and a long one for up to a minute
+ * more; versions that were activated meanwhile are considered.
  */
-export async function countValidAnswers(
+export function createValidCounts(
   { db, forms }: { db: Queries; forms: Pick<FormsOperations, 'activeVersions'> },
-  wanted: { keys: readonly string[]; information?: string; within: string; isGone: () => boolean },
   limits = defaultLimits,
-): Promise<{ at: Date; values: ValidCount[]; atLeast: boolean }> {
+) {
+  const known = new LRUCache<string, Promise<CountedGroups>>({ max: 500 });
+  const count = (wanted: WantedCount): Promise<CountedGroups> => {
+    const name = JSON.stringify([wanted.information, wanted.within, [...wanted.keys].sort()]);
+    const shared = known.get(name);
+    if (shared) return shared;
+    const start = performance.now();
+    const counting = countGroups(db, wanted, limits);
+    known.set(name, counting);
+    counting.then(
+      ({ records }) => {
+        const ttl = Math.ceil((performance.now() - start) * reuseFactor);
+        if (records >= limits.reusedFrom) known.set(name, counting, { ttl });
+        else known.delete(name);
+      },
+      () => known.delete(name),
+    );
+    return counting;
+  };
+  return async (wanted: WantedCount): Promise<{ at: Date; values: ValidCount[]; atLeast: boolean }> => {
+    const { at, groups, atLeast } = await count(wanted);
+    return { at, values: addUpValid(groups, await readActiveVersions(forms, groups), at), atLeast };
+  };
+}
+
+/** Reads the newest answers in batches, as many as the limits allow. */
+async function countGroups(
+  db: Queries,
+  { keys, information, within }: WantedCount,
+  limits: CountLimits,
+): Promise<CountedGroups> {
   const now = await readNow(db);
-  const counting = { information: wanted.information, now, until: addDuration(now, wanted.within) };
+  const counting = { information, now, until: addDuration(now, within) };
   const stopAt = performance.now() + limits.ms;
   const groups: AnswerGroup[] = [];
   let records = 0;
   // One batch of each key in turn, so that a limit does not leave the last keys without a count.
-  const waiting = [...new Set(wanted.keys)].map((key) => ({ key, after: newestPosition }));
-  const isOver = () => records >= limits.records || performance.now() >= stopAt || wanted.isGone();
+  const waiting = [...new Set(keys)].map((key) => ({ key, after: newestPosition }));
+  const isOver = () => records >= limits.records || performance.now() >= stopAt;
   for (let range = waiting.shift(); range; range = waiting.shift()) {
     if (isOver()) {
       waiting.unshift(range);
@@ -55,6 +105,5 @@ export async function countValidAnswers(
     const mayBeExpired = counted.length === 0 && last.type !== 'conditions';
     if (!mayBeExpired || (await hasUnexpired(db, rest, now))) waiting.push(rest);
   }
-  const values = addUpValid(groups, await readActiveVersions(forms, groups), now);
-  return { at: now, values, atLeast: waiting.length > 0 };
+  return { at: now, groups, records, atLeast: waiting.length > 0 };
 }

@@ -1,7 +1,7 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readTime } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
-import { countValidAnswers } from '../commands/count-valid-answers.ts';
+import { createValidCounts } from '../commands/count-valid-answers.ts';
 import {
   type AnswerCount,
   composeStats,
@@ -24,6 +24,7 @@ const defaultWithin = 'P30D';
 
 /** /stats, /stats/valid */
 export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencies): Handlers {
+  const countValid = createValidCounts({ db, forms });
   return {
     async getStats(ctx, { query }) {
       const period = readPeriod(query, await readNow(db));
@@ -46,8 +47,7 @@ export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencie
     },
 
     async countValidAnswers(ctx, { query }) {
-      const isGone = () => ctx.res.destroyed;
-      const counted = await countValidAnswers({ db, forms }, { ...readValidQuery(query), isGone });
+      const counted = await countValid(readValidQuery(query));
       ctx.body = { ...counted, at: counted.at.toISOString() };
     },
   };

@@ -12,16 +12,17 @@ export interface GivenAnswer {
 
 /**
  * Starts an API in front of an instance, for the console to call.
- * @param answer called with path and query; undefined passes the call on to the instance.
+ * @param answer called with path and query; undefined passes the call on to the instance, a promise of it
+ * once it resolves.
  * @param rewrite changes path and query of calls that are passed on.
  */
 export async function startApiBetween(
   instance: Reachable,
-  answer: (target: string) => GivenAnswer | undefined,
+  answer: (target: string) => GivenAnswer | undefined | Promise<undefined>,
   rewrite = (target: string) => target,
 ): Promise<{ url: string; close(): void }> {
   const server = createServer(async (request, response) => {
-    const given = answer(request.url ?? '');
+    const given = await answer(request.url ?? '');
     await (given
       ? send(response, given)
       : passOn(instance.url + rewrite(request.url ?? ''), request, response));

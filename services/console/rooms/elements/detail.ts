@@ -26,10 +26,14 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     const found = await findElement(ctx, kit);
     const { entry, href } = found;
     const shown = newestVersion(entry);
-    const panels = await readPanels(reader, {
-      uses: readUses(ctx, kit, entry),
-      answers: isQuestion(entry.type) ? readAnswers(ctx, kit, found) : Promise.resolve(null),
-    });
+    const panels = await readPanels(
+      reader,
+      {
+        uses: readUses(ctx, kit, entry),
+        answers: isQuestion(entry.type) ? readAnswers(ctx, kit, found) : Promise.resolve(null),
+      },
+      { names: ['answers'], href, query: ctx.query },
+    );
     await kit.page(ctx, 'detail', {
       title: entry.name,
       facts: entryFacts(reader, entry, 'elements'),

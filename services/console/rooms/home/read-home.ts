@@ -16,14 +16,15 @@ export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> 
   const here = withQuery(kit.path, { days: ctx.query.days ? String(length) : undefined });
   const stats = readDays(api, kit.timeZone, length);
   const answers = stats.then(({ elements }) => nameElements(api, elements));
-  const panels = await readPanels(reader, {
+  const reads = {
     steps: readNextSteps(api, reader, (operation) => kit.may(ctx, operation)),
     transactions: stats.then((read) => transactionFigures(reader, read, here)),
     answers: answers.then((elements) => answerFigures(reader, elements, here)),
     expiring: readExpiring(api).then((read) => expiringFigures(reader, read, here)),
     webhooks: readWebhooks(api, reader, kit.may(ctx, 'createWebhook')),
     ...(kit.may(ctx, 'listPeers') && { peers: readPeers(api, reader) }),
-  });
+  };
+  const panels = await readPanels(reader, reads, { names: ['expiring'], href: here, query: ctx.query });
   return {
     title: reader.t('home.title'),
     periods: periodLinks(reader, kit.path, length),
