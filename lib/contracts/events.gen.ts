@@ -62,7 +62,7 @@ export interface components {
              * @description BASE_URL of the instance.
              */
             source: string;
-            /** @description The id of the resource that has changed. */
+            /** @description The id of what the event is about, or belongs to: the key of the message (see above). */
             subject: string;
             /** Format: date-time */
             time: string;

@@ -54,7 +54,7 @@ export interface ExportedTransaction {
   messages: ExportedMessage[];
   recipients: (Pick<PageRecipient, 'name' | 'state' | 'since'> & { outcome?: string | undefined })[];
   /** Parts that peers own. */
-  parts: (Pick<PagePart, 'owner' | 'state'> & { location: string })[];
+  parts: (Pick<PagePart, 'owner' | 'state' | 'withdrawn'> & { location: string })[];
 }
 
 /** An answer of a transaction. */

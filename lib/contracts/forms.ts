@@ -143,13 +143,13 @@ export interface FormsOperations {
   /**
    * Resolves and checks a layout. @param input.theme overrides the layout's; ignored if unknown.
    * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `unavailable` (a peer's copy is too
-   * old).
+   * old, or has no information).
    */
   resolveLayout(input: LayoutReference): Promise<{ layout: PinnedLayout; active: ActiveVersions }>;
   /**
    * Describes a form.
    * @throws Failure `withdrawn` if the information or every element has lost its ACTIVE version;
-   * `unavailable` if a peer's copy is too old.
+   * `unavailable` if a peer's copy is too old or has no information.
    */
   describeForm(input: { layout: PinnedLayout; languages: string[] }): Promise<FormDescription>;
   /**

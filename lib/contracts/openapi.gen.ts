@@ -20,7 +20,7 @@ export interface paths {
          *
          *     Idempotent: the same context returns the existing transaction (200, with a fresh token) while it is
          *     open, or committed with all its records still valid. Users may create transactions only for
-         *     themselves; `author` and the collection method `OPERATOR` are reserved for operators (403).
+         *     themselves, may not set `author`, and may use only the collection methods USER and WEBFORM (403).
          */
         post: operations["createTransaction"];
         delete?: never;
@@ -626,7 +626,7 @@ export interface paths {
         };
         /**
          * Get an erasure
-         * @description Its state, what has been erased, and the peers to ask.
+         * @description Its state, what has been erased, and what peers and recipients have answered.
          */
         get: operations["getErasure"];
         put?: never;
@@ -2142,7 +2142,7 @@ export interface paths {
         get: operations["getPeer"];
         /**
          * Update a peer
-         * @description Sets the prefix of its subjects' names. To end a quarantine, send the thumbprints that wait for
+         * @description Sets the prefix of its subjects' names, whether it is notified, and what happens if it asks for an erasure. To end a quarantine, send the thumbprints that wait for
          *     confirmation, after the peer's administrator has confirmed them through another channel.
          */
         put: operations["updatePeer"];
@@ -3126,12 +3126,15 @@ export interface components {
                 receipts: number;
                 messages: number;
             };
-            /** @description Peers that have answers of the subject or have shown a form to the subject; ask there too */
+            /**
+             * @description Peers that have answers of the subject or have shown a form to the subject. Owners of answers are asked to erase
+             *     them; ask yourself those that are UNSUPPORTED, FAILED or OVERDUE.
+             */
             peers: {
                 name: string;
                 location: string;
                 /**
-                 * @description QUEUED: not asked yet. DELIVERED: it was asked, and has not decided or not finished. ACKNOWLEDGED:
+                 * @description QUEUED: it has not acknowledged the request yet. DELIVERED: it was asked, and has not decided or not finished. ACKNOWLEDGED:
                  *     see `outcome`. OVERDUE: no answer in time; later states may follow. FAILED: it could not be asked.
                  *     UNSUPPORTED: it cannot be asked; ask there
                  * @enum {string}
@@ -3144,7 +3147,7 @@ export interface components {
                 outcome?: "done" | "kept";
                 /**
                  * Format: date-time
-                 * @description When it entered the state; absent if it cannot be asked
+                 * @description When it entered the state; absent if no request was made, because the peer is the leader
                  */
                 since?: string;
             }[];
@@ -3279,9 +3282,10 @@ export interface components {
             name: string;
             /**
              * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until this instance decides (under `together`, when all owners hold theirs); ACCEPTED:
-             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance, or its person
-             *     was erased before the owner answered, or never sent (`reason: withdrawn`, `unsent`); or the part or the decision about it was not acknowledged in time (`reason: expired`); or withdrawn before the
-             *     code was entered, and therefore never sent (`reason: withdrawn`).
+             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance; its person
+             *     was erased before the owner answered; never sent, because it was withdrawn before the code was entered
+             *     (`reason: withdrawn`) or the transaction ended before (`unsent`); or the part or the decision about it was not
+             *     acknowledged in time (`expired`).
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
@@ -4579,7 +4583,7 @@ export interface components {
             recipient?: string;
             /** @description Keys of the elements whose withdrawal is sent; absent: all */
             elements?: string[];
-            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal; absent: no acknowledgement is expected */
+            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal or an erasure; absent: no acknowledgement is expected */
             acknowledgeWithin?: string;
             /**
              * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
@@ -4616,7 +4620,7 @@ export interface components {
             recipient?: string;
             /** @description Keys of the elements whose withdrawal is sent; absent: all */
             elements?: string[];
-            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal; absent: no acknowledgement is expected */
+            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal or an erasure; absent: no acknowledgement is expected */
             acknowledgeWithin?: string;
             /**
              * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
@@ -4643,7 +4647,7 @@ export interface components {
             targetUrl: string;
             /**
              * @description consent.created, .submitted, .committed (also as CONSENT_COMMIT), .cancelled, .timedout, .rolledback, .expiring, .expired;
-             *     consent.withdrawn; subject.erased, .restricted; record.superseded; audit.checkpoint; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
+             *     consent.withdrawn; message.sent, .failed; subject.erased, .restricted; record.superseded; audit.checkpoint; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
              *     .submission.accepted, .submission.refused; key.created, .revoked
              */
             subscribedActions: string[];
@@ -4652,8 +4656,8 @@ export interface components {
             /** @description Keys of elements: `consent.withdrawn` is only sent if a consent to one of them has ended. Absent or empty: all. Other events are not affected. */
             elements?: string[];
             /**
-             * @description ISO 8601 duration of at most P30D, such as P2D. `consent.withdrawn` then has `acknowledge`, the URL to which the receiver
-             *     posts its acknowledgement. Needs `recipient`. Absent or empty: no acknowledgement is expected
+             * @description ISO 8601 duration of at most P30D, such as P2D. `consent.withdrawn` and `subject.erased` then have `acknowledge`, the URL
+             *     to which the receiver posts its acknowledgement. Needs `recipient`. Absent or empty: no acknowledgement is expected
              */
             acknowledgeWithin?: string;
         };
@@ -4694,11 +4698,11 @@ export interface components {
             /** @description Requested by a client */
             redelivery: boolean;
             attempts: number;
-            /** @description Of the last response */
+            /** @description Of the last attempt; absent if it had no response */
             statusCode?: number;
             /** @description Why the last attempt failed */
             error?: string;
-            /** @description Of the last attempt with a response, in milliseconds */
+            /** @description Of the last attempt, in milliseconds; absent if it had no response */
             duration?: number;
             /** Format: date-time */
             createdAt: string;
@@ -5520,7 +5524,10 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The code is wrong, expired or not six digits. HTML mode shows the page of the code again. */
+        /**
+         * @description `confirmation-failed`: the code is wrong or has expired, or no attempt is left. `invalid`: the entry is not six
+         *     digits. HTML mode shows the page of the code again.
+         */
         ConfirmationFailed: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -5533,7 +5540,7 @@ export interface components {
         };
         /**
          * @description The answers are not valid (`invalid-answer`); each fault has a pointer into the map. HTML mode shows the
-         *     form again, with the answers kept.
+         *     form again, with the answers kept; for a comment that is not valid it shows an error page.
          */
         InvalidAnswers: {
             headers: {

@@ -193,7 +193,10 @@ export interface PagePart {
    * arrived. `unsent`: withdrawn before it was sent.
    */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped' | 'unsent';
-  /** Whether the owner has accepted the part, and is told that it was withdrawn since. */
+  /**
+   * Whether the owner has accepted the part, and its withdrawal was ordered since. The owner may not have
+   * been told of it.
+   */
   withdrawn?: boolean;
   /** The elements of the part. */
   elements: { title: string; lang: string }[];
@@ -214,7 +217,7 @@ export interface FinalPage extends PageBase {
   /** The answers if committed, else empty. */
   answers: PageAnswer[];
   withdrawal?: WithdrawalChoice;
-  /** Only for a withdrawal: peers that keep answers of their own, which were not withdrawn. */
+  /** Only for a withdrawal: peers whose parts this withdrawal does not include. */
   keptBy?: string[];
   /** Only for a withdrawal: peers that are told to end all consents of the form. */
   toldPeers?: string[];

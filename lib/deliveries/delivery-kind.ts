@@ -33,8 +33,9 @@ export type AttemptResult<Facts> =
   /** The target itself no longer exists. */
   | { kind: 'gone'; facts: Facts }
   /**
-   * Retry. @param own the failure is ours: it delays the deliveries to the target, but is not counted as
-   * its failure. @param waitMs replaces the kind's back-off; the attempt does not count as a failure.
+   * Retry. @param own the failure is ours: it delays the deliveries to the target by the kind's
+   * `targetBackoff`, if any, but is not counted as its failure. @param waitMs replaces the kind's back-off;
+   * the attempt does not count as a failure.
    * @param thrown what the attempt threw.
    */
   | { kind: 'retry'; facts: Facts; own?: boolean; waitMs?: number; thrown?: unknown };

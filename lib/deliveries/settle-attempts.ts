@@ -75,7 +75,7 @@ function judge<Row extends DueRow, Facts>(
 
 /**
  * Health of each target after its attempts, if it changed. A failure on our side is not counted, but delays
- * the target. Deliveries that were not sent change nothing.
+ * the target by the kind's `targetBackoff`, if any. Deliveries that were not sent change nothing.
  */
 function changedHealth<Row extends DueRow, Facts>(
   { targetBackoff }: DeliveryKind<Row, Facts>,

@@ -15,7 +15,9 @@ export interface AccordEvent {
   type: string;
   /** The instance's base URL. */
   source: string;
-  /** The id of the resource that has changed. */
+  /**
+   * The id of the transaction, part, model, … that the event is about, or that it belongs to (asyncapi.yaml).
+   */
   subject: string;
   /** RFC 3339 */
   time: string;
@@ -112,8 +114,8 @@ export interface EventBus {
   /** Resolves when every subscription is active: events published from now on reach each of them. */
   joined(): Promise<void>;
   /**
-   * Stops reading, and waits for running handlers, at most 10 s. On Kafka publishing still works; within one
-   * process events stay in the outbox.
+   * Stops reading, and waits for running handlers, on Kafka at most 10 s. On Kafka publishing still works;
+   * within one process events stay in the outbox.
    */
   stopReading(): Promise<void>;
   /** Stops everything. Resolves within 4 s after the last handler. */

@@ -3,6 +3,7 @@ import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import { createTransaction, expire, type LiveTransaction } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
 const admin = useSetup(() => signIn(instance, 'admin'));
@@ -76,4 +77,15 @@ describe('an error', () => {
     const made = await instance.fetch('/consents/', { method: 'POST', headers: admin.headers });
     expect(made.status).toBe(404);
   });
+});
+
+it('a form whose questions were all withdrawn names a contact, and has no link to itself', async () => {
+  const gone = await makeLiveModel(admin, 'processing', { fr: { ...sampleContent.processing } });
+  const made = await createTransaction(admin, { layoutData: { elements: [gone.key] } });
+  await withdrawModel(admin, gone);
+  const page = await instance.fetch(`/consents/${made.id}/submit?t=${made.token}`, { headers: browser });
+  expect(page.status).toBe(409);
+  const html = await page.text();
+  expect(html).not.toContain(`/consents/${made.id}`);
+  expect(html).toContain('l’organisme qui vous a envoyé');
 });

@@ -54,7 +54,7 @@ describe('answers to own elements and those of two peers', () => {
     ]);
   });
 
-  it('may be left out of questions to peers if only what changed is asked, in the form as at its submission', async () => {
+  it('may leave out elements of peers with `ask: CHANGED`, as the form says', async () => {
     const made = await create({ ask: 'CHANGED' });
     const subject = subjectOf(here, made);
     const { elements } = (await (await subject.get('/submit')).json()) as {

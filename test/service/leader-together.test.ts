@@ -377,3 +377,16 @@ it('a child that is replaced after its 24-hour deadline is rolled back with a ma
   const messages = await (await here.operator.get(`/consents/${child.id}/messages`)).json();
   expect(messages).toMatchObject([{ kind: 'bad-news' }]);
 });
+
+it('a rollback after the 24-hour deadline is not mailed to a person who has withdrawn the answers', async () => {
+  const made = await submitted({ subjectInfos: { emailAddress: 'ann@example.org' } });
+  await here.operator.send('POST', '/choices/withdraw', { subject: made.subject });
+  await letTimePass(here, '120 hours');
+  // The state is shown by the clock at once; the sweeper writes it, and the mail.
+  await vi.waitFor(
+    async () => expect((await historyOf(here, made)).at(-1)?.state).toBe('ROLLBACK'),
+    patience,
+  );
+  const messages = (await (await here.operator.get(`/consents/${made.id}/messages`)).json()) as object[];
+  expect(messages.filter((each) => 'kind' in each && each.kind === 'bad-news')).toEqual([]);
+});

@@ -100,7 +100,7 @@ it('a refused part needs no withdrawal', async () => {
   lab.verdict = usual;
 });
 
-it('an owner can withdraw only parts of its own leader: an instance that is not paired is rejected', async () => {
+it('a withdrawal of a part is rejected unless a paired instance signed it', async () => {
   const path = `/federation/submissions/${randomId()}/withdrawal`;
   const stranger = { issuer: 'https://stranger.example' };
   expect((await here.clinic.send(here.url, 'POST', path, {}, stranger)).status).toBe(401);

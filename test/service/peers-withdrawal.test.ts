@@ -72,6 +72,8 @@ describe('a withdrawal at the leader', () => {
     const textAt = async (path: string) =>
       parsePage(await (await clinicAdmin.get(path, { Accept: 'text/html' })).text()).text();
     expect(await textAt(`/consents/${made.id}`)).toContain('have since been withdrawn here');
+    const exported = await textAt(`/subjects/${encodeURIComponent(made.subject)}/export`);
+    expect(exported).toContain('have since been withdrawn here');
     const page = await textAt(`/consents/${withdrawal.id}`);
     expect(page).toContain('An organisation that is not named here may not know of the withdrawal.');
     const printed = await textAt(`/receipts/${withdrawal.id}`);

@@ -114,10 +114,20 @@ describe('the notice of a withdrawal', () => {
       webhook.id,
     ]);
     await recipientIn(shop, withdrawal, 'FAILED');
+    onTestFinished(() => letTimePass(instance, '0 hours', 'webhooks'));
+    await letTimePass(instance, '25 hours', 'webhooks');
     const [delivery] = await deliveriesOf(shop, webhook);
     endpoint.answerWith(204);
     await shop.send('POST', `/webhooks/${webhook.id}/deliveries/${delivery?.id}/redeliver`);
     await recipientIn(shop, withdrawal, 'DELIVERED');
+    // The period has passed before the delivery, which begins it again.
+    expect(
+      await rowsOf(
+        instance,
+        'SELECT due > webhooks.accord_now() AS open FROM webhooks.notices WHERE webhook = $1',
+        [webhook.id],
+      ),
+    ).toEqual([{ open: true }]);
   });
 
   it('is OVERDUE while the recipient is away, shows in the metrics, and begins again with a late delivery', async () => {

@@ -25,7 +25,7 @@ it('work is looked for ever more rarely while there is none, and often again as 
   await loop.stop();
 });
 
-it('who wakes the loop is not forgotten, though it is looking just then', async () => {
+it('a wake-up during a poll causes another poll', async () => {
   let found = (_is: boolean) => {};
   const look = vi.fn(
     () =>
@@ -51,7 +51,7 @@ it('who wakes the loop is not forgotten, though it is looking just then', async 
   expect(look).toHaveBeenCalledTimes(3);
 });
 
-it('what comes soon after a look is found with what comes soon after it', async () => {
+it('wake-ups within the linger time share one poll', async () => {
   const look = vi.fn(async () => true);
   const loop = createPollLoop({ look, lingerMs: () => 25 });
   loop.start();

@@ -4,7 +4,7 @@ import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('what went wrong is told, and the work comes again', async () => {
+it('an error is reported, and the work is repeated', async () => {
   const onError = vi.fn();
   const work = vi.fn(async () => {});
   work.mockRejectedValueOnce(new Error('not now'));

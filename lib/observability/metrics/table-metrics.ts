@@ -8,8 +8,8 @@ export interface TableReaders {
   /** Dead letters, by topic. */
   deadLetters?: () => Promise<readonly { topic: string; count: number }[]>;
   /**
-   * Pending deliveries, and the age of the oldest due one in seconds. `unfinishedSeconds`: the time since the
-   * oldest message was created, also while it waits for its next attempt.
+   * Pending deliveries, and the longest time for which one has been due, in seconds. `unfinishedSeconds`: the
+   * time since the oldest message was created, also while it waits for its next attempt.
    */
   deliveries?: () => Promise<
     readonly { kind: string; rows: number; oldestSeconds: number; unfinishedSeconds?: number }[]
@@ -45,7 +45,11 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'Pending deliveries to active webhooks, paired peers and subjects.',
     'kind',
   );
-  const dueAge = gauge('accord_deliveries_age_seconds', 'Age of the oldest due delivery.', 'kind');
+  const dueAge = gauge(
+    'accord_deliveries_age_seconds',
+    'Longest time for which a pending delivery has been due.',
+    'kind',
+  );
   const unfinishedAge = gauge(
     'accord_messages_age_seconds',
     'Time since the creation of the oldest pending message.',

@@ -22,8 +22,8 @@ interface Sealing {
 }
 
 /**
- * Composes and seals the part of each peer whose elements were asked. Each part names the information of the
- * peer that the submission names; if it names none, the ACTIVE one. Unsealed parts are never stored.
+ * Composes and seals the part of each peer whose elements were asked. Each part names the version of
+ * the peer's information that the submission names, else the ACTIVE one. Unsealed parts are never stored.
  */
 export function sealParts(
   { language, asked, answers, peerInfos }: Valid,

@@ -109,10 +109,10 @@ function tablesOf(transaction: ExportedTransaction, reader: Reader) {
     table(
       reader,
       ['export.parts', 'export.organisation', 'export.address', 'export.state'],
-      parts.map(({ owner, location, state }) => [
+      parts.map(({ owner, location, state, withdrawn }) => [
         plain(owner),
         plain(location),
-        plain(reader.t(`part.${state}`, { owner })),
+        plain(reader.t(withdrawn ? 'part.withdrawn' : `part.${state}`, { owner })),
       ]),
     ),
     table(

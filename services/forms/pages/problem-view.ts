@@ -32,7 +32,7 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
     'Read the member state; task, if present, is the URL of the next step. breed creates a new transaction from this one.',
   ],
   'stale-serial': [
-    'Answers refer to an older MAJOR version of the information or of an element.',
+    'An item that was answered or shown has a new MAJOR version, was withdrawn, or was archived before the transaction was created; or a notice was added.',
     'Get the form again, show the new texts, and send the answers with the new serials.',
   ],
   'nothing-to-withdraw': [
@@ -63,7 +63,7 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
   ],
   'too-large': [
     'The body is larger than this operation allows.',
-    'The maximum is 1 MiB for answers and models, and 64 KiB for other requests.',
+    'The maximum is 1 MiB for answers and models, 2 MiB for sealed parts of peers, 128 KiB for logos, and 64 KiB for other requests.',
   ],
   'unsupported-media-type': [
     'The operation does not accept the media type of the body.',
@@ -78,7 +78,7 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
     'Send exactly one layout. Do not combine conditions with other elements.',
   ],
   'unknown-element': [
-    'The layout or the answers name an element that does not exist, is not active, or is not part of the form.',
+    'The layout names an element, or something else it refers to, that does not exist or is not active.',
     'errors[] names the element; look it up under /models.',
   ],
   'invalid-answer': [
@@ -86,7 +86,7 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
     'errors[] has a JSON pointer into the answers for each fault; the form lists the allowed answers.',
   ],
   'confirmation-failed': [
-    'The confirmation code is wrong, expired, used up or not six digits. triesLeft and codesLeft tell what remains.',
+    'The confirmation code is wrong or has expired, or no attempt is left. triesLeft and codesLeft tell what remains.',
     'Ask the subject for the last code that was sent, or request another one with POST …/confirm/resend.',
   ],
   'not-available': [
@@ -94,7 +94,7 @@ const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {
     'errors[] names the member and the setting. Leave the member out, or ask the operator to configure it.',
   ],
   'too-many-requests': [
-    'The rate limit of these credentials or this address is reached.',
+    'A limit is reached: requests with these credentials, failed credentials from this network address, messages to the address or country of the subject, or the wait before another code.',
     'Send the request again after the time in Retry-After.',
   ],
   unavailable: [

@@ -177,7 +177,8 @@ function answeredText(
   reader: Reader,
 ): string {
   if (withdrawn) return reader.t('receipt.unsent', { owner, date: reader.dateTime(withdrawn) });
-  // The owner has the answers, and is told of their withdrawal.
+  // The receipt of a withdrawal says that the owner is told of it; other receipts, that the owner has the
+  // answers.
   return reader.t(kind ? 'receipt.withdrawnAt' : 'receipt.answeredTo', { owner });
 }
 

@@ -41,7 +41,9 @@ export function finalView(page: FinalPage, reader: Reader) {
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
     /** The link has a query, with its token. */
     pdf: page.links.receipt ? `${page.links.receipt}&format=pdf` : null,
-    /** Whether peers have not decided yet: page.js then reloads the parts. */
+    /**
+     * Whether the verdict of an owner or the decision of the leader is awaited: page.js reloads the parts.
+     */
     isUnderWay:
       page.page === 'submitted' || page.parts.some(({ state }) => state === 'sending' || state === 'held'),
     callback: page.page === 'submitted' ? null : callbackLink(page, reader),
@@ -58,9 +60,8 @@ function otherText({ page, parts, leader, reason }: FinalPage): string {
   if (page === 'submitted' && leader !== null) return 'submitted.textLeader';
   if (page === 'rolledback' && reason === 'codes') return 'rolledback.textCodes';
   if (page === 'rolledback' && reason === 'withdrawn') return 'rolledback.textWithdrawn';
-  return page === 'rolledback' && (parts.length > 0 || leader !== null)
-    ? 'rolledback.textPeers'
-    : `${page}.text`;
+  if (page === 'rolledback' && leader !== null) return 'rolledback.textLeader';
+  return page === 'rolledback' && parts.length > 0 ? 'rolledback.textPeers' : `${page}.text`;
 }
 
 function partView({ owner, state, withdrawn, elements }: PagePart, reader: Reader) {

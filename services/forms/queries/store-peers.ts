@@ -4,7 +4,10 @@ import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { appearanceOf, type PeerVersion, type PeerVersionHead } from '../domain/peer-entry.ts';
 
-/** Former MINORs kept per entry. Forms stay open for days, in which few versions are published. */
+/**
+ * Versions kept per entry, with the ACTIVE one. Forms stay open for days, in which few versions are
+ * published.
+ */
 const maxVersions = 20;
 /**
  * Entries kept per peer: twice the limit of a catalogue, so that a peer that never finishes one cannot fill

@@ -95,9 +95,7 @@ function failureOf(error: unknown): Failure {
   return peerUnavailable('The peer cannot be reached.', error);
 }
 
-/**
- * @param detail without what a caller may do; deliveries, which are repeated by themselves, show only this.
- */
+/** @param detail what failed, without advice. Deliveries show only this, because they are retried anyway. */
 export function peerUnavailable(detail: string, cause: unknown = new Error(detail)): Failure {
   const headers = { 'Retry-After': '30' };
   return fail('unavailable', `${detail} Nothing was changed. Try again later.`, { headers, cause });

@@ -61,7 +61,8 @@ const peerTables = {
 };
 
 /**
- * Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, 64 in total. The kinds are
+ * Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, and 64 from this
+ * process. The kinds are
  * `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw` and `peer-erase`; a target is a peer.
  */
 export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {

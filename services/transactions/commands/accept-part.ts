@@ -152,7 +152,8 @@ interface StoringTime {
 
 /**
  * @returns undefined if the part has a verdict already, or, with `maxSkewSeconds`, if `now` is too far from
- * the database's time or a consent was withdrawn since it was given.
+ * the database's time, or a consent to one of its questions was withdrawn after the part's answers were
+ * given.
  */
 async function store(
   dependencies: AcceptDependencies,
@@ -233,8 +234,8 @@ async function submitPart(
 }
 
 /**
- * Commits a part of which a consent was withdrawn after it was given, but before the part arrived:
- * that answer counts as older than the withdrawal (docs/withdrawal.md, "The rule").
+ * Commits a part that arrives after a withdrawal of a consent to one of its questions, although its answers
+ * were given before: such an answer counts as older than the withdrawal (docs/withdrawal.md, "The rule").
  */
 function commitOldPart(dependencies: AcceptDependencies, accepted: AcceptedPart): Promise<boolean> {
   const { key, verdict, transaction } = accepted;

@@ -180,13 +180,15 @@ export async function queueWithdrawalNews(
 /**
  * Queues the mail about answers that a peer did not store or that were rolled back. Without a valid address
  * there is no mail.
+ * @param ended.isWithdrawn whether the person has withdrawn a part of what was rolled back: no mail is
+ * needed.
  */
 export async function queueBadNews(
   tx: Queries,
   messaging: Messaging,
-  { id, context }: Pick<Transaction, 'id' | 'context'>,
+  { id, context, isWithdrawn }: Pick<Transaction, 'id' | 'context'> & { isWithdrawn?: boolean },
 ): Promise<void> {
   const destination = notificationAddress(context);
-  if (!destination || !messaging.channels.mail) return;
+  if (!destination || !messaging.channels.mail || isWithdrawn) return;
   await queueMessage(tx, messaging, { transaction: id, kind: 'bad-news', destination });
 }

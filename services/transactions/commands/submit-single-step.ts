@@ -28,8 +28,8 @@ interface SingleStep {
 
 /**
  * Creates a transaction and submits its answers, or does nothing. Idempotent. If an equal context has a
- * transaction in CREATED, the answers are submitted to it; if that already has other answers, which wait for
- * a code or for peers, the failure is `wrong-state`.
+ * transaction in CREATED, the answers are submitted to it; if it has one in SUBMITTED with other answers, the
+ * failure is `wrong-state`.
  * @throws Failure of a creation or a submission, with pointers below `/context` and `/values`.
  */
 export async function submitSingleStep(

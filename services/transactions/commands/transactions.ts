@@ -40,6 +40,7 @@ import {
   insertTransaction,
   insertWithClaim,
   lockClaim,
+  lockSubjectShared,
   readClaimed,
   readOpenChild,
   readTransaction,
@@ -177,6 +178,7 @@ export async function reuseOrCreate(
   { digest, transaction, source }: { digest: Buffer; transaction: NewTransaction; source: string },
   isUsable: (claimed: ReadTransaction) => Promise<boolean>,
 ): Promise<ReadTransaction & { created: boolean }> {
+  await lockSubjectShared(tx, transaction.context.subject);
   await lockClaim(tx, digest);
   const claimed = await readClaimed(tx, digest);
   if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };
@@ -185,7 +187,10 @@ export async function reuseOrCreate(
   return { ...created, created: true };
 }
 
-/** Whether a transaction is open, or committed with at least one record and all records VALID. */
+/**
+ * Whether a transaction is open, or committed with at least one record and all records VALID; with
+ * `ask: CHANGED`, committed while every own element has a valid answer.
+ */
 export async function isReusable(
   db: Queries,
   { transaction, now }: ReadTransaction,
@@ -228,6 +233,7 @@ export async function createChild(
   const parent = requireAccess(principal, await readTransaction(db, id), 'result');
   requireUpdatable(parent);
   const child = await db.withTransaction(async (tx) => {
+    await lockSubjectShared(tx, parent.transaction.subject);
     // One of several concurrent requests creates the child; the others find it.
     await lockTransaction(tx, id);
     for (const ended of await closeExpiredChild(tx, id, source)) await queueBadNews(tx, messaging, ended);

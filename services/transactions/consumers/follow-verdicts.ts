@@ -117,8 +117,10 @@ function logInForce(log: Logger, { submission: id, peer: address }: ReportedVerd
 }
 
 /**
- * After a change of a part: commits its SUBMITTED transaction if all parts are held, and rolls it back if a
- * part has failed or the deadline has passed. The statement that ends the transaction releases the decisions.
+ * After a change of a part: rolls its SUBMITTED transaction back if a part has failed or was withdrawn, or
+ * the deadline has passed; commits it if all parts are held. For a COMMITTED one it releases `commit` to an
+ * owner that holds its part, and queues the mail about a failed part. The statement that ends a transaction
+ * releases its decisions.
  */
 async function decideTransaction(
   dependencies: VerdictDependencies,
@@ -141,8 +143,6 @@ async function decideTransaction(
   if (!isOver && !allHeld) return;
   if (!isOver && (await commitSubmittedById(tx, dependencies, id))) return;
   const rolledBack = await rollBack(tx, sql`SELECT ${id}::text`, source);
-  // Who has withdrawn needs no news of it.
-  if (anyWithdrawn) return;
   for (const ended of rolledBack) await queueBadNews(tx, dependencies.messaging, ended);
 }
 

@@ -38,8 +38,8 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
         const awaited = await readAwaitedCode(dependencies, { id, principal }, 'wrong-state');
         return sendStatus(ctx, dependencies, awaited, input);
       }
-      // If no code is awaited any more, a browser is redirected to the result. A token opens the result for
-      // longer than this page.
+      // If no code is awaited, a browser is redirected to the transaction: to the form, or to the result,
+      // which a token opens for longer than this page.
       const read = requireAccess(principal, await readTransactionWithCode(db, id), 'result');
       if (!isAwaitingCode(read)) return redirectToTransaction(ctx, dependencies, read, { principal });
       const awaited = withCode(requireAccess(principal, read));

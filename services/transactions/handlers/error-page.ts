@@ -12,15 +12,15 @@ import { readTransaction } from '../queries/transactions.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
 
-/** Codes whose page may link to the transaction: they only occur after the access check. */
-const linkingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
+/** Codes whose page may tell of the transaction: they only occur after the access check. */
+const tellingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdrawn']);
 
 /** The page of a failure below /consents, with a link to the transaction or its child if possible. */
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   const { db, forms, instance, embedOrigins, defaultLanguage } = dependencies;
   return async (ctx, failure) => {
     const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
-    const read = id && linkingCodes.has(failure.code) ? await readTransaction(db, id) : undefined;
+    const read = id && tellingCodes.has(failure.code) ? await readTransaction(db, id) : undefined;
     const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
     const retryAfter = failure.headers['Retry-After'];
     const links = read
@@ -56,7 +56,8 @@ function linksOn(
   principal: Principal | undefined,
 ) {
   const { child, transaction } = mintLinks(dependencies, read, principal);
-  const isExpired = failure.code === 'expired';
-  const isRestartable = isExpired && read.transaction.context.updatable;
-  return { child: isRestartable ? child : null, transaction: isExpired ? null : transaction };
+  const isRestartable = failure.code === 'expired' && read.transaction.context.updatable;
+  // The form of a withdrawn information fails in the same way, and so does what has expired.
+  const hasNext = failure.code === 'wrong-state';
+  return { child: isRestartable ? child : null, transaction: hasNext ? transaction : null };
 }

@@ -146,8 +146,8 @@ async function reject(
 
 /**
  * Fast path: a form that was described before is rendered in one call to forms, if its description is still
- * the same (ADR 12). Forms with elements of peers that need no answer, and forms with only hidden elements,
- * are described first.
+ * the same (ADR 12). These forms are described first: with elements of peers that need no answer, with only
+ * hidden elements, and those whose earlier answers are to a former MAJOR or under another information.
  */
 async function sendForm(
   ctx: Context,
@@ -199,7 +199,10 @@ interface OpenedForm {
   read: ReadTransaction;
   languages: string[];
   describe(): Promise<FilledForm>;
-  /** The form by its last known description, which may be outdated; undefined if there is none. */
+  /**
+   * The form by its last known description, which may be outdated; undefined if there is none, or if the form
+   * must be described first: an answered item has another MAJOR, or was answered under another information.
+   */
   known(): FilledForm | undefined;
 }
 

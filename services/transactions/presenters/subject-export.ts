@@ -30,8 +30,8 @@ export function presentExportedOnPage(exported: ReadExport): ExportedTransaction
     context: { object, subjectInfos, attributes },
     receipt: receipt && { ...receipt, updateUrl: undefined },
     parts: exported.parts.map((part) => {
-      const { owner, state } = presentPagePart(part);
-      return { owner, state, location: part.location };
+      const { owner, state, withdrawn } = presentPagePart(part);
+      return { owner, state, withdrawn, location: part.location };
     }),
   };
 }

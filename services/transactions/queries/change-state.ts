@@ -95,7 +95,10 @@ export async function rollBackUnconfirmed(db: Queries, id: string, source: strin
 const eventNames = { CANCELLED: 'cancelled', TIMEOUT: 'timedout', ROLLBACK: 'rolledback' } as const;
 
 /** A transaction that has just ended. */
-export type EndedTransaction = Pick<Transaction, 'id' | 'context'>;
+export interface EndedTransaction extends Pick<Transaction, 'id' | 'context'> {
+  /** Whether a part of it was withdrawn. */
+  isWithdrawn: boolean;
+}
 
 /** Moves matching transactions to a final state and undoes their submissions. @returns the transactions. */
 function endTransactions(
@@ -110,7 +113,10 @@ function endTransactions(
        WHERE ${where}
       RETURNING *
     ), ${undoSubmission(source)}${recordStateChange(eventNames[state], source)}
-    SELECT t.id, t.context FROM t`);
+    SELECT t.id, t.context,
+           EXISTS (SELECT FROM followers AS f
+                    WHERE f.transaction = t.id AND f.withdrawal IS NOT NULL) AS "isWithdrawn"
+      FROM t`);
 }
 
 /** Common table expressions that undo submissions in `t`: records, receipt drafts, codes and parts. */

@@ -94,10 +94,10 @@ export async function countAttempt(
 }
 
 /** Marks a code as used. The statement returns no row if the code was used or replaced before. */
-export function useCode(transaction: string, number: number): Statement {
+export function useCode(transaction: string, number: number, condition = sql`true`): Statement {
   return sql`
       UPDATE codes SET used_at = accord_now(), sealed = NULL
-       WHERE transaction = ${transaction} AND number = ${number} AND used_at IS NULL
+       WHERE ${condition} AND transaction = ${transaction} AND number = ${number} AND used_at IS NULL
       RETURNING number`;
 }
 

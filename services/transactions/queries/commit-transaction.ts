@@ -8,7 +8,14 @@ import { type ReadTransaction, statesBefore, type Transaction } from '../domain/
 import { storeCode, useCode } from './codes.ts';
 import { partEvents, recordStateChange, supersededEvents, withdrawnEvents } from './events.ts';
 import { releaseNewParts, releaseWaitingParts, storeParts } from './release-parts.ts';
-import { subjectLockShared, toReadTransaction, transactionColumns, withdrawnSince } from './transactions.ts';
+import {
+  isSubjectLocked,
+  lockSubjectOf,
+  subjectLockShared,
+  toReadTransaction,
+  transactionColumns,
+  withdrawnSince,
+} from './transactions.ts';
 
 /**
  * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
@@ -22,7 +29,7 @@ export async function commitTransaction(
   source: string,
 ): Promise<boolean> {
   const row = await db.maybeOne(sql`
-    WITH t AS (
+    WITH ${lockSubjectOf(commitment.id)}, t AS (
       UPDATE transactions
          SET state = 'COMMITTED', version = version + 1, answers_digest = ${commitment.answersDigest},
              changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt}
@@ -87,7 +94,7 @@ export async function submitTransaction(
 ): Promise<boolean> {
   const { code, parts } = commitment;
   const row = await db.maybeOne(sql`
-    WITH t AS (
+    WITH ${lockSubjectOf(commitment.id)}, t AS (
       UPDATE transactions
          SET state = 'SUBMITTED', version = version + 1, answers_digest = ${commitment.answersDigest},
              changed_at = ${commitment.submittedAt}, expires_at = ${commitment.deadline},
@@ -110,7 +117,8 @@ export async function submitTransaction(
 function whereUnchanged({ id, version, parts, givenAt }: Commitment | PendingCommitment): Statement {
   const isWithdrawn = parts.length > 0 ? sql`AND NOT withdrawn_since(subject, ${givenAt})` : empty;
   return sql`
-    WHERE id = ${id} AND version = ${version} AND state = 'CREATED' AND expires_at > accord_now() ${isWithdrawn}`;
+    WHERE ${isSubjectLocked} AND id = ${id} AND version = ${version} AND state = 'CREATED'
+      AND expires_at > accord_now() ${isWithdrawn}`;
 }
 
 /** Whether an answer is a refusal; also in SQL: {@link withdrawnRecord}. */
@@ -221,10 +229,10 @@ export async function commitSubmittedTransaction(
   const confirmed = { subject: sql`g.subject`, object: sql`g.object`, at: sql`g.at` };
   const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
   const row = await db.maybeOne(sql`
-    WITH ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
+    WITH ${lockSubjectOf(id)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code, isSubjectLocked)}), `}t AS (
       UPDATE transactions
          SET state = 'COMMITTED', version = version + 1, changed_at = ${committedAt}, awaits_code = false
-       WHERE id = ${id} AND state = ANY(${statesBefore('commit-submitted')}::text[])
+       WHERE ${isSubjectLocked} AND id = ${id} AND state = ANY(${statesBefore('commit-submitted')}::text[])
          AND (expires_at > accord_now() OR leader IS NOT NULL) ${isUsed}
       RETURNING *
     ), given AS (

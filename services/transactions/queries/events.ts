@@ -17,7 +17,10 @@ interface EventRows {
   extension?: Statement;
 }
 
-/** An INSERT into the outbox. Events carry ids, states and versions only. @param source BASE_URL. */
+/**
+ * An INSERT into the outbox. Events never carry an answer, contact data or the name of a person. @param
+ * source BASE_URL.
+ */
 function insertEvents(
   { from, topic, key, type, subject = key, time, data, extension }: EventRows,
   source: string,

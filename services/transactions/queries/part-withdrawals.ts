@@ -93,15 +93,16 @@ export async function markOverdueWithdrawals(tx: Queries, limit: number, source:
 }
 
 /**
- * For metrics: parts whose owners have not acknowledged a withdrawal or an erasure in time, counted up
- * to 100,000.
+ * For metrics: parts whose owners have not acknowledged a withdrawal in time, or not carried out an erasure
+ * that was requested in the last 90 days; counted up to 100,000.
  */
 export async function countOverdue(db: Queries): Promise<number> {
   const { count } = await db.one<{ count: number }>(sql`
     SELECT count(*)::int AS count
       FROM (SELECT f.sid FROM followers AS f WHERE f.withdrawal_state = 'OVERDUE'
              UNION ALL
-            SELECT p.sid FROM part_erasures AS p WHERE p.state = 'OVERDUE' LIMIT 100000) AS o`);
+            SELECT p.sid FROM part_erasures AS p
+             WHERE p.state = 'OVERDUE' AND p.created_at > accord_now() - interval '90 days' LIMIT 100000) AS o`);
   return count;
 }
 

@@ -59,8 +59,14 @@ export async function readReleased(
   return rows.map(({ asked, sid, ...part }) => ({ sid: asked, part: sid === null ? null : part }));
 }
 
-/** Locks the transaction of a part until the end of the database transaction. */
+/**
+ * Locks the transaction of a part until the end of the database transaction, after the lock of its subject as
+ * shared (`lockSubjectOf`).
+ */
 export async function lockTransactionOf(tx: Queries, sid: string): Promise<void> {
+  await tx.query(sql`
+    SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(t.subject))
+      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
   await tx.query(sql`
     SELECT t.id FROM transactions AS t
      WHERE t.id = (SELECT f.transaction FROM followers AS f WHERE f.sid = ${sid}) FOR UPDATE`);

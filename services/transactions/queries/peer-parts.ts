@@ -103,7 +103,7 @@ interface CommittedPart {
  * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if
  * it had been created and then committed, with records, receipt, history and outbox rows.
  * @returns the database's time; undefined if nothing was stored: the part has a verdict already, the times
- * differ too much, or a consent was withdrawn after it was given.
+ * differ too much, or a consent to one of its questions was withdrawn after its answers were given.
  */
 export async function commitPeerPart(
   db: Queries,

@@ -73,7 +73,7 @@ export function awaitPeers(
 
 /**
  * Rolls answers back after the right code, because a part was withdrawn that its owner had to hold.
- * @returns false as {@link awaitPeers}.
+ * @returns false where {@link awaitPeers} returns undefined.
  */
 export async function rollBackWithdrawn(tx: Queries, confirmed: Confirmed, source: string): Promise<boolean> {
   const row = await tx.maybeOne(sql`WITH ${endWaiting(confirmed)} SELECT t.id FROM t`);

@@ -215,6 +215,28 @@ function inserted(
 export const subjectLockShared = sql`
   (SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(l.subject)) FROM t AS l)`;
 
+/**
+ * SQL: a common table expression that takes the lock of the subject of a transaction as shared. A statement
+ * that changes the transaction needs {@link isSubjectLocked} in its WHERE: who takes the lock exclusively
+ * then changes rows of the subject, so rows are only locked after it.
+ */
+export function lockSubjectOf(id: string): Statement {
+  return sql`locked AS MATERIALIZED (
+      SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(l.subject))
+        FROM transactions AS l WHERE l.id = ${id}
+    )`;
+}
+
+/** SQL: a condition that PostgreSQL evaluates before it locks a row (see {@link lockSubjectOf}). */
+export const isSubjectLocked = sql`EXISTS (SELECT FROM locked)`;
+
+/**
+ * Takes the lock of a subject as shared until the end of the database transaction, before rows are locked.
+ */
+export async function lockSubjectShared(tx: Queries, subject: string): Promise<void> {
+  await tx.query(sql`SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(${subject}))`);
+}
+
 /** A common table expression that stores the subject of the transaction in `t` if it is new. */
 export function storeSubject(): Statement {
   return sql`subject AS (

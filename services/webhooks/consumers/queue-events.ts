@@ -1,6 +1,6 @@
 import type { Database } from '#lib/db/database.ts';
 import { type EventBus, sharedReader, type Topic } from '#lib/events/event-bus.ts';
-import { actionOf, isAcknowledged, namesOf } from '../domain/actions.ts';
+import { actionOf, canBeAcknowledged, namesOf } from '../domain/actions.ts';
 import { keptDays } from '../jobs/delete-old.ts';
 import { queueDeliveries, subscribedNames } from '../queries/deliveries.ts';
 
@@ -46,7 +46,7 @@ export function queueEvents({
       if (!(await isSubscribed(names, arrivedAt))) return;
       if ((await queueDeliveries(db, { event, action, names, consumer })) === 0) return;
       wake();
-      if (isAcknowledged(action)) wakeRelay();
+      if (canBeAcknowledged(action)) wakeRelay();
     });
 }
 

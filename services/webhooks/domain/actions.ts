@@ -12,7 +12,7 @@ export const withdrawnAction = 'consent.withdrawn';
 /** The actions whose receivers can acknowledge them. */
 export const acknowledgedActions: readonly string[] = [withdrawnAction, 'subject.erased'];
 
-export function isAcknowledged(action: string): boolean {
+export function canBeAcknowledged(action: string): boolean {
   return acknowledgedActions.includes(action);
 }
 

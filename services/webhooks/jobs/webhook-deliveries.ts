@@ -10,7 +10,7 @@ import type { Tracing } from '#lib/observability/tracing.ts';
 import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
 import { OutboundFailed, OutboundRefused } from '#lib/outbound/targets.ts';
 import type { AcknowledgementLinks } from '../domain/acknowledgement.ts';
-import { acknowledgedActions, isAcknowledged } from '../domain/actions.ts';
+import { acknowledgedActions, canBeAcknowledged } from '../domain/actions.ts';
 import { type CarriedEvent, writeMessage } from '../domain/message.ts';
 import { markDelivered, markFailed, recordFailure } from '../queries/attempts.ts';
 import { changeMessages, type MessageChange } from '../queries/notices.ts';
@@ -165,8 +165,8 @@ function createWebhookDeliveries({
       const delivered = settlements.filter(({ ending }) => ending === 'done');
       if (delivered.length > 0) await markDelivered(tx, delivered);
       const failed = settlements.filter(({ ending }) => ending === 'expired' || ending === 'refused');
-      await recordNotices(tx, { messages: acknowledged(delivered), state: 'DELIVERED' });
-      await recordNotices(tx, { messages: acknowledged(failed), state: 'FAILED' });
+      await recordNotices(tx, { messages: messagesWithNotice(delivered), state: 'DELIVERED' });
+      await recordNotices(tx, { messages: messagesWithNotice(failed), state: 'FAILED' });
       for (const settlement of settlements) {
         if (settlement.ending === 'done') continue;
         await markFailed(tx, settlement);
@@ -192,8 +192,8 @@ function eventOf({ event, acknowledges, webhook, messageId }: WebhookRow, links:
 }
 
 /** The messages among deliveries that may have a notice. */
-function acknowledged(settlements: readonly Settlement<WebhookRow, WebhookFacts>[]): string[] {
-  return settlements.flatMap(({ row }) => (isAcknowledged(row.action) ? row.messageId : []));
+function messagesWithNotice(settlements: readonly Settlement<WebhookRow, WebhookFacts>[]): string[] {
+  return settlements.flatMap(({ row }) => (canBeAcknowledged(row.action) ? row.messageId : []));
 }
 
 function logFailure(log: Logger, { row, ending, facts }: Settlement<WebhookRow, WebhookFacts>): void {

@@ -16,8 +16,8 @@ const columns = sql`
   (SELECT m.outcome FROM notice_messages AS m WHERE m.message = d.message_id) AS acknowledged`;
 
 /**
- * The time of an event is that at which its change began, and its COMMIT may follow the creation of a webhook
- * by up to this time. The webhook receives it then, and older events of that minute, too.
+ * An event has the time at which its change began. Its COMMIT may come after the creation of a webhook, so a
+ * webhook receives events that are up to this much older than itself.
  */
 const toleranceSeconds = 60;
 
@@ -186,8 +186,8 @@ export async function deleteOldDeliveries(
 }
 
 /**
- * For metrics: pending deliveries of active webhooks (up to 100,000) and, of those, the age of the oldest due
- * one.
+ * For metrics: pending deliveries of active webhooks (up to 100,000) and the longest time for which one of
+ * them has been due.
  */
 export function waitingDeliveries(
   db: Queries,

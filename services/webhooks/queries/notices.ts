@@ -120,7 +120,7 @@ export async function changeMessages(
   await tx.query(sql`
     UPDATE notice_messages AS m SET state = ${state}, outcome = ${outcome ?? null}, note = ${note ?? null}
      WHERE m.message = ANY(${messages}::uuid[]) AND m.state = ANY(${replaced[state]}::text[])`);
-  // A late delivery begins the period again: the organisation has only learnt of the withdrawal now.
+  // A delivery after the period begins it again: the organisation has only learnt of the withdrawal now.
   const changed = await tx.query(sql`
     WITH judged AS (${judged({ messages, state })}
     ), changed AS (
@@ -128,7 +128,7 @@ export async function changeMessages(
          SET state = j.state, version = n.version + 1, since = accord_now(),
              outcome = CASE WHEN j.state = 'ACKNOWLEDGED' THEN j.outcome END,
              note = CASE WHEN j.state = 'ACKNOWLEDGED' THEN j.note END,
-             due = CASE WHEN n.state = 'OVERDUE' AND j.state = 'DELIVERED' THEN accord_now() + n.period ELSE n.due END
+             due = CASE WHEN j.state = 'DELIVERED' AND n.due <= accord_now() THEN accord_now() + n.period ELSE n.due END
         FROM judged AS j
        WHERE n.webhook = j.webhook AND n.transaction = j.transaction AND n.state <> j.state
       RETURNING n.*

@@ -13,7 +13,7 @@ import { stateMark } from '../../pages/states.ts';
 
 type Peer = Schemas['Peer'];
 
-/** Peers: list, pair, confirm new keys, change the prefix, end the pairing. */
+/** Peers: list, pair, confirm new keys, change its settings, end the pairing. */
 export function peerRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/peers`;
   const readPeer = async (ctx: Context) => (await kit.api(ctx).call('getPeer', { params: ctx.params })).body;
