@@ -11,6 +11,8 @@ import { execute } from '../../deploy/local/programs.ts';
 const [address, otherAddress] = ['10.200.0.1', '10.200.0.3'] as const;
 export const serverNetwork = '10.200.0.0/24';
 export const ports = { mail: 2587, sms: 8090 };
+/** Where a collector of traces listens. */
+export const traceServer = { address, port: 4318, network: serverNetwork };
 const user = 'accord';
 
 /** An SMTP server that demands TLS and a login. */

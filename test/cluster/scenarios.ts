@@ -17,6 +17,7 @@ import { restoreScenarios } from './scenarios/restore.ts';
 import { retryScenarios } from './scenarios/retrying-router.ts';
 import { scaleScenarios } from './scenarios/scale.ts';
 import { storeCredentialScenarios } from './scenarios/store-credentials.ts';
+import { traceCredentialScenarios } from './scenarios/trace-credentials.ts';
 import { faultScenarios, quietScenarios } from './scenarios/under-load.ts';
 import { templateScenarios } from './scenarios/without-helm.ts';
 
@@ -43,6 +44,7 @@ export const scenarios: readonly Scenario[] = [
   ...operationScenarios,
   ...helm3Scenarios,
   ...messageCredentialScenarios,
+  ...traceCredentialScenarios,
   ...storeCredentialScenarios,
   ...restoreScenarios,
   ...certificateScenarios,
