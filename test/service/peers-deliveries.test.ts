@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { maxSealedLength } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
+import type { Peer } from '../../services/peers/domain/peer.ts';
+import { bindDeliveries } from '../../services/peers/queries/deliveries.ts';
+import { pinKeys } from '../../services/peers/queries/peer-keys.ts';
 import { listPeers } from '../../services/peers/queries/peers.ts';
 import { type DeliveringInstance, startDelivering } from '../support/instances/delivering-instance.ts';
 import { type Came, type OwnOwner, sendReceipt, signReceipt, takeParts } from '../support/peers/own-owner.ts';
@@ -64,6 +67,33 @@ const letWaitsPass = async () => {
 };
 
 describe('a part of the answers that is released', () => {
+  it('while new keys of its owner are being confirmed is bound to the new keys', async () => {
+    const peers = await listPeers(clinic.db, { after: undefined, limit: 200 });
+    const peer = peers.find(({ url }) => url === lab.url) as Peer;
+    const [bound, gate] = [openGate(), openGate()];
+    onTestFinished(gate.open);
+    const key = { kid: randomId(), use: 'sig', jwk: {} } as const;
+    const confirming = clinic.db.withTransaction(async (tx) => {
+      await pinKeys(tx, peer.id, [key]);
+      await bindDeliveries(tx, peer.url, { from: peer.thumbprints, to: [key.kid] });
+      bound.open();
+      await gate.passed;
+    });
+    await bound.passed;
+    const releasing = clinic.release(lab);
+    await until(async () => {
+      const waits = await clinic.db.query(
+        sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND mode = 'ShareLock'`,
+      );
+      expect(waits).not.toEqual([]);
+    });
+    gate.open();
+    await confirming;
+    const sid = await releasing;
+    const pinned = () => clinic.db.query(sql`SELECT d.pinned FROM deliveries AS d WHERE d.sid = ${sid}`);
+    await until(async () => expect(await pinned()).toEqual([{ pinned: [key.kid] }]));
+  });
+
   it('is sent to its owner, and the signed acknowledgement is stored and reported', async () => {
     const sid = await clinic.release(lab);
     expect(await outcomeOf(sid)).toEqual({

@@ -39,11 +39,11 @@ const peerTables = {
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
   // A delivery goes only to a peer that has one of the keys to which it is bound (`bindDeliveries`). One that
-  // was queued while a pairing was being stored may be bound to none, and is sent as well. The job
-  // end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and then ends with a
-  // rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides these conditions from
-  // PostgreSQL, which would take them for rarely true and sort a long queue instead of using its index (ADR
-  // 14).
+  // a process of the former release queued while a pairing was being stored may be bound to none, and is
+  // sent, too. The job end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and
+  // then ends with a rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides
+  // these conditions from PostgreSQL, which would take them for rarely true and sort a long queue instead of
+  // using its index (ADR 14).
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false

@@ -19,7 +19,8 @@ export interface NewDelivery extends DeliveryName {
 
 /**
  * Queues a delivery; idempotent by event and by delivery. The delivery is bound to the keys that are pinned
- * for the peer now, so that it never goes to another instance at the same address. If no key is pinned, the
+ * for the peer now (a change that is being stored is waited for), so that it never goes to another instance
+ * at the same address. If no key is pinned, the
  * next pairing at this address binds it ({@link bindDeliveries}).
  */
 export async function queueDelivery(
@@ -33,8 +34,7 @@ export async function queueDelivery(
     INSERT INTO deliveries
       (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, traceparent, created_at)
     SELECT ${kind}, ${url}, ${sid}, ${decision},
-           ARRAY(SELECT k.kid FROM peer_keys AS k JOIN peers AS p ON p.id = k.peer
-                  WHERE p.url = ${url} AND k.use = 'sig'),
+           pinned_keys(${url}),
            greatest(accord_now(), ${time}::timestamptz + ${waitSeconds} * interval '1 second'),
            ${deadline}::timestamptz, true, ${currentTraceparent()}::text, accord_now()
       FROM noted

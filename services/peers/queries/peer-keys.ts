@@ -6,7 +6,8 @@ import type { PinnedKey } from '../domain/signatures.ts';
 
 /**
  * Pins these keys of a peer and no others. Several peers may pin the same public key, because keys are looked
- * up by peer and thumbprint (docs/federation.md, "Requests between peers").
+ * up by peer and thumbprint (docs/federation.md, "Requests between peers"). Waits for deliveries that are
+ * being queued, so that the caller can bind them to the new keys; later ones wait for the COMMIT.
  * @returns the thumbprint of the sealing key until now; undefined if the peer had none.
  */
 export async function pinKeys(
@@ -14,6 +15,8 @@ export async function pinKeys(
   peer: string,
   keys: readonly PeerKey[],
 ): Promise<string | undefined> {
+  await tx.query(sql`
+    SELECT pg_advisory_xact_lock(hashtext('peer keys'), hashtext(p.url)) FROM peers AS p WHERE p.id = ${peer}`);
   const former = await tx.maybeOne<{ kid: string }>(sql`
     SELECT k.kid FROM peer_keys AS k WHERE k.peer = ${peer} AND k.use = 'enc' ORDER BY k.position LIMIT 1`);
   await tx.query(sql`DELETE FROM peer_keys AS k WHERE k.peer = ${peer}`);
