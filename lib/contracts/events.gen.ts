@@ -62,7 +62,7 @@ export interface components {
              * @description BASE_URL of the instance.
              */
             source: string;
-            /** @description The id of what the event is about, or belongs to: the key of the message (see above). */
+            /** @description The id of what the event is about, or belongs to. It is the key of the message, except for `record.superseded` (id of the record) and `message.*` (id of the message). */
             subject: string;
             /** Format: date-time */
             time: string;

@@ -329,8 +329,8 @@ export interface paths {
          *     transaction (200). `peers` names peers that keep a part of the transaction: each is told to withdraw all
          *     of its part. Without `elements` and `peers`, all peers of the transaction are told; with `elements`
          *     alone, none is. `followers` and `recipients` show whether they have withdrawn.
-         *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted and
-         *     no peer has a part; 422 `not-withdrawable` for a named question that the transaction does not have, that
+         *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted,
+         *     or all were refused since, and no peer can be told; 422 `not-withdrawable` for a named question that the transaction does not have, that
          *     is a preference, or whose processing has another legal basis than consent and cannot be refused, and for
          *     a named peer that the transaction does not have.
          */
@@ -2922,11 +2922,11 @@ export interface components {
             leader?: components["schemas"]["Leader"];
             /** @description Parts of this transaction, one for each peer to which answers were or will be sent; empty before the submission */
             followers: components["schemas"]["Follower"][];
-            /** @description Organisations that are told of a withdrawal, and what they have answered; absent unless the transaction is a WITHDRAWAL */
+            /** @description Organisations that are told of a withdrawal, also of a refusal in a form that withdraws a consent, and what they have answered. A WITHDRAWAL always has this member, other transactions only if somebody is told */
             recipients?: components["schemas"]["Recipient"][];
             /** @description For operators and above */
             context?: components["schemas"]["StoredContext"];
-            /** @description Name of the creator; for operators and above */
+            /** @description The author that the context names, else the name of the creator; for operators and above */
             author?: string;
             /**
              * @description Unknown members of the context, which were ignored, with code `unknown-field`; at most 20. Only in
@@ -3094,8 +3094,8 @@ export interface components {
             /** @description The `id` of the subject */
             subject: string;
             /**
-             * @description Base URL of the peer that asks. Only the answers that this peer has sent, and those that were changed
-             *     since, are erased. Absent: all data of the subject
+             * @description Base URL of the peer that asks. Only what this peer has sent, and the transactions based on it (children,
+             *     and withdrawals made at these transactions), are erased. Absent: all data of the subject
              */
             peer?: string;
             /**
@@ -3135,8 +3135,8 @@ export interface components {
                 location: string;
                 /**
                  * @description QUEUED: it has not acknowledged the request yet. DELIVERED: it was asked, and has not decided or not finished. ACKNOWLEDGED:
-                 *     see `outcome`. OVERDUE: no answer in time; later states may follow. FAILED: it could not be asked.
-                 *     UNSUPPORTED: it cannot be asked; ask there
+                 *     see `outcome`. OVERDUE: it has not acknowledged for 72 hours, or not finished for 40 days; later states may follow.
+                 *     FAILED: it has not acknowledged the request for 30 days. UNSUPPORTED: it cannot be asked; ask there
                  * @enum {string}
                  */
                 state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
@@ -4004,8 +4004,8 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When the consent was withdrawn, if that was after the answer was given and before it took effect:
-             *     it was never in force then
+             * @description When the consent was withdrawn, if that was after the answer was given and before it was committed: it
+             *     was never in force then
              */
             withdrawn?: string;
         };

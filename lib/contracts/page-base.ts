@@ -55,6 +55,6 @@ export interface PageBase {
   theme: PageTheme | null;
   /** The scheme requested by the URL; absent if the theme and the reader's device decide. */
   colorScheme?: AskedColorScheme;
-  /** Null without a transaction, and with errors 401 and 404: then the embedding page gets no message. */
+  /** Null without a transaction, and on error pages, which send their code alone (`ErrorPage`). */
   embedding: PageEmbedding | null;
 }

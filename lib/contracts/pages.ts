@@ -265,7 +265,10 @@ export interface ErrorPage extends PageBase {
   page: 'error';
   status: number;
   code: ProblemCode;
-  /** The only origin that gets the code; absent for any origin, because the transaction is not known. */
+  /**
+   * The only origin that gets the code. Absent: any origin gets it, because the transaction was not read or
+   * its context names no origin.
+   */
   iframeOrigin?: string;
   /** Seconds, with 429 and 503. */
   retryAfter?: number;

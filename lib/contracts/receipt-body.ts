@@ -12,7 +12,10 @@ export interface ReceiptConsent {
   owner: string | null;
   /** The consent that has ended; only on the receipt of a withdrawal. */
   withdraws?: { record: string; receiptId: string; given: string };
-  /** RFC 3339: when the consent was withdrawn, if that was before this answer took effect. */
+  /**
+   * RFC 3339: when the consent was withdrawn, if that was after this answer was given and before it was
+   * committed.
+   */
   withdrawn?: string;
 }
 

@@ -203,7 +203,7 @@ describe('a form post', () => {
     expect(faultsOf(await check(all, complete, { form: true }))).toEqual(['info required']);
   });
 
-  it('with accept-all accepts every element that can be accepted, overriding its choice, and keeps preferences', async () => {
+  it('with accept-all accepts every element that can be refused, overriding its choice, and keeps preferences other than toggles', async () => {
     const posted = {
       ...shown,
       'accord-action': ['accept-all'],

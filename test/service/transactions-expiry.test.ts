@@ -132,7 +132,7 @@ describe('answers that expire', () => {
   });
 });
 
-it('are announced later while the forms service is unavailable', async () => {
+it('answers that expire while the forms service is unavailable are announced after the outage', async () => {
   const alone = await startTestInstance();
   const [before, keptDb] = [instance, db];
   const pool = createPool({ url: alone.databaseUrl, schema: 'transactions', log });

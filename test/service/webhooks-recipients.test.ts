@@ -139,6 +139,51 @@ describe('a recipient', () => {
     await one.called(1);
     expect(one.calls.map(({ event }) => event.subject)).toEqual([second.id]);
   });
+
+  it('of a consent that a person refuses in a new form is named on the page of that form', async () => {
+    const endpoint = await startEndpoint();
+    await addRecipient(shop, endpoint.url);
+    const subject = 'refuses-in-a-form';
+    await recordAnswers(shop, subject, { [letter]: ['accepted'] });
+    const refused = await recordAnswers(
+      shop,
+      subject,
+      { [letter]: ['refused'] },
+      { attributes: { order: '2' } },
+    );
+    await recipientIn(shop, refused, 'DELIVERED');
+    const page = await instance.fetch(refused.url, { headers: { Accept: 'text/html' } });
+    expect(parsePage(await page.text()).text()).toContain('Letters Ltd');
+  });
+
+  it('of an erasure is told in all its messages, acknowledges each, and the erasure says so', async () => {
+    const admin = await signIn(instance, 'admin');
+    const endpoint = await startEndpoint();
+    await addRecipient(admin, endpoint.url, {
+      subscribedActions: ['subject.erased'],
+      acknowledgeWithin: 'P2D',
+    });
+    const subject = 'erased-with-recipients';
+    for (const object of ['one', 'two'])
+      await recordAnswers(admin, subject, { [letter]: ['accepted'] }, { object });
+    const started = await admin.send('POST', `/subjects/${subject}/erasure`);
+    const { id } = (await started.json()) as { id: string };
+    const told = (expected: object) =>
+      vi.waitFor(async () => {
+        const { recipients } = (await (await admin.get(`/erasures/${id}`)).json()) as {
+          recipients: object[];
+        };
+        expect(recipients).toMatchObject([{ name: 'Letters Ltd', kind: 'RECIPIENT', ...expected }]);
+      }, patience);
+    const calls = await endpoint.called(2);
+    await told({ state: 'DELIVERED' });
+    const [first, second] = calls.map(({ event }) => event.data);
+    expect(first).toMatchObject({ erasure: id, records: [expect.any(String)] });
+    expect(JSON.stringify(calls)).not.toContain(subject);
+    expect((await acknowledge(first.acknowledge)).status).toBe(204);
+    expect((await acknowledge(second.acknowledge, { outcome: 'kept', note: 'Invoices' })).status).toBe(204);
+    await told({ state: 'ACKNOWLEDGED', outcome: 'kept', note: 'Invoices' });
+  });
 });
 
 it('counts guesses of the URL of an acknowledgement as failed credentials', async () => {
@@ -182,34 +227,5 @@ describe('the settings of a recipient', () => {
     });
     expect(answer.status).toBe(422);
     expect(await answer.json()).toMatchObject({ errors: [{ pointer }] });
-  });
-
-  it('of an erasure is told in all its messages, acknowledges each, and the erasure says so', async () => {
-    const admin = await signIn(instance, 'admin');
-    const endpoint = await startEndpoint();
-    await addRecipient(admin, endpoint.url, {
-      subscribedActions: ['subject.erased'],
-      acknowledgeWithin: 'P2D',
-    });
-    const subject = 'erased-with-recipients';
-    for (const object of ['one', 'two'])
-      await recordAnswers(admin, subject, { [letter]: ['accepted'] }, { object });
-    const started = await admin.send('POST', `/subjects/${subject}/erasure`);
-    const { id } = (await started.json()) as { id: string };
-    const told = (expected: object) =>
-      vi.waitFor(async () => {
-        const { recipients } = (await (await admin.get(`/erasures/${id}`)).json()) as {
-          recipients: object[];
-        };
-        expect(recipients).toMatchObject([{ name: 'Letters Ltd', kind: 'RECIPIENT', ...expected }]);
-      }, patience);
-    const calls = await endpoint.called(2);
-    await told({ state: 'DELIVERED' });
-    const [first, second] = calls.map(({ event }) => event.data);
-    expect(first).toMatchObject({ erasure: id, records: [expect.any(String)] });
-    expect(JSON.stringify(calls)).not.toContain(subject);
-    expect((await acknowledge(first.acknowledge)).status).toBe(204);
-    expect((await acknowledge(second.acknowledge, { outcome: 'kept', note: 'Invoices' })).status).toBe(204);
-    await told({ state: 'ACKNOWLEDGED', outcome: 'kept', note: 'Invoices' });
   });
 });

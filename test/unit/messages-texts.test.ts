@@ -66,7 +66,9 @@ describe('a mail', () => {
     expect(subject).toBe('It is not certain that all your answers were saved');
     expect(flat(text)).toContain('Northern Lab did not confirm your answers in time');
     expect(flat(text)).not.toContain('Nothing was saved');
-    expect(flat(builtIn('bad-news', 'en', { owners: [] }).text)).toContain('None of them is in force.');
+    expect(flat(builtIn('bad-news', 'en', { owners: [] }).text)).toContain(
+      'could not be saved and are not in force there',
+    );
     const owners = [{ name: 'Lab', elements: [] }];
     expect(flat(builtIn('bad-news', 'en', { owners }).text)).toContain(
       'Nothing was saved at Lab. Your other answers',

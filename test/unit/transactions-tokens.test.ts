@@ -89,7 +89,7 @@ describe('a transaction token', () => {
   });
 });
 
-it('a link to the result of a rollback works for 30 days and then for a day, one to answer for a day', async () => {
+it('a link to the result of a rollback works until 30 days after the end, and for at least a day; a link to answer works for a day', async () => {
   const dayMs = 24 * 3_600_000;
   const now = Date.now();
   const validAfter = async (days: number, { use, ended = 0 }: { use: 'tx' | 'receipt'; ended?: number }) => {

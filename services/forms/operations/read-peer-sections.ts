@@ -63,7 +63,8 @@ function sectionOf(
 ): PeerSection {
   const info = rows.find(({ url, type }) => url === peer.url && type === 'information');
   const version = info && versions.get(info.version);
-  // A form must name the organisation that asks. Without its name, the form is not shown.
+  // A form shows the information of the organisation that asks. Without it, or without the key that seals the
+  // answers, the form is not shown.
   if (!info?.sealingKey || !version) throw unanswerable(peer);
   return {
     url: peer.url,

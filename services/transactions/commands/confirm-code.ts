@@ -101,7 +101,9 @@ function hasConfirmed(
   entered: string,
 ): boolean {
   const state = stateAt(transaction, now);
-  const isConfirmed = state === 'COMMITTED' || (state === 'SUBMITTED' && !transaction.awaitsCode);
+  // The answers may have been rolled back since: a part was withdrawn, or an owner did not hold its part.
+  const isOver = state === 'COMMITTED' || state === 'ROLLBACK';
+  const isConfirmed = isOver || (state === 'SUBMITTED' && !transaction.awaitsCode);
   if (!isConfirmed || code === null || code.usedAt === null) return false;
   return codes.matches(code.mac, bindingOf(transaction, code), entered);
 }

@@ -138,8 +138,9 @@ export async function holdErasure(
 const batch = 50;
 
 /**
- * Works on an erasure until it is DONE or has to wait: for a hold, or for a transaction that is being
- * answered or that a peer leads. Whatever was committed is not done again, so it can be repeated at any time.
+ * Works on an erasure until it is DONE or has to wait: for a hold, for a transaction that is being answered,
+ * or for a held part whose leader has not decided. Whatever was committed is not done again, so it can be
+ * repeated at any time.
  */
 export async function runErasure(
   dependencies: Pick<ErasureDependencies, 'db' | 'instance' | 'wake'>,

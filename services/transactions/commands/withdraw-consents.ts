@@ -117,7 +117,7 @@ export async function withdrawOfPerson(
 function nothingToWithdraw(members?: { state: string }) {
   return fail(
     'nothing-to-withdraw',
-    'None of these questions was accepted, or they are refused already.',
+    'Nothing is left to withdraw: none of these consents is in force, and no peer is to be told.',
     members && { members },
   );
 }

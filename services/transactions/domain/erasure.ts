@@ -30,8 +30,8 @@ export interface Erasure {
   /** The name of the subject; null as soon as the erasure has ended. */
   subject: string | null;
   /**
-   * Base URL of the peer that asks: only what it has sent, and what was changed since, is erased. Null: all
-   * data of the subject.
+   * Base URL of the peer that asks: only what it has sent, and the transactions based on it, are erased.
+   * Null: all data of the subject.
    */
   peer: string | null;
   state: ErasureState;

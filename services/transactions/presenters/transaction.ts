@@ -54,7 +54,7 @@ export function presentTransaction(
     leader: transaction.leader ?? undefined,
     followers: (parts.get(transaction.id) ?? []).map(presentPart),
     recipients:
-      transaction.kind === 'WITHDRAWAL'
+      transaction.kind === 'WITHDRAWAL' || notices.has(transaction.id)
         ? (notices.get(transaction.id) ?? []).map((notice) => presentNotice(notice, principal))
         : undefined,
     ...(isPrivileged(principal) ? { context, author: transaction.author } : {}),

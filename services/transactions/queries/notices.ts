@@ -4,16 +4,19 @@ import { sql } from '#lib/db/sql.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { Transaction } from '../domain/transaction.ts';
 
-/** Notices by transaction, in the order of their names. Only withdrawals have any. */
+/**
+ * Notices by transaction, in the order of their names. Only transactions with a withdrawal have any, also by
+ * a refusal in a form. They are not looked up before the commit.
+ */
 export async function readNotices(
   db: Queries,
-  transactions: readonly Pick<Transaction, 'id' | 'kind'>[],
+  transactions: readonly Pick<Transaction, 'id' | 'state'>[],
 ): Promise<Map<string, Notice[]>> {
-  const withdrawals = transactions.filter(({ kind }) => kind === 'WITHDRAWAL');
-  if (withdrawals.length === 0) return new Map();
+  const committed = transactions.filter(({ state }) => state === 'COMMITTED');
+  if (committed.length === 0) return new Map();
   const rows = await db.query<Notice & { transaction: string }>(sql`
     SELECT n.transaction, n.name, n.kind, n.state, n.outcome, n.note, n.since
-      FROM notices AS n WHERE n.transaction = ANY(${withdrawals.map(({ id }) => id)}::text[])
+      FROM notices AS n WHERE n.transaction = ANY(${committed.map(({ id }) => id)}::text[])
      ORDER BY n.transaction, n.name, n.recipient`);
   return Map.groupBy(rows, ({ transaction }) => transaction);
 }

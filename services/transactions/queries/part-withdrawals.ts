@@ -5,7 +5,7 @@ import { partEvents } from './events.ts';
 
 /**
  * Parts of a committed transaction, or of all transactions of a subject whose answers are in force or may
- * come into force, in the order of the forms.
+ * come into force: newest transaction first, and within a transaction in the order of the form.
  */
 export function readStandingParts(
   db: Queries,

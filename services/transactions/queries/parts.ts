@@ -60,8 +60,8 @@ export async function readReleased(
 }
 
 /**
- * Locks the transaction of a part until the end of the database transaction, after the lock of its subject as
- * shared (`lockSubjectOf`).
+ * Takes the shared lock of the subject of a part's transaction (as `lockSubjectOf`), then locks the
+ * transaction; both until the end of the database transaction.
  */
 export async function lockTransactionOf(tx: Queries, sid: string): Promise<void> {
   await tx.query(sql`

@@ -29,8 +29,8 @@ export function storeParts(parts: readonly NewPart[], state: Statement): Stateme
 
 /**
  * Common table expressions that release the parts that waited for the code of the transaction in `t`. A part
- * whose withdrawal is ordered is dropped instead, so that it does not depend on how long its owner remembers
- * the withdrawal.
+ * whose withdrawal is ordered is dropped instead: if it were released, only an owner that still remembers the
+ * withdrawal would refuse it.
  */
 export function releaseWaitingParts(deadline: Date, source: string): Statement {
   const parts = (state: string) => sql`(SELECT p.* FROM parts AS p WHERE p.state = ${state})`;

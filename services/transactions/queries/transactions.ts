@@ -217,8 +217,8 @@ export const subjectLockShared = sql`
 
 /**
  * SQL: a common table expression that takes the lock of the subject of a transaction as shared. A statement
- * that changes the transaction needs {@link isSubjectLocked} in its WHERE: who takes the lock exclusively
- * then changes rows of the subject, so rows are only locked after it.
+ * that contains this expression and changes the transaction needs {@link isSubjectLocked} in its WHERE: a
+ * withdrawal takes the lock exclusively and then changes rows, so rows are only locked after it.
  */
 export function lockSubjectOf(id: string): Statement {
   return sql`locked AS MATERIALIZED (
