@@ -156,7 +156,7 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
       expect(erased).toMatch(/^erased:/);
       expect(await placesWith([erased, 'alice'])).toEqual([]);
     },
-    120_000 + canaries * 100,
+    120_000 + canaries * 200,
   );
 
   it('of three instances take effect together, each at its owner, whichever instance shows the form', async () => {
