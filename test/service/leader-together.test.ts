@@ -140,7 +140,7 @@ describe('answers with peerCommit together', () => {
     await here.say(made, here.lab, { verdict: 'held', id: 'at-the-lab' });
     expect(await statesOf(made)).toEqual(['SUBMITTED', 'HELD', 'SENDING']);
     expect(await decided(made, here.lab)).toEqual([]);
-    expect(await pageOf(here, made)).toContain('Northern Lab has them and waits for the others.');
+    expect(await pageOf(here, made)).toContain('Northern Lab has them. They take effect there as soon as');
 
     await here.say(made, here.clinic, { verdict: 'held' });
     expect(await statesOf(made)).toEqual(['COMMITTED', 'HELD', 'HELD']);
