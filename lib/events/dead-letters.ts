@@ -5,7 +5,7 @@ import type { TableReaders } from '#lib/observability/metrics/table-metrics.ts';
 
 /**
  * An event that could not be processed: ids only, because invalid content may contain anything
- * (docs/reliability.md).
+ * (docs/operations.md, "Dead letters").
  */
 export interface DeadLetter {
   /** The reader that stored it, or `relay`. */

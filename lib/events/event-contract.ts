@@ -25,7 +25,7 @@ export interface EventContract {
   refusal(topic: Topic, event: AccordEvent): Refusal | undefined;
 }
 
-/** Maximum size of an event as JSON (docs/webhooks.md). */
+/** Maximum size of an event as JSON (asyncapi.yaml). */
 const maxBytes = 16 * 1024;
 /** Age of events that may be of another release; longer than a rolling restart takes. */
 const otherReleaseMs = 86_400_000;

@@ -61,7 +61,7 @@ describe('an end without answers', () => {
       [frequency, 'Once a month', on],
     ]);
     await press('Continue');
-    await session.page.getByText('No new answer was needed.').waitFor();
+    await session.page.getByText('You gave no new answer.').waitFor();
     expect((await recordsOf(session.operator, subject))['processing.001']).toHaveLength(1);
   });
 });

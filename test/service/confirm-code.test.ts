@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
@@ -8,6 +9,7 @@ import {
   type LiveTransaction,
   recordsOf,
 } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
 const shop: Caller = useSetup(() => createKey(instance));
@@ -202,6 +204,32 @@ describe('a code', () => {
     expect(await recordsOf(shop, made.subject)).toMatchObject({
       'processing.001': [{ statusExplanation: 'ROLLED_BACK' }],
     });
+  });
+
+  it('that is replaced while it is confirmed is wrong, and the next one has all its attempts', async () => {
+    const made = await submitted();
+    const { code: first } = await statusOf(made);
+    await pass({ seconds: 31 });
+    // The confirmation waits for a withdrawal of the person; the next code does not.
+    const withdrawal = new pg.Client({ connectionString: instance.databaseUrl });
+    await withdrawal.connect();
+    onTestFinished(() => withdrawal.end());
+    await withdrawal.query('BEGIN');
+    await withdrawal.query(`SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext($1))`, [made.subject]);
+    const confirming = confirm(made, first);
+    await until(async () => {
+      const { rows } = await withdrawal.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+      );
+      expect(rows).not.toEqual([]);
+    });
+    expect((await resend(made)).status).toBe(202);
+    await withdrawal.query('ROLLBACK');
+    expect(await problemOf(await confirming)).toMatchObject({
+      said: '422 confirmation-failed',
+      triesLeft: 5,
+    });
+    expect((await confirm(made, (await statusOf(made)).code)).status).toBe(200);
   });
 
   it('expires, and another code confirms the answers', async () => {

@@ -57,7 +57,7 @@ describe('the text of a notification', () => {
     const { key: other } = await makeActive(forms, 'information', { title: 'No email' });
     const missing = '00000000-0000-7000-8000-000000000000';
     for (const model of [null, 'nothing.here', missing, 'only.draft', other])
-      expect((await notification({ model })).subject).toBe('Your answers to Riverside Clinic are saved');
+      expect((await notification({ model })).subject).toBe('Your answers to Riverside Clinic');
   });
 
   it('links only to this instance', async () => {
@@ -97,7 +97,7 @@ describe('a model with a reserved key', () => {
     expect(mail.subject).toBe('Your number');
     expect(mail.text).toContain('Type 042519.');
     expect((await code({ channel: 'sms' })).text).toMatch(/^Your number\nType 042519\.\n@\S+ #042519$/);
-    expect((await notification({ model: null })).subject).toContain('are saved');
+    expect((await notification({ model: null })).subject).toContain('Your answers to');
     expect((await forms.send(`/models/${id}`, { method: 'DELETE' })).status).toBe(204);
     expect((await code()).subject).toBe(before.subject);
   });

@@ -59,7 +59,7 @@ async function mailAbout(key: keyof typeof causes): Promise<ReceivedMail['mail']
 
 it.each([
   ['message.invitation', 'Riverside Theatre asks for your consent'],
-  ['message.bad-news', 'Some of your answers were not saved'],
+  ['message.bad-news', 'Answers that you gave were not saved'],
 ] as const)(
   'a model with the key %s replaces the built-in text in mails until it is removed',
   async (key, builtIn) => {

@@ -63,7 +63,9 @@ it('a peer without the capability is not told, the page says whom to ask, and ot
   const page = await pageOf(here, { ...made, id: withdrawal.id, token: withdrawal.token });
   expect(page).toContain('Lakeside Clinic is told to end the consents');
   expect(page).not.toContain('Northern Lab is told');
-  expect(page).toContain('If the consents that you gave to it are in force there, this withdrawal does not end them');
+  expect(page).toContain(
+    'If the consents that you gave to it are in force there, this withdrawal does not end them',
+  );
 });
 
 it('a withdrawal is sent after its part, which is still being sent', async () => {

@@ -67,11 +67,11 @@ describe('a mail', () => {
     expect(flat(text)).toContain('Northern Lab did not confirm your answers in time');
     expect(flat(text)).not.toContain('Nothing was saved');
     expect(flat(builtIn('bad-news', 'en', { owners: [] }).text)).toContain(
-      'could not be saved and are not in force there',
+      'have not taken effect there',
     );
     const owners = [{ name: 'Lab', elements: [] }];
     expect(flat(builtIn('bad-news', 'en', { owners }).text)).toContain(
-      'Nothing was saved at Lab. Your other answers',
+      'Nothing was saved at Lab. The page behind the button shows',
     );
   });
 

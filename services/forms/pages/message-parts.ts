@@ -90,7 +90,8 @@ function life({ minutes }: MessageContent, { t }: Reader): string[] {
 }
 
 /**
- * The text of an `email` model. The link and the code are always shown, whatever the model says.
+ * The text of an `email` model. The code, and the link of a message that has one, are always shown, whatever
+ * the model says.
  * @param language of the model's text; the reader's may be another one.
  */
 export function modelParts(

@@ -21,12 +21,13 @@ const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
 export function finalView(page: FinalPage, reader: Reader) {
   const committed = page.page === 'committed';
   const withdrawal = page.keptBy !== undefined;
+  const sent = committed && isSentOnly(page);
   const showsContact = page.links.child === null && page.page !== 'submitted';
   return {
     title: withdrawal
       ? reader.t('withdrawal.title', { count: page.answers.length })
-      : reader.t(`${page.page}.title`),
-    mark: marks[page.page] ?? 'warning',
+      : reader.t(sent ? 'committed.titleSent' : `${page.page}.title`),
+    mark: sent ? 'neutral' : (marks[page.page] ?? 'warning'),
     texts: withdrawal
       ? withdrawalTexts(page, reader)
       : committed
@@ -73,9 +74,14 @@ function partView({ owner, state, withdrawn, elements }: PagePart, reader: Reade
   };
 }
 
+/** Whether all answers were to peers: nothing is stored here. */
+function isSentOnly({ answers, parts }: FinalPage): boolean {
+  return answers.length === 0 && parts.length > 0;
+}
+
 function committedTexts(page: FinalPage, reader: Reader): string[] {
   return [
-    reader.t('committed.at', { date: reader.dateTime(page.at) }),
+    reader.t(isSentOnly(page) ? 'committed.atSent' : 'committed.at', { date: reader.dateTime(page.at) }),
     ...(page.leader === null ? [] : [reader.t('committed.leader', { leader: page.leader })]),
     ...(page.answers.length === 0 && page.parts.length === 0 ? [reader.t('committed.none')] : []),
     ...(page.validUntil && page.answers.length > 0

@@ -86,8 +86,10 @@ export async function confirmCode(
   // A parallel request may have confirmed the answers with the same code.
   const after = await readTransactionWithCode(db, id);
   if (after && hasConfirmed(codes, after, entered)) return after;
-  if (isRight) throw transactionBusy();
-  throw await rejectCode(dependencies, read, { ...code, tries: tries ?? code.tries });
+  // A parallel request may have replaced the code, which is wrong then.
+  const current = isRight && after?.code?.number !== code.number ? after?.code : undefined;
+  if (isRight && !current) throw transactionBusy();
+  throw await rejectCode(dependencies, read, current ?? { ...code, tries: tries ?? code.tries });
 }
 
 function bindingOf({ id, answersDigest }: Transaction, { number }: Pick<Code, 'number'>): CodeBinding {
@@ -172,7 +174,7 @@ const details = {
   exhausted: 'The code was entered wrongly too often. Request another one.',
 };
 const faults = {
-  wrong: 'is not the code that was sent',
+  wrong: 'is not the code that was sent last',
   expired: 'has expired',
   exhausted: 'is not accepted any more; request another code',
 };
