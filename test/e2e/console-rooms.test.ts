@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rooms } from '../../services/console/rooms/rooms.ts';
 import { enterConsole, fillInstance, walkConsole } from '../support/console/walk-console.ts';
 import { useInstance } from '../support/instances/instance.ts';
-import { auditPage } from '../support/pages/audit-page.ts';
+import { auditPage, looksIn } from '../support/pages/audit-page.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 import { openWatchedPage } from '../support/pages/watched-page.ts';
 
@@ -31,7 +31,7 @@ describe.each([
     const paths = await walkConsole(page, instance.url, async (path, response) => {
       const faults = [
         ...(response?.status() === 200 ? [] : [`status ${response?.status()}`]),
-        ...(await auditPage(page)),
+        ...(await auditPage(page, looksIn(locale))),
       ];
       if (faults.length > 0) found[path] = faults;
     });
@@ -43,7 +43,7 @@ describe.each([
     await page.goto(`${instance.url}/console`);
     await page.click('.person button');
     await page.waitForURL(/\/console\/signed-out$/);
-    expect(await auditPage(page)).toEqual([]);
+    expect(await auditPage(page, looksIn(locale))).toEqual([]);
     expect(await page.locator('dialog').count()).toBe(0);
     // The cookies of the console and of the issuer are wanted here.
     const complaints = (await watched.complaints()).filter((each) => !each.startsWith('set the cookie'));
@@ -66,11 +66,11 @@ it.each(['en', 'fr', 'ar'])(
     await page.fill('#field-others', 'no.such.key');
     await page.click('.form button.primary');
     await page.waitForSelector('#field-asOf-fault');
-    expect(await auditPage(page)).toEqual([]);
+    expect(await auditPage(page, looksIn(locale))).toEqual([]);
     await page.fill('#field-asOf', '');
     await page.click('.form button.primary');
     await page.waitForSelector('.list .state-in-force');
-    expect(await auditPage(page)).toEqual([]);
+    expect(await auditPage(page, looksIn(locale))).toEqual([]);
     await watched.close();
   },
   60_000,

@@ -88,9 +88,7 @@ export function createKeyboard(page: Page): InputDevice {
 
 /** Waits for the page that an act opens, also by way of redirects. */
 async function opened(page: Page, act: () => Promise<void>): Promise<void> {
-  const loaded = page.waitForEvent('domcontentloaded');
-  await act();
-  await loaded;
+  await Promise.all([page.waitForEvent('domcontentloaded'), act()]);
 }
 
 /**
