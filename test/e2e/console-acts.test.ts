@@ -8,6 +8,7 @@ import { makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { deliveryThat, startEndpoint, subscribe } from '../support/instances/webhook-endpoint.ts';
 import { startMailServer } from '../support/network/mail-server.ts';
+import { auditPage } from '../support/pages/audit-page.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 import { openWatchedPage, type WatchedPage } from '../support/pages/watched-page.ts';
 import { until } from '../support/run/until.ts';
@@ -54,8 +55,13 @@ describe.each([
   const link = (name: string) => page.getByRole('link', { name, exact: true });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const field = (name: string | RegExp) => page.getByLabel(name);
-  const told = (text: string) => page.locator('#status').getByText(text, { exact: true }).waitFor();
   const openPage = (path: string) => page.goto(`${instance.url}/console${path}`);
+  /** Looks once at what only acts lead to. */
+  const audit = async () => way === 'by mouse' && expect(await auditPage(page)).toEqual([]);
+  async function told(text: string) {
+    await page.locator('#status').getByText(text, { exact: true }).waitFor();
+    await audit();
+  }
 
   async function enterPassword() {
     await device.type(field('Username'), 'admin');
@@ -96,6 +102,7 @@ describe.each([
     await device.type(field('Comment'), 'At the counter');
     await device.open(button('Review'));
     expect(await recordsOf(admin, name)).toEqual({});
+    await audit();
     await device.open(button('Record'));
     await told('These answers are on record.');
     expect((await recordsOf(admin, name))['processing.001']).toMatchObject([
@@ -126,6 +133,7 @@ describe.each([
     await device.open(button('Generate'));
     await enterPassword();
     await page.getByText('This is as you typed it; it is not saved yet.').waitFor();
+    await audit();
     await device.open(button('Generate'));
     const key = await page.getByLabel('API key', { exact: true }).inputValue();
     const copy = button('Copy').first();
@@ -154,6 +162,7 @@ describe.each([
     await deliveryThat(admin, webhook, ({ status }) => status === 'FAILED');
     endpoint.answerWith(204);
     await page.reload();
+    await audit();
     await device.open(link('Send again'));
     await device.open(button('Send again'));
     await told('The events are sent again.');
@@ -198,6 +207,7 @@ describe.each([
     await device.type(field('Username'), name);
     await device.tick(field(/^User:/));
     await device.open(button('Invite'));
+    await audit();
     const address = await page.getByLabel('Link', { exact: true }).inputValue();
     expect((await fetch(address)).status).toBe(200);
     await device.open(link('All accounts'));
