@@ -25,23 +25,34 @@ afterAll(async () => {
   api?.close();
 });
 
-it.each([true, false])(
-  'the first page does not wait for a long count, and shows it later, with javaScriptEnabled %s',
-  async (javaScriptEnabled) => {
+it.each([
+  { path: '', name: 'expiring', text: 'No valid answer expires', javaScriptEnabled: true },
+  { path: '', name: 'expiring', text: 'No valid answer expires', javaScriptEnabled: false },
+  { path: '/elements/processing.001', name: 'answers', text: 'Nobody has a', javaScriptEnabled: true },
+])(
+  'the page "$path" does not wait for a long count, and shows it later, with javaScriptEnabled $javaScriptEnabled',
+  async ({ path, name, text, javaScriptEnabled }) => {
     held = Promise.withResolvers();
     const watched = await openWatchedPage(browser, [pages.origin], { javaScriptEnabled });
     const { page } = watched;
-    const panel = page.locator('#panel-expiring');
-    await page.goto(`${pages.origin}/console`, { waitUntil: 'commit' });
+    const panel = page.locator(`#panel-${name}`);
+    await page.goto(`${pages.origin}/console${path}?done=repeated`, { waitUntil: 'commit' });
     await panel.getByText('The numbers are being counted').waitFor();
     const link = panel.getByRole('link', { name: 'Wait for them' });
     if (javaScriptEnabled) expect(await auditPage(page)).toEqual([]);
+    if (javaScriptEnabled) await link.focus();
     const isClicked = javaScriptEnabled ? undefined : link.click();
     held.resolve(undefined);
     await isClicked;
-    await expect.poll(() => panel.textContent()).toContain('No valid answer expires');
+    await expect.poll(() => panel.textContent()).toContain(text);
     expect(await link.count()).toBe(0);
-    expect(await watched.complaints()).toEqual([]);
+    if (javaScriptEnabled) {
+      // The page has changed by itself: the focus is not lost, and what was told before stays.
+      await panel.locator('h2:focus').waitFor();
+      expect(await page.textContent('#status')).toContain('Nothing was made a second time.');
+    }
+    // Previews have the styles of the service forms, which is not at this origin.
+    expect((await watched.complaints()).filter((each) => !each.includes(' /assets/'))).toEqual([]);
     await watched.close();
   },
 );

@@ -36,16 +36,21 @@ document.addEventListener('change', async ({ target }) => {
   if (field) field.value = await file.text();
 });
 
+/** Panels load by themselves: the person neither waits for them nor asked for what they replace. */
+const isPanel = ({ target }) => target?.matches?.('.panel') ?? false;
+
 /* A request that takes longer than 400 ms is told. */
 let waiting;
-document.addEventListener('htmx:before:request', () => {
+document.addEventListener('htmx:before:request', ({ detail }) => {
+  if (isPanel(detail.ctx)) return;
   clearTimeout(waiting);
   waiting = setTimeout(() => {
     main.setAttribute('aria-busy', 'true');
     say(body.dataset.wait);
   }, 400);
 });
-document.addEventListener('htmx:finally:request', () => {
+document.addEventListener('htmx:finally:request', ({ detail }) => {
+  if (isPanel(detail.ctx)) return;
   clearTimeout(waiting);
   if (main.getAttribute('aria-busy') !== 'true') return;
   main.removeAttribute('aria-busy');
@@ -70,8 +75,21 @@ document.addEventListener('htmx:error', (event) => {
   if (event.detail.ctx) openInstead(event.detail.ctx);
 });
 
+/* The focus that was in a panel goes to the heading of its successor. */
+document.addEventListener('htmx:before:swap', ({ detail: { ctx } }) => {
+  ctx.hadFocus = isPanel(ctx) && ctx.target.contains(document.activeElement);
+});
+
+function moveFocus({ id }) {
+  const heading = document.getElementById(id).querySelector('h2');
+  heading.tabIndex = -1;
+  heading.focus();
+}
+
 /* What came is told, and the summary of faults gets the focus, as on a whole page. */
-document.addEventListener('htmx:after:swap', () => {
+document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
+  if (ctx.hadFocus) moveFocus(ctx.target);
+  if (isPanel(ctx)) return;
   const result = document.querySelector('[data-result]')?.dataset.result;
   if (result) say(result);
   document.getElementById('faults')?.focus();
