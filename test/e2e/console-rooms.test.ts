@@ -32,6 +32,9 @@ describe.each([
       const faults = [
         ...(response?.status() === 200 ? [] : [`status ${response?.status()}`]),
         ...(await auditPage(page, looksIn(locale))),
+        ...(await page.locator('.primary:visible').allInnerTexts())
+          .slice(1)
+          .map((each) => `${each} is primary, too`),
       ];
       if (faults.length > 0) found[path] = faults;
     });

@@ -62,8 +62,8 @@ export interface FormView {
   /** Absent unless the form has a file. */
   enctype?: 'multipart/form-data';
   submit: string;
-  /** A primary button, or the outlined one of an end that cannot be undone. */
-  tone: 'primary' | 'ending';
+  /** Of the button: primary once on a page, or outlined for an end that cannot be undone. */
+  tone: 'primary' | 'plain' | 'ending';
   cancelUrl?: string;
   fields: FieldView[];
   byName: Readonly<Record<string, FieldView>>;

@@ -80,6 +80,7 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       prefix: kit.form(ctx, {
         action: href,
         submit: t('peers.save'),
+        tone: announced.length > 0 ? 'plain' : 'primary',
         fields: [
           field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
           field('erasure', {

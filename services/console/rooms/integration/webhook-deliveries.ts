@@ -51,6 +51,7 @@ export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
     kit.form(ctx, {
       action: `${path}/redeliver`,
       submit: reader.t('deliveries.repeatAll', { count: failed.length }),
+      tone: 'plain',
       hidden: { ids: failed.join(' ') },
     });
   return { path, filters, table, repeat };

@@ -64,6 +64,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       return sendCsv(ctx, 'deliveries', columns, read);
     }
     const [webhook, deliveries] = await Promise.all([find(ctx), readDeliveries(ctx, kit, href)]);
+    const isPaused = webhook.state === 'PAUSED';
     await kit.page(ctx, 'webhook', {
       title: webhook.name,
       facts: factsOf(reader, webhook),
@@ -73,10 +74,12 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
         { href: `${href}/secret`, word: 'webhooks.renew' },
         { href: `${href}/delete`, word: 'webhooks.delete', isEnding: true },
       ]),
-      test: kit.form(ctx, { action: `${href}/test`, submit: reader.t('webhooks.test') }),
-      resume:
-        webhook.state === 'PAUSED' &&
-        kit.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume') }),
+      test: kit.form(ctx, {
+        action: `${href}/test`,
+        submit: reader.t('webhooks.test'),
+        tone: isPaused ? 'plain' : 'primary',
+      }),
+      resume: isPaused && kit.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume') }),
       ...deliveries,
     });
   });

@@ -49,6 +49,7 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
             field('current', { kind: 'password', autocomplete: 'current-password', isRequired: true }),
             field('password', { kind: 'password', autocomplete: 'new-password', isRequired: true }),
           ],
+          tone: 'plain',
           failure,
         }),
     };

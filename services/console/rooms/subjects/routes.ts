@@ -43,6 +43,7 @@ export const subjects: Room = {
           search: kit.form(ctx, {
             action: path,
             submit: reader.t('subjects.search'),
+            tone: 'plain',
             fields: [{ name: 'word', label: reader.t('subjects.name'), isRequired: true }],
             values: { word },
           }),
