@@ -31,6 +31,7 @@ const long = [
   'integration/embedded-postgres-users',
   'security/hostile-texts-issuer',
   'e2e/console-rich-text',
+  'e2e/console-acts',
   'service/tracing',
   'integration/migrate-command',
   'e2e/console-kit',
