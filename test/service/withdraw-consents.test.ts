@@ -155,6 +155,8 @@ describe('a withdrawal', () => {
     expect((await again.form()).elements.map(({ identifier }) => identifier)).toEqual([letter]);
     expect((await again.submit({ [letter]: ['accepted'] })).status).toBe(200);
     expect(await decisionOf(subject, 'processing.001')).toMatchObject({ allowed: true });
+    const page = await shop.get(`/consents/${withdrawal.id}`, { Accept: 'text/html' });
+    expect(parsePage(await page.text()).text()).toContain('You have consented again since then');
     expect((await withdraw(withdrawal)).status).toBe(201);
     expect(await decisionOf(subject, 'processing.001')).toMatchObject({ reason: 'WITHDRAWN' });
   });
@@ -515,7 +517,7 @@ describe('pages', () => {
     });
     expect(posted.status).toBe(303);
     const result = await pageAt(posted.headers.get('location') ?? '');
-    expect(result.text(result.tagged('h1')[0])).toBe('Your consent is withdrawn');
+    expect(result.text(result.tagged('h1')[0])).toBe('Your consent was withdrawn');
     expect(offered(result)).toEqual([]);
     // The earlier page says what has become of it.
     const before = parsePage(await (await as.get('', 'text/html')).text());

@@ -90,11 +90,16 @@ function committedTexts(page: FinalPage, reader: Reader): string[] {
   ];
 }
 
-function withdrawalTexts({ at, answers, keptBy = [], toldPeers = [] }: FinalPage, reader: Reader): string[] {
+function withdrawalTexts(
+  { at, answers, withdrawal, keptBy = [], toldPeers = [] }: FinalPage,
+  reader: Reader,
+): string[] {
+  const isGivenAgain = withdrawal?.standing.some(({ withdrawn }) => withdrawn === null);
   return [
     ...(answers.length > 0
       ? [reader.t('withdrawal.at', { count: answers.length, date: reader.dateTime(at) })]
       : []),
+    ...(isGivenAgain ? [reader.t('withdrawal.again')] : []),
     ...toldPeers.map((owner) => reader.t('withdrawal.told', { owner })),
     reader.t('withdrawal.before'),
     ...keptBy.map((owner) => reader.t('withdrawal.peer', { owner })),
