@@ -66,9 +66,7 @@ describe('a mail', () => {
     expect(subject).toBe('It is not certain that all your answers were saved');
     expect(flat(text)).toContain('Northern Lab did not confirm your answers in time');
     expect(flat(text)).not.toContain('Nothing was saved');
-    expect(flat(builtIn('bad-news', 'en', { owners: [] }).text)).toContain(
-      'have not taken effect there',
-    );
+    expect(flat(builtIn('bad-news', 'en', { owners: [] }).text)).toContain('have not taken effect there');
     const owners = [{ name: 'Lab', elements: [] }];
     expect(flat(builtIn('bad-news', 'en', { owners }).text)).toContain(
       'Nothing was saved at Lab. The page behind the button shows',

@@ -43,7 +43,7 @@ export interface Cluster {
 }
 
 /**
- * Starts a cluster on this machine. The first start builds what it needs, in about 20 minutes.
+ * Starts a cluster on this machine. The first start builds what it needs, in about 15 minutes.
  * @param state folder of its data, replaced.
  * @param images images beside those of the system and the stores.
  * Call {@link installPackages} first.
