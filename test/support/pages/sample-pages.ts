@@ -328,6 +328,7 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       answers: sampleAnswers(language)
         .slice(0, 2)
         .map((answer) => ({ ...answer, decision: 'withdrawn' as const, created })),
+      withdrawal: withdrawalOf(sampleAnswers(language).slice(0, 2), 1),
       keptBy: ['University Hospital'],
       toldPeers: ['Northern Lab'],
       recipients: [
@@ -341,6 +342,19 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
       validUntil: null,
       receiptUntil: '2025-11-03T12:02:00Z',
       contact,
+      links: {
+        receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
+        child: link('/child'),
+        ...no,
+      },
+    },
+    'committed-sent': {
+      ...base(language, 'COMMITTED'),
+      ...none,
+      page: 'committed',
+      at,
+      parts: sampleParts(language).slice(0, 3),
+      receiptUntil: '2025-11-03T12:02:00Z',
       links: {
         receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
         child: link('/child'),
