@@ -95,33 +95,36 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
   it(
     'of erased people are in no table, topic, cache, log, export or answer',
     async () => {
-      const subjects = Array.from({ length: people }, (_, index) => `kanari-of-somebody-erased-${index}`);
+      const subjects = Array.from(
+        { length: people },
+        (_, index) => `kanarivogel-of-somebody-erased-${index}`,
+      );
       const shop = await createKey(leader);
       const made: LiveTransaction[] = [];
       const consent = async (subject: string, number: number) => {
         const context = {
           subject,
-          object: `kanari-object-${number}`,
-          attributes: { note: 'kanari-attribute' },
-          subjectInfos: { emailAddress: 'kanari-mail@example.org' },
+          object: `kanarivogel-object-${number}`,
+          attributes: { note: 'kanarivogel-attribute' },
+          subjectInfos: { emailAddress: 'kanarivogel-mail@example.org' },
           layoutData: { elements: ['processing.001', shown.own, shown.theirs] },
         };
         const transaction = await createTransaction(shop, context);
         const answers = {
           [letter]: ['accepted'],
-          [`element/preference/${shown.own}/1.0`]: ['kanari-answer'],
-          [`element/preference/${shown.theirs}/1.0`]: ['kanari-answer'],
-          comment: ['kanari-comment'],
+          [`element/preference/${shown.own}/1.0`]: ['kanarivogel-answer'],
+          [`element/preference/${shown.theirs}/1.0`]: ['kanarivogel-answer'],
+          comment: ['kanarivogel-comment'],
         };
         expect((await subjectOf(leader, transaction).submit(answers)).status).toBe(200);
         if (number % 4 < 2)
-          await shop.send('POST', `/consents/${transaction.id}/withdraw`, { comment: 'kanari' });
+          await shop.send('POST', `/consents/${transaction.id}/withdraw`, { comment: 'kanarivogel' });
         made.push(transaction);
       };
       await Promise.all(
         subjects.map(async (subject, index) => {
           for (let number = index; number < canaries; number += people) await consent(subject, number);
-          await createTransaction(shop, { subject, object: 'kanari-open' });
+          await createTransaction(shop, { subject, object: 'kanarivogel-open' });
         }),
       );
       // Of many transactions two hundred are read.
@@ -139,7 +142,9 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
         };
         for (const [place, contents] of Object.entries(places))
           expect(contents.length, place).toBeGreaterThan(0);
-        return Object.keys(places).filter((place) => places[place]?.some((bytes) => holds(bytes, 'kanari')));
+        return Object.keys(places).filter((place) =>
+          places[place]?.some((bytes) => holds(bytes, 'kanarivogel')),
+        );
       };
       const before = await placesWith(subjects);
       expect(before).toEqual(
@@ -149,7 +154,9 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
 
       const admin = await signIn(leader, 'admin');
       const erase = async (subject: string) => {
-        const erasing = await admin.send('POST', `/subjects/${subject}/erasure`, { reason: 'kanari-reason' });
+        const erasing = await admin.send('POST', `/subjects/${subject}/erasure`, {
+          reason: 'kanarivogel-reason',
+        });
         return ((await erasing.json()) as { id: string }).id;
       };
       for (const id of await Promise.all(subjects.map(erase)))

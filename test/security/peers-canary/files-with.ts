@@ -28,6 +28,7 @@ function traces(text: string): string[] {
   );
 }
 
+/** @param text of at least ten bytes: shorter traces occur by chance in many megabytes of base64. */
 export function holds(bytes: Buffer, text: string): boolean {
   return [text, ...traces(text)].some((trace) => bytes.includes(trace));
 }
