@@ -91,3 +91,29 @@ describe('the final page', () => {
     expect(await session.page.evaluate('document.body.dataset.printed')).toBe('yes');
   });
 });
+
+describe.each([true, false])('a consent, with javaScriptEnabled %s', (javaScriptEnabled) => {
+  it.each(['final page', 'receipt'])('is withdrawn by one press on its %s', async (from) => {
+    const { url, subject } = await createTransaction(session.operator, { layoutData });
+    await session.open(url, { javaScriptEnabled });
+    await question(letter).getByLabel('Accept').check();
+    await press('Send my choices');
+    await heading('Your answers are saved');
+    if (from === 'receipt') {
+      await session.page.getByRole('link', { name: 'See the receipt' }).click();
+      await session.page.waitForURL(/\/receipts\//);
+    }
+    await session.page.getByRole('button', { name: /^Withdraw/ }).click();
+    await heading('Your consent was withdrawn');
+    const newest = async () => (await recordsOf(session.operator, subject))['processing.001']?.[0]?.value;
+    expect(await newest()).toBe('refused');
+    const withdrawal = session.page.url();
+    await press('Answer again');
+    await question(letter).getByLabel('Accept').check();
+    await press('Send my choices');
+    await heading('Your answers are saved');
+    expect(await newest()).toBe('accepted');
+    await session.page.goto(withdrawal);
+    await session.page.getByText('You have consented again since then').waitFor();
+  });
+});
