@@ -194,8 +194,8 @@ export interface PagePart {
    */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped' | 'unsent';
   /**
-   * Whether the owner has accepted the part, and its withdrawal was ordered since. The owner may not have
-   * been told of it.
+   * Whether the owner has accepted the part and its withdrawal has been ordered, before or after that. The
+   * owner may not have been told of it.
    */
   withdrawn?: boolean;
   /** The elements of the part. */

@@ -127,9 +127,9 @@ async function failedOwners(
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   return parts
     .filter(({ state, reason }) => state === 'REFUSED' || (state === 'DROPPED' && reason !== 'withdrawn'))
-    .map(({ name, reason, shown }: Part) => ({
+    .map(({ name, state, reason, shown }: Part) => ({
       name,
-      ...(reason === 'expired' && { late: true }),
+      ...(state === 'DROPPED' && reason === 'expired' && { late: true }),
       elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
     }));
 }

@@ -130,13 +130,17 @@ const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
  * Why a part is DROPPED, where pages have another text for it: their state `unsent` is the reason
  * `withdrawn`, and the reason `unsent` is shown as `dropped`.
  */
-const dropReasons: Readonly<Record<string, PagePart['state']>> = { expired: 'late', withdrawn: 'unsent' };
+const dropReasons = new Map<string | null, PagePart['state']>([
+  ['expired', 'late'],
+  ['withdrawn', 'unsent'],
+]);
 
 /** A part as pages show it. */
 export function presentPart({ name, state, reason, shown, withdrawal }: Part): PagePart {
   return {
     owner: name,
-    state: (reason !== null && dropReasons[reason]) || pageStates[state],
+    // The reason of a REFUSED part is the owner's own text.
+    state: (state === 'DROPPED' && dropReasons.get(reason)) || pageStates[state],
     ...(state === 'ACCEPTED' && withdrawal !== null && { withdrawn: true }),
     elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
   };
