@@ -5146,7 +5146,8 @@ export interface components {
             content?: never;
         };
         /**
-         * @description HTML mode, a redirect to the transaction. After a form post, the URL of a transaction with a `callback`
+         * @description A redirect to the transaction: for a GET in HTML mode, and for every form post that succeeds, whatever its
+         *     `Accept`. After a form post, the URL of a transaction with a `callback`
          *     has the fragment `#sent`, which allows the page's script to open the callback.
          */
         SeeTransaction: {

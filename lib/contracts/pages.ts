@@ -46,7 +46,7 @@ export type PageModel =
   | ProblemPage
   | ApiPage;
 
-/** Contact of the subject, from the data controller of the information. */
+/** Whom the subject can contact: the data controller of the information. */
 export interface PageContact {
   /** BCP 47 language of these texts; the page's if absent. */
   lang?: string;

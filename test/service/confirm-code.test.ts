@@ -2,7 +2,7 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
-import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { complete, letter, problemOf, transactionIn } from '../support/instances/live-subject.ts';
 import {
   createTransaction,
@@ -55,6 +55,29 @@ const shownCodesOf = ({ id }: LiveTransaction) =>
 
 /** Six digits that are not the code. */
 const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+/** A statement that takes the lock of a withdrawal or an erasure of the person. */
+const withdrawalOf = ({ subject }: LiveTransaction) =>
+  `SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext('${subject}'))`;
+
+/** A database transaction that has run a statement, and holds what it locked. */
+async function holding(statement: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: instance.databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('BEGIN');
+  await client.query(statement);
+  return client;
+}
+
+/** Resolves as soon as a statement of another connection waits for what a client holds. */
+const isAwaited = (client: pg.Client) =>
+  until(async () => {
+    const { rows } = await client.query(
+      'SELECT FROM pg_stat_activity AS a WHERE pg_backend_pid() = ANY(pg_blocking_pids(a.pid))',
+    );
+    expect(rows).not.toEqual([]);
+  });
 
 describe('answers that await a code', () => {
   it('are SUBMITTED with the task to confirm, and in force with the right code', async () => {
@@ -211,18 +234,9 @@ describe('a code', () => {
     const { code: first } = await statusOf(made);
     await pass({ seconds: 31 });
     // The confirmation waits for a withdrawal of the person; the next code does not.
-    const withdrawal = new pg.Client({ connectionString: instance.databaseUrl });
-    await withdrawal.connect();
-    onTestFinished(() => withdrawal.end());
-    await withdrawal.query('BEGIN');
-    await withdrawal.query(`SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext($1))`, [made.subject]);
+    const withdrawal = await holding(withdrawalOf(made));
     const confirming = confirm(made, first);
-    await until(async () => {
-      const { rows } = await withdrawal.query(
-        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
-      );
-      expect(rows).not.toEqual([]);
-    });
+    await isAwaited(withdrawal);
     expect((await resend(made)).status).toBe(202);
     await withdrawal.query('ROLLBACK');
     expect(await problemOf(await confirming)).toMatchObject({
@@ -230,6 +244,53 @@ describe('a code', () => {
       triesLeft: 5,
     });
     expect((await confirm(made, (await statusOf(made)).code)).status).toBe(200);
+  });
+
+  it('confirms with its last attempt, also if the same request comes twice at the same moment', async () => {
+    const made = await submitted();
+    for (const _ of ['second', 'third']) {
+      await pass({ seconds: 31 });
+      await resend(made);
+    }
+    await runInDatabase(instance, 'UPDATE transactions.codes SET tries = 4 WHERE transaction = $1', [
+      made.id,
+    ]);
+    const { code } = await statusOf(made);
+    const withdrawal = await holding(withdrawalOf(made));
+    const confirming = confirm(made, code);
+    await isAwaited(withdrawal);
+    expect(await problemOf(await confirm(made, code))).toMatchObject({ said: '422 confirmation-failed' });
+    await withdrawal.query('ROLLBACK');
+    expect([(await confirming).status, await stateOf(made)]).toEqual([200, 'COMMITTED']);
+  });
+
+  it('that replaces another one during an attempt keeps all its attempts', async () => {
+    const made = await submitted();
+    const { code: former } = await statusOf(made);
+    const replacing = await holding(
+      `UPDATE transactions.codes SET number = number + 1 WHERE transaction = '${made.id}'`,
+    );
+    const confirming = confirm(made, former);
+    await isAwaited(replacing);
+    await replacing.query('COMMIT');
+    expect((await confirming).status).toBe(422);
+    const tries = 'SELECT tries FROM transactions.codes WHERE transaction = $1';
+    expect(await rowsOf(instance, tries, [made.id])).toEqual([{ tries: 0 }]);
+  });
+
+  it('is locked after its transaction, as by a cancellation', async () => {
+    const made = await submitted();
+    const { code } = await statusOf(made);
+    const cancelling = await holding(
+      `SELECT FROM transactions.transactions WHERE id = '${made.id}' FOR UPDATE`,
+    );
+    const confirming = confirm(made, code);
+    await isAwaited(cancelling);
+    await cancelling.query('SELECT FROM transactions.codes WHERE transaction = $1 FOR UPDATE NOWAIT', [
+      made.id,
+    ]);
+    await cancelling.query('ROLLBACK');
+    expect((await confirming).status).toBe(200);
   });
 
   it('expires, and another code confirms the answers', async () => {

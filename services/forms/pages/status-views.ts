@@ -26,7 +26,7 @@ export function finalView(page: FinalPage, reader: Reader) {
   return {
     title: withdrawal
       ? reader.t('withdrawal.title', { count: page.answers.length })
-      : reader.t(sent ? 'committed.titleSent' : `${page.page}.title`),
+      : reader.t(sent ? titleOfSent(page) : `${page.page}.title`),
     mark: sent ? 'neutral' : (marks[page.page] ?? 'warning'),
     texts: withdrawal
       ? withdrawalTexts(page, reader)
@@ -79,9 +79,14 @@ function isSentOnly({ answers, parts }: FinalPage): boolean {
   return answers.length === 0 && parts.length > 0;
 }
 
+/** Answers that were all withdrawn before the code was entered were not sent. */
+const areUnsent = ({ parts }: FinalPage) => parts.every(({ state }) => state === 'unsent');
+const titleOfSent = (page: FinalPage) => (areUnsent(page) ? 'rolledback.title' : 'committed.titleSent');
+
 function committedTexts(page: FinalPage, reader: Reader): string[] {
+  const at = isSentOnly(page) ? 'committed.atSent' : 'committed.at';
   return [
-    reader.t(isSentOnly(page) ? 'committed.atSent' : 'committed.at', { date: reader.dateTime(page.at) }),
+    ...(isSentOnly(page) && areUnsent(page) ? [] : [reader.t(at, { date: reader.dateTime(page.at) })]),
     ...(page.leader === null ? [] : [reader.t('committed.leader', { leader: page.leader })]),
     ...(page.answers.length === 0 && page.parts.length === 0 ? [reader.t('committed.none')] : []),
     ...(page.validUntil && page.answers.length > 0

@@ -89,7 +89,8 @@ export async function confirmCode(
   // A parallel request may have replaced the code, which is wrong then.
   const current = isRight && after?.code?.number !== code.number ? after?.code : undefined;
   if (isRight && !current) throw transactionBusy();
-  throw await rejectCode(dependencies, read, current ?? { ...code, tries: tries ?? code.tries });
+  const rejected = current ?? { ...code, tries: tries ?? code.tries };
+  throw await rejectCode(dependencies, read, rejected, current ? undefined : tries);
 }
 
 function bindingOf({ id, answersDigest }: Transaction, { number }: Pick<Code, 'number'>): CodeBinding {
@@ -146,16 +147,28 @@ async function confirmWith(
   return isNotified(messaging, transaction) ? db.withTransaction(commit) : commit(db);
 }
 
+/** For how long after the expiry of the last code a counted attempt may still commit. */
+const commitMs = 10_000;
+
 /**
- * Rolls the answers back if no code is left that could confirm them.
+ * Rolls the answers back if no code is left that could confirm them. Only the attempt that was counted as the
+ * last one of the last code does so, or any attempt some seconds after its expiry: the last counted attempt
+ * may be right, and be committing now.
+ * @param counted number of this attempt; undefined if it was not counted.
  * @returns the failure that says why the code was rejected.
  * @throws Failure `wrong-state` or `expired` if the transaction no longer awaits a code.
  */
-async function rejectCode({ db, instance, wake }: Dependencies, read: ReadTransaction, code: Code) {
+async function rejectCode(
+  { db, instance, wake }: Dependencies,
+  read: ReadTransaction,
+  code: Code,
+  counted: number | undefined,
+) {
   const { id } = read.transaction;
   const isExpired = code.expiresAt <= read.now;
-  const isLast = code.number === maxCodes && (isExpired || code.tries >= maxTries);
-  if (isLast && (await rollBackUnconfirmed(db, id, instance.baseUrl))) wake();
+  const isOver = code.expiresAt.getTime() + commitMs <= read.now.getTime();
+  const endsCode = counted === undefined ? isOver : counted >= maxTries;
+  if (code.number === maxCodes && endsCode && (await rollBackUnconfirmed(db, id, instance.baseUrl))) wake();
   const after = await readTransaction(db, id);
   // The transaction may have ended: by the roll-back above, or by another request.
   if (after && !isAwaitingCode(after)) requireAwaitingCode(after, instance.baseUrl, 'expired');

@@ -56,7 +56,7 @@ export interface Submission {
   form: boolean;
   /** Languages of the reader, best first. */
   languages: string[];
-  /** Whether the browser sends Global Privacy Control. */
+  /** Whether the form was opened, or the answers were sent, with Global Privacy Control. */
   gpc: boolean;
 }
 

@@ -54,7 +54,7 @@ export interface CommitmentFacts {
   answersDigest: Buffer;
   principal: Principal;
   comment: string | null;
-  /** Whether the answers were sent with Global Privacy Control. */
+  /** Whether the form was opened, or the answers were sent, with Global Privacy Control. */
   gpc?: boolean;
   /** When the answers were given; default: now. */
   givenAt?: Date;

@@ -33,7 +33,7 @@ interface ReceiptFacts {
   instance: { name: string; baseUrl: string };
   peers: readonly ReceiptPeer[];
   committedAt: Date;
-  /** Whether the answers were sent with Global Privacy Control. */
+  /** Whether the form was opened, or the answers were sent, with Global Privacy Control. */
   gpc: boolean;
   expiresAt: Date | null;
   updateUrl: string | undefined;

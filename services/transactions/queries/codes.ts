@@ -81,6 +81,8 @@ export async function countAttempt(
     WITH counted AS (
       UPDATE codes AS c SET tries = c.tries + 1 FROM transactions AS t
        WHERE t.id = ${id} AND c.transaction = t.id AND c.used_at IS NULL AND c.tries < ${maxTries}
+         -- The number in the statement's snapshot: a code that replaced it in parallel keeps all its attempts.
+         AND c.number = (SELECT o.number FROM codes AS o WHERE o.transaction = ${id})
          AND c.expires_at > accord_now()
          AND (${subject}::text IS NULL OR t.subject = ${subject})
          AND (${epoch}::integer IS NULL OR t.token_epoch <= ${epoch})
@@ -93,12 +95,16 @@ export async function countAttempt(
   return { read: toTransactionWithCode(read), tries: counted ?? undefined };
 }
 
-/** Marks a code as used. The statement returns no row if the code was used or replaced before. */
+/**
+ * Marks a code as used. The statement returns no row if the code was used or replaced before. It locks the
+ * transaction before its code, as a cancellation does.
+ */
 export function useCode(transaction: string, number: number, condition = sql`true`): Statement {
   return sql`
-      UPDATE codes SET used_at = accord_now(), sealed = NULL
-       WHERE ${condition} AND transaction = ${transaction} AND number = ${number} AND used_at IS NULL
-      RETURNING number`;
+      UPDATE codes AS c SET used_at = accord_now(), sealed = NULL
+        FROM (SELECT l.id FROM transactions AS l WHERE ${condition} AND l.id = ${transaction} FOR NO KEY UPDATE) AS own
+       WHERE c.transaction = own.id AND c.number = ${number} AND c.used_at IS NULL
+      RETURNING c.number`;
 }
 
 /**
