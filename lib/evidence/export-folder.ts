@@ -24,19 +24,26 @@ const pageSize = 200;
 const maxAttempts = 10;
 const maxWaitSeconds = 60;
 
+/** How many lines and receipts were written, and how many receipts the instance lacks without an erasure. */
+interface Exported {
+  lines: number;
+  receipts: number;
+  missing: number;
+}
+
 /**
  * Writes what proves the audit logs into a folder: the lines up to the newest checkpoint, so that all of them
  * can be verified, with the receipts that they name (docs/evidence.md, "Export").
- * @returns how many lines and receipts were written. @throws StartupError.
+ * @throws StartupError.
  */
-export async function exportFolder(options: Options): Promise<{ lines: number; receipts: number }> {
+export async function exportFolder(options: Options): Promise<Exported> {
   const { folder } = options;
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) throw new StartupError(`${folder} is not empty.`);
   const { instance, jwks } = (await readJson(options, '/.well-known/accord')) as Schemas['Instance'];
   await writeFile(path.join(folder, 'keys.json'), `${JSON.stringify({ instance, keys: jwks.keys })}\n`);
   const heads = await exportCheckpoints(options);
-  const exported = { lines: 0, receipts: 0 };
+  const exported = { lines: 0, receipts: 0, missing: 0 };
   await writeObjects(folder, 'records', async (writeReceipt) => {
     for (const [area, { size }] of Object.entries(heads))
       await writeObjects(folder, `audit-${area}`, async (writeLine) => {
@@ -44,8 +51,9 @@ export async function exportFolder(options: Options): Promise<{ lines: number; r
           await writeLine(line);
           exported.lines += 1;
           if (!('action' in line) || line.action !== 'receipt.signed') continue;
-          await writeReceipt(await readReceipt(options, line.target.slice('transaction/'.length)));
-          exported.receipts += 1;
+          const receipt = await readReceipt(options, line.target.slice('transaction/'.length));
+          await writeReceipt(receipt);
+          exported['missing' in receipt ? 'missing' : 'receipts'] += 1;
         }
       });
   });
@@ -85,23 +93,23 @@ async function* readLines(options: Options, area: string, size: number): AsyncGe
   }
 }
 
+/** Only a response that states the digest of an erased receipt tells of an erasure. */
 async function readReceipt(options: Options, transaction: string): Promise<object> {
   const response = await request(options, `/receipts/${transaction}`, 'application/jose');
-  return response ? { transaction, jws: await response.text() } : { transaction, erased: true };
+  if (response.ok) return { transaction, jws: await response.text() };
+  const { erased } = (await response.json().catch(() => ({}))) as { erased?: { sha256?: unknown } };
+  return typeof erased?.sha256 === 'string' ? { transaction, erased } : { transaction, missing: true };
 }
 
 async function readJson(options: Options, address: string): Promise<unknown> {
   const response = await request(options, address, 'application/json');
-  if (!response) throw new StartupError(`${address} was not found.`);
-  return response.json();
+  if (response.ok) return response.json();
+  await response.body?.cancel();
+  throw new StartupError(`${address} was not found.`);
 }
 
-/** @returns undefined for 404. Waits and repeats while the instance is busy. */
-async function request(
-  { url, token }: Options,
-  address: string,
-  accept: string,
-): Promise<Response | undefined> {
+/** @returns a response with 2xx or 404. Waits and repeats while the instance is busy. */
+async function request({ url, token }: Options, address: string, accept: string): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
     const headers = { Authorization: `Bearer ${token}`, Accept: accept };
     const response = await fetch(new URL(address, url), { headers, redirect: 'error' }).catch(
@@ -109,8 +117,7 @@ async function request(
         throw new StartupError(`${url} does not answer: ${cause.message}`, { cause });
       },
     );
-    if (response.ok) return response;
-    if (response.status === 404) return undefined;
+    if (response.ok || response.status === 404) return response;
     await response.body?.cancel();
     const isBusy = response.status === 429 || response.status === 503;
     if (!isBusy || attempt === maxAttempts)

@@ -17,7 +17,7 @@ export interface Findings {
   receipts: {
     /** Signed, with the digest that the log has. */
     proved: number;
-    /** Named as erased: their digest is in the log, their text is gone. */
+    /** Named as erased, with the digest that the log has; their text is gone. */
     erased: number;
     /** Signed, and not in the covered lines. */
     notLogged: number;
@@ -124,32 +124,49 @@ async function verifyCheckpoints(file: string, verify: VerifyJws) {
   return { checkpoints, roots };
 }
 
-/** Digests of receipts by transaction; null for an erased receipt. */
-type Receipts = ReadonlyMap<string, string | null>;
+/** A receipt of `records.ndjson`: SHA-256 of its JWS in hexadecimal. */
+interface FoundReceipt {
+  state: 'proved' | 'erased';
+  digest: string;
+}
+/** By transaction. */
+type Receipts = ReadonlyMap<string, FoundReceipt>;
 
 async function verifyReceipts(file: string, verify: VerifyJws): Promise<Receipts> {
-  const receipts = new Map<string, string | null>();
+  const receipts = new Map<string, FoundReceipt>();
   for await (const { value, place } of readObjects(file)) {
     const transaction = String(value.transaction);
-    if (value.erased === true) {
-      receipts.set(transaction, null);
+    if (value.missing === true)
+      throw new EvidenceFault(
+        `${place}: the receipt of the transaction ${transaction} is missing: the instance had neither the receipt nor the digest of an erased one.`,
+      );
+    if (value.erased !== undefined) {
+      receipts.set(transaction, { state: 'erased', digest: erasedDigest(value.erased, place) });
       continue;
     }
     const receipt = await verify(value.jws, { type: 'accord-consent-receipt+jws', place });
     if (receipt.transaction !== transaction)
       throw new EvidenceFault(`${place}: the receipt is of another transaction.`);
-    receipts.set(transaction, createHash('sha256').update(String(value.jws)).digest('hex'));
+    const digest = createHash('sha256').update(String(value.jws)).digest('hex');
+    receipts.set(transaction, { state: 'proved', digest });
   }
   return receipts;
 }
 
-function stateOf({ target, digest }: SealedLine, receipts: Receipts, place: string): 'proved' | 'erased' {
+/** @returns the digest that `GET /receipts/{txid}` states for an erased receipt, in hexadecimal. */
+function erasedDigest(erased: unknown, place: string): string {
+  const { sha256 } = (erased ?? {}) as { sha256?: unknown };
+  if (typeof sha256 !== 'string')
+    throw new EvidenceFault(`${place}: the erased receipt has no SHA-256, so nothing shows its erasure.`);
+  return Buffer.from(sha256, 'base64url').toString('hex');
+}
+
+function stateOf({ target, digest }: SealedLine, receipts: Receipts, place: string): FoundReceipt['state'] {
   const transaction = target.slice('transaction/'.length);
   const found = receipts.get(transaction);
-  if (found === undefined)
+  if (!found)
     throw new EvidenceFault(`${place}: records.ndjson lacks the receipt of the transaction ${transaction}.`);
-  if (found === null) return 'erased';
-  if (found !== digest)
+  if (found.digest !== digest)
     throw new EvidenceFault(`${place}: the receipt of ${transaction} is not the one that was logged.`);
-  return 'proved';
+  return found.state;
 }

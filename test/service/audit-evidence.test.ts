@@ -3,13 +3,13 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { exportFolder } from '#lib/evidence/export-folder.ts';
 import { verifyFolder } from '#lib/evidence/verify-folder.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
-import { letTimePass, runInDatabase } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { letter } from '../support/instances/live-subject.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { runCommand } from '../support/programs/run-command.ts';
@@ -40,8 +40,9 @@ beforeAll(async () => {
     };
     expect(values[0]?.logs.consents?.size).toBeGreaterThanOrEqual(receipts);
   });
-  // The oldest receipt is erased, and the first line of auth is blanked.
-  await runInDatabase(instance, 'DELETE FROM transactions.receipts WHERE transaction = $1', [given[0]]);
+  // The oldest receipt is erased with its subject, and the first line of auth is blanked.
+  expect((await admin.send('POST', '/subjects/person-0/erasure')).status).toBe(202);
+  await until(async () => expect((await shop.get(`/receipts/${given[0]}`)).status).toBe(404));
   await runInDatabase(
     instance,
     `UPDATE auth.audit_log SET actor = NULL, actor_kind = NULL, action = NULL, target = NULL, request = NULL
@@ -153,6 +154,18 @@ describe('exported evidence', () => {
       line(1, (value) => ({ ...value, transaction: 'other' })),
       /of another transaction/,
     ],
+    [
+      'an erased receipt of another digest',
+      'records.ndjson',
+      line(0, (value) => ({ ...value, erased: { sha256: 'A'.repeat(43) } })),
+      /not the one that was logged/,
+    ],
+    [
+      'an erased receipt without a digest',
+      'records.ndjson',
+      line(0, (value) => ({ ...value, erased: true })),
+      /line 1: the erased receipt has no SHA-256/,
+    ],
     ['a missing receipt', 'records.ndjson', lines((all) => all.slice(0, -1)), /lacks the receipt/],
     [
       'a key of somebody else',
@@ -206,6 +219,31 @@ describe('the commands', () => {
     expect(await runCommand('services/export.ts', [to], { env })).toMatchObject({
       code: 1,
       errors: `${to} is not empty.\n`,
+    });
+  });
+
+  it('find a receipt that was deleted without an erasure', async () => {
+    const row = 'transactions.receipts WHERE transaction = $1';
+    const [kept] = await rowsOf<{ body: string; jws: string }>(instance, `SELECT body, jws FROM ${row}`, [
+      given[1],
+    ]);
+    await runInDatabase(instance, `DELETE FROM ${row}`, [given[1]]);
+    onTestFinished(() =>
+      runInDatabase(
+        instance,
+        'INSERT INTO transactions.receipts (transaction, body, jws) VALUES ($1, $2, $3)',
+        [given[1], kept?.body, kept?.jws],
+      ),
+    );
+    const to = path.join(await temporaryFolder(), 'deleted');
+    const env = { ACCORD_URL: instance.url, ACCORD_TOKEN: tokenOf(admin) };
+    expect(await runCommand('services/export.ts', [to], { env })).toMatchObject({
+      code: 0,
+      errors: expect.stringMatching(/^1 logged receipts are missing/),
+    });
+    expect(await verify(to)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(`the receipt of the transaction ${given[1]} is missing`),
     });
   });
 
