@@ -20,7 +20,17 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
     held: await once('hilda', { [letter]: ['accepted'] }),
     abandoned: await createTransaction(shop, { subject: 'anna', timeout: 'P1D' }),
     superseded: await once('susi', { [letter]: ['refused'] }),
+    withdrawn: await once('willa', { [letter]: ['accepted'] }),
   };
+  const { id: withdrawal } = await recordAnswers(shop, 'willa', { [letter]: ['refused'] });
+  const afterWithdrawal = new Date(Date.now() + 60_000).toISOString();
+  const decided = async (query = '') => {
+    const answer = await shop.get(`/decisions?subject=willa&element=processing.001${query}`);
+    const { reason } = (await answer.json()) as { reason: string };
+    return { reason, etag: answer.headers.get('etag') };
+  };
+  const before = await decided();
+  expect(before.reason).toBe('WITHDRAWN');
   /** A person whose own answer was superseded, and whose part a peer has accepted. */
   const withPart = async (name: string, { validity = 'P9Y', withdrawal = '', type = 'processing' } = {}) => {
     const { id } = await recordAnswers(shop, name, { [letter]: ['accepted'] }, { validity });
@@ -65,6 +75,17 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   expect((await shop.get('/subjects/anna')).status).toBe(404);
 
   await letTimePass({ databaseUrl: database }, '20 months');
-  await reach([made.abandoned.id, made.expired.id, made.superseded.id, partOver, partWithdrawn]);
+  await reach([
+    made.abandoned.id,
+    made.expired.id,
+    made.superseded.id,
+    made.withdrawn.id,
+    partOver,
+    partWithdrawn,
+  ]);
   expect(await erased()).not.toContain(newer);
+  // The refusal that is left is still a withdrawal, now and as of then.
+  expect(await erased()).not.toContain(withdrawal);
+  expect(await decided()).toEqual(before);
+  expect(await decided(`&asOf=${afterWithdrawal}`)).toEqual(before);
 });

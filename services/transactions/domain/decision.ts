@@ -22,7 +22,7 @@ export interface AnswerAt {
   infoKey: string;
   infoSerial: string;
   refused: boolean;
-  /** Whether the committed answer before it was `accepted`. */
+  /** Whether it is a refusal that ended an acceptance. */
   withdraws: boolean;
   /** Whether it is an answer to another instance's form. */
   ofPeer: boolean;
