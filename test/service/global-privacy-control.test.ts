@@ -1,21 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { createKey } from '../support/instances/callers.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { complete, letter, study, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
 const signal = { 'Sec-GPC': '1' };
 
-/** The form of somebody who has accepted both processings before. */
-async function openForm(headers: Record<string, string>) {
-  const { subject } = await recordAnswers(shop, `returning ${crypto.randomUUID()}`, {
-    [letter]: ['accepted'],
-    [study]: ['accepted'],
-  });
-  const made = await createTransaction(shop, { subject, language: 'en' });
+/** The form of somebody who has accepted its processings before. */
+async function openForm(
+  headers: Record<string, string>,
+  context?: Record<string, unknown> & { subject: string },
+) {
+  const { subject } =
+    context ??
+    (await recordAnswers(shop, `returning ${crypto.randomUUID()}`, {
+      [letter]: ['accepted'],
+      [study]: ['accepted'],
+    }));
+  const made = await createTransaction(shop, { subject, language: 'en', ...context });
   const path = `/consents/${made.id}/submit?t=${encodeURIComponent(made.token)}`;
   const page = parsePage(
     await (await instance.fetch(path, { headers: { Accept: 'text/html', ...headers } })).text(),
@@ -97,6 +104,47 @@ describe('Global Privacy Control', () => {
     const foreign = `/consents/${other.id}/submit?${new URL(links.submit).searchParams}`;
     expect((await instance.fetch(foreign, { method: 'POST', headers, body })).status).toBe(200);
     expect(await signalsOf(other)).toBeUndefined();
+  });
+
+  it('counts for sharing with third parties as for marketing, and for no other purpose', async () => {
+    const admin = await signIn(instance, 'admin');
+    const made = async (...purposes: string[]) =>
+      (await makeLiveModel(admin, 'processing', { en: { ...sampleContent.processing, purposes } })).key;
+    const [sharing, research] = [await made('CONSENT_THIRD_PART_SHARING'), await made('CONSENT_RESEARCH')];
+    const nameOf = (key: string) => `element/processing/${key}/1.0`;
+    const answers = { [nameOf(sharing)]: ['accepted'], [nameOf(research)]: ['accepted'] };
+    const { subject } = await recordAnswers(shop, 'sharer', answers);
+    const layoutData = { elements: [sharing, research] };
+    const { selected } = await openForm(signal, { subject, layoutData, validity: 'P1Y' });
+    expect(selected).toEqual([nameOf(research)]);
+    expect((await openForm({}, { subject, layoutData, validity: 'P2Y' })).selected).toEqual([
+      nameOf(sharing),
+      nameOf(research),
+    ]);
+  });
+
+  it('is stated on the receipt of a single step that was sent with it, and on no other', async () => {
+    for (const [headers, signals] of [
+      [signal, { gpc: true }],
+      [{}, undefined],
+    ] as const) {
+      const context = {
+        subject: `single ${crypto.randomUUID()}`,
+        layoutData: { elements: ['processing.001', 'processing.002'] },
+      };
+      const response = await instance.fetch('/consents/singlestep', {
+        method: 'POST',
+        headers: {
+          ...shop.headers,
+          'Content-Type': 'application/json',
+          Accept: 'application/json',
+          ...headers,
+        },
+        body: JSON.stringify({ context, values: { [letter]: ['accepted'], [study]: ['refused'] } }),
+      });
+      expect(response.status).toBe(201);
+      expect((await receiptOf((await response.json()) as { id: string })).signals).toEqual(signals);
+    }
   });
 
   it('does not change what somebody answers', async () => {

@@ -24,6 +24,8 @@ interface SingleStep {
   principal: Principal;
   /** Languages of the reader, best first. */
   languages: string[];
+  /** Whether the request has the signal of Global Privacy Control. */
+  gpc: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ interface SingleStep {
  */
 export async function submitSingleStep(
   dependencies: SubmitDependencies & { db: Database },
-  { body, principal, languages }: SingleStep,
+  { body, principal, languages, gpc }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { db, digests, forms, instance, messaging, wake } = dependencies;
   const { context, addressFault } = await prefixPointers('/context', async () =>
@@ -88,6 +90,7 @@ export async function submitSingleStep(
         answersDigest,
         principal,
         comment: sent.comment,
+        gpc,
         // Owners order answers by the time in the seal. It is `openedAt`, so the records get the same time.
         ...(check.parts.length > 0 && { givenAt: openedAt }),
       },

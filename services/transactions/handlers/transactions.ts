@@ -61,7 +61,8 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
       { body, principal }: OperationInput<{ context: Body; values: Body }>,
     ) {
       const languages = readerLanguages(ctx, undefined, defaultLanguage);
-      const read = await submitSingleStep(dependencies, { body, principal, languages });
+      const gpc = ctx.get('sec-gpc') === '1';
+      const read = await submitSingleStep(dependencies, { body, principal, languages, gpc });
       const warnings = unknownFields(body.context).map((warning): Fault => {
         return { ...warning, pointer: `/context${warning.pointer}` };
       });
