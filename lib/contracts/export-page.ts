@@ -29,6 +29,24 @@ export interface ExportPage extends PageBase {
   peers: { name: string; location: string }[];
   /** Lines of the audit log, newest first. */
   audit: { at: string; action: string; by: string }[];
+  /** The hold that is in force. */
+  hold?: { reason: string; restrict: boolean; since: string; until?: string | undefined } | undefined;
+  /** Newest first. */
+  erasures: ExportedErasure[];
+}
+
+/** An erasure that was requested. */
+export interface ExportedErasure {
+  id: string;
+  /** Base URL of the peer that asks. */
+  peer?: string | undefined;
+  state: 'REQUESTED' | 'RUNNING' | 'HELD' | 'DONE' | 'REFUSED';
+  reason?: string | undefined;
+  /** Why it was refused. */
+  ground?: string | undefined;
+  created: string;
+  due: string;
+  done?: string | undefined;
 }
 
 /** Some of the transactions of an {@link ExportPage}. Its HTML is not a whole document. */
@@ -44,7 +62,14 @@ export interface ExportedTransaction {
   kind?: 'WITHDRAWAL' | undefined;
   created: string;
   changed: string;
+  /** Who acted, if the context names an author; STAFF for every name but that of the person. */
+  author?: 'SUBJECT' | 'STAFF' | undefined;
   context: {
+    origin: string;
+    /** ISO 8601 */
+    validity: string;
+    callback?: string | undefined;
+    notificationRecipient?: string | undefined;
     object?: string | undefined;
     subjectInfos?: Record<string, string> | undefined;
     attributes?: Record<string, string> | undefined;

@@ -3006,6 +3006,30 @@ export interface components {
                 name: string;
                 location: string;
             }[];
+            /** @description The hold on the data of the subject; absent if none is in force */
+            hold?: components["schemas"]["Hold"];
+            /** @description Erasures of the subject that were requested, newest first; at most 100 */
+            erasures?: components["schemas"]["ExportedErasure"][];
+        };
+        ExportedErasure: {
+            id: string;
+            /** @description Base URL of the peer that asks, see `Erasure` */
+            peer?: string;
+            /** @enum {string} */
+            state: "REQUESTED" | "RUNNING" | "HELD" | "DONE" | "REFUSED";
+            /** @description Absent after the end */
+            reason?: string;
+            /** @description Why it was refused */
+            ground?: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            due: string;
+            /**
+             * Format: date-time
+             * @description When it was DONE or REFUSED
+             */
+            done?: string;
         };
         ExportedTransaction: {
             id: string;
@@ -3016,7 +3040,13 @@ export interface components {
             created: string;
             /** Format: date-time */
             changed: string;
+            /** @description Without `author` */
             context: components["schemas"]["StoredContext"];
+            /**
+             * @description Who acted, if the context names an author. STAFF stands for every name but that of the subject
+             * @enum {string}
+             */
+            author?: "SUBJECT" | "STAFF";
             records: {
                 record: string;
                 /** @description Identifier of the question */
@@ -3057,7 +3087,7 @@ export interface components {
             followers: components["schemas"]["Follower"][];
         };
         HoldInput: {
-            /** @description Why nothing may be erased, such as a legal claim */
+            /** @description Why nothing may be erased, such as a legal claim. The export of the subject has it */
             reason: string;
             /** @description Whether decisions about the subject are RESTRICTED (GDPR, article 18) */
             restrict?: boolean;
@@ -3086,7 +3116,7 @@ export interface components {
         ErasureDecision: {
             /** @enum {string} */
             status: "RUNNING" | "REFUSED";
-            /** @description Why it is refused; only with REFUSED. It is kept, so it must not name the person */
+            /** @description Why it is refused; only with REFUSED. It is kept, so it must not name the person, whose export has it */
             ground?: string;
         };
         Erasure: {

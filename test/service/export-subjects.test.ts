@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
@@ -77,6 +78,45 @@ it('an export names who was told of a withdrawal, without the note of the organi
   const html = await (await operator.get('/subjects/fay/export?format=html')).text();
   expect(html).toContain('Letters Ltd');
   expect(html).not.toContain('tax office');
+});
+
+it('an export has the hold, the requests for erasure and what the context says, but no name of an employee', async () => {
+  const context = {
+    author: 'Employee Smith',
+    origin: 'OPERATOR',
+    validity: 'P2Y',
+    callback: 'https://shop.example/thanks',
+    notificationRecipient: 'ivy-news@example.org',
+  };
+  await recordAnswers(operator, 'user', { [letter]: ['accepted'] }, context);
+  const person = user;
+  const admin = await signIn(instance, 'admin');
+  const send = async (method: 'POST' | 'PUT', path: string, body?: object, by = admin) =>
+    (await (await by.send(method, path, body)).json()) as { id: string };
+  const refused = await send('POST', '/choices/erasure', { reason: 'I have moved.' }, person);
+  await send('PUT', `/erasures/${refused.id}/status`, { status: 'REFUSED', ground: 'Kept by law' });
+  const open = await send('POST', '/choices/erasure', { reason: 'Please again.' }, person);
+  const hold = { reason: 'Claim 9', restrict: true, until: '2099-01-01T00:00:00.000Z' };
+  await send('PUT', '/subjects/user/hold', hold);
+
+  const answer = await (await person.get('/subjects/user/export')).text();
+  const own = JSON.parse(answer) as components['schemas']['SubjectExport'];
+  expect(own.hold).toEqual({ ...hold, since: expect.any(String) });
+  const times = { created: expect.any(String), due: expect.any(String) };
+  expect(own.erasures).toEqual([
+    { ...times, id: open.id, state: 'REQUESTED', reason: 'Please again.' },
+    { ...times, id: refused.id, state: 'REFUSED', ground: 'Kept by law', done: expect.any(String) },
+  ]);
+  const { author, ...kept } = context;
+  expect(own.transactions[0]).toMatchObject({ author: 'STAFF', context: kept });
+  expect(own.transactions[0]?.context).not.toHaveProperty('author');
+
+  const html = parsePage(await (await person.get('/subjects/user/export?format=html')).text()).text();
+  for (const text of ['Claim 9', 'Please again.', 'Kept by law', kept.callback, kept.notificationRecipient])
+    expect(html).toContain(text);
+  expect(html).toContain('2 years');
+  expect(html).toContain('Staff, without names');
+  expect(html).not.toContain(author);
 });
 
 describe('an export as HTML', () => {

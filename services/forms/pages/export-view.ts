@@ -1,4 +1,5 @@
 import type {
+  ExportedErasure,
   ExportedMessage,
   ExportedRecord,
   ExportedTransaction,
@@ -28,7 +29,7 @@ const plain = (text: string): Cell => [{ text }];
 
 /** The document of an export without its transactions. */
 export function exportView(page: ExportPage, reader: Reader) {
-  const { subject, instance, count, isCut, peers, audit } = page;
+  const { subject, instance, count, isCut, peers, audit, hold, erasures } = page;
   const { t } = reader;
   return {
     title: t('export.title', { instance: instance.name }),
@@ -41,6 +42,12 @@ export function exportView(page: ExportPage, reader: Reader) {
       [t('export.since'), reader.dateTime(subject.created)],
       [t('export.reference'), subject.id],
     ]),
+    hold: hold ? holdFacts(hold, reader) : null,
+    erasures: table(
+      reader,
+      ['export.erasures', 'export.requested', 'export.state', 'export.due', 'export.ended', 'export.reason'],
+      erasures.map((erasure) => erasureRow(erasure, reader)),
+    ),
     peersText: t('export.peersText', { instance: instance.name }),
     peers: table(
       reader,
@@ -57,6 +64,26 @@ export function exportView(page: ExportPage, reader: Reader) {
       ]),
     ),
   };
+}
+
+function holdFacts({ reason, restrict, since, until }: NonNullable<ExportPage['hold']>, reader: Reader) {
+  const { t } = reader;
+  return rows([
+    [t('export.reason'), reason],
+    [t('export.holdSince'), reader.dateTime(since)],
+    [t('export.holdUntil'), until ? reader.dateTime(until) : t('export.holdOpen')],
+    [t('export.restriction'), t(restrict ? 'export.restricted' : 'export.notRestricted')],
+  ]);
+}
+
+function erasureRow({ state, reason, ground, peer, created, due, done }: ExportedErasure, reader: Reader) {
+  return [
+    [{ text: reader.dateTime(created) }, ...(peer ? [{ text: peer, isAside: true }] : [])],
+    plain(reader.word('export.erasure', state)),
+    plain(reader.date(due)),
+    plain(done ? reader.dateTime(done) : '–'),
+    [reason, ground].flatMap((text) => text ?? []).map((text) => ({ text })),
+  ];
 }
 
 /** Transactions of an export. */
@@ -76,14 +103,21 @@ export function exportPartView({ transactions, ...page }: ExportPart, reader: Re
   };
 }
 
-function factsOf({ id, state, changed, context }: ExportedTransaction, { t, ...reader }: Reader) {
+function factsOf(transaction: ExportedTransaction, { t, ...reader }: Reader) {
+  const { id, kind, state, changed, author, context } = transaction;
   const pairs = (map: Record<string, string> = {}) =>
     Object.entries(map).map(([name, value]) => `${name}: ${value}`);
   return rows([
     [t('receipt.transaction'), id],
     [t('export.state'), reader.word('export.state', state)],
     [t('export.changed'), reader.dateTime(changed)],
+    [t('receipt.method'), reader.word('method', context.origin)],
+    [t('receipt.author'), author && reader.word('export.author', author)],
+    // A withdrawal does not expire.
+    [t('export.validity'), kind ? undefined : reader.duration(context.validity)],
     [t('receipt.object'), context.object],
+    [t('export.notified'), context.notificationRecipient],
+    [t('export.callback'), context.callback],
     [t('receipt.contact'), ...pairs(context.subjectInfos)],
     [t('receipt.attributes'), ...pairs(context.attributes)],
   ]);

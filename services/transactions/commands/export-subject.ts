@@ -70,7 +70,7 @@ export async function exportDocument(
       subject: presentExportedSubject(subject),
       count: ids.length,
       isCut: found.length > ids.length,
-      ...presentExportFacts(await readExportFacts(db, subject.id, ids)),
+      ...presentExportFacts(await readExportFacts(db, subject, ids)),
     },
   });
   const [start, end] = html.split(exportMarker);

@@ -76,7 +76,7 @@ const sendJson: Send = async (ctx, { db, instance }, subject, query) => {
   const idOf = ({ transaction }: { transaction: { id: string } }) => transaction.id;
   const { page, next, limit } = await readPage(query, find, { idPattern, idOf });
   const transactions = (await readExported(db, page)).map(presentExported);
-  const facts = await readExportFacts(db, subject.id, page.map(idOf));
+  const facts = await readExportFacts(db, subject, page.map(idOf));
   const url = `${instance.baseUrl}/subjects/${encodeURIComponent(subject.name)}/export`;
   if (next) linkNext(ctx, url, { cursor: next, limit: String(limit) });
   ctx.body = { subject: presentSubject(subject), transactions, ...presentExportFacts(facts) };

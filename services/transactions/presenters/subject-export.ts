@@ -1,9 +1,12 @@
-import type { ExportedTransaction, ExportPage } from '#lib/contracts/export-page.ts';
+import type { ExportedErasure, ExportedTransaction, ExportPage } from '#lib/contracts/export-page.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Erasure } from '../domain/erasure.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { Part } from '../domain/part.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import type { ExportFacts, ExportRows } from '../queries/subject-export.ts';
 import type { Subject } from '../queries/subjects.ts';
+import { presentHold } from './erasure.ts';
 import { presentPart as presentPagePart } from './final-page.ts';
 import { presentPart } from './transaction.ts';
 
@@ -17,18 +20,22 @@ export interface ReadExport {
 
 /** The representation of a transaction in an export (openapi.yaml, `ExportedTransaction`). */
 export function presentExported(exported: ReadExport) {
-  const { context } = exported.read.transaction;
+  const { author: _author, ...context } = exported.read.transaction.context;
   return { ...presentShared(exported), context, followers: exported.parts.map(presentPart) };
 }
 
-/** A transaction in the HTML of an export. Its receipt has no link that changes the answers. */
+/**
+ * A transaction in the HTML of an export. Its receipt has no link that changes the answers, and no author but
+ * the subject and the peer that showed the form: other authors are employees.
+ */
 export function presentExportedOnPage(exported: ReadExport): ExportedTransaction {
-  const { object, subjectInfos, attributes } = exported.read.transaction.context;
+  const { origin, validity, callback, notificationRecipient, object, subjectInfos, attributes } =
+    exported.read.transaction.context;
   const { receipt, ...shared } = presentShared(exported);
   return {
     ...shared,
-    context: { object, subjectInfos, attributes },
-    receipt: receipt && { ...receipt, updateUrl: undefined },
+    context: { origin, validity, callback, notificationRecipient, object, subjectInfos, attributes },
+    receipt: receipt && { ...receipt, ...shownAuthor(receipt), updateUrl: undefined },
     parts: exported.parts.map((part) => {
       const { owner, state, withdrawn } = presentPagePart(part);
       return { owner, state, withdrawn, location: part.location };
@@ -36,14 +43,20 @@ export function presentExportedOnPage(exported: ReadExport): ExportedTransaction
   };
 }
 
+function shownAuthor({ author, leader, subject }: ReceiptBody): Pick<ReceiptBody, 'author'> {
+  return leader || author === subject ? {} : { author: undefined };
+}
+
 function presentShared({ read, rows, notices }: ReadExport) {
-  const { id, kind, createdAt, changedAt } = read.transaction;
+  const { id, kind, subject, context, createdAt, changedAt } = read.transaction;
+  const author = context.author === subject ? ('SUBJECT' as const) : ('STAFF' as const);
   return {
     id,
     state: stateAt(read.transaction, read.now),
     kind: kind ?? undefined,
     created: createdAt.toISOString(),
     changed: changedAt.toISOString(),
+    author: context.author === undefined ? undefined : author,
     records: rows?.records ?? [],
     receipt: rows?.receipt ?? undefined,
     messages: rows?.messages ?? [],
@@ -56,8 +69,27 @@ function presentRecipient({ name, kind, state, outcome, since }: Notice) {
   return { name, kind, state, outcome: outcome ?? undefined, since: since.toISOString() };
 }
 
-export function presentExportFacts({ audit, peers }: ExportFacts) {
-  return { audit: audit.map(({ at, ...line }) => ({ at: at.toISOString(), ...line })), peers };
+export function presentExportFacts({ audit, peers, hold, erasures }: ExportFacts) {
+  return {
+    audit: audit.map(({ at, ...line }) => ({ at: at.toISOString(), ...line })),
+    peers,
+    hold: hold && presentHold(hold),
+    erasures: erasures.map(presentErasure),
+  };
+}
+
+function presentErasure(erasure: Erasure): ExportedErasure {
+  const { id, peer, state, reason, ground, createdAt, dueAt, endedAt } = erasure;
+  return {
+    id,
+    peer: peer ?? undefined,
+    state,
+    reason: reason ?? undefined,
+    ground: ground ?? undefined,
+    created: createdAt.toISOString(),
+    due: dueAt.toISOString(),
+    done: endedAt?.toISOString(),
+  };
 }
 
 /** The subject as the first page of an export shows it. */

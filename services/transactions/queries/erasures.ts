@@ -52,6 +52,13 @@ export async function wasRefused(
   return refused !== undefined;
 }
 
+/** The newest erasures of a subject. @param reference id of the subject. */
+export function listErasuresOf(db: Queries, reference: string, limit: number): Promise<Erasure[]> {
+  return db.query<Erasure>(sql`
+    SELECT ${columns} FROM erasures AS e WHERE e.reference = ${reference}
+     ORDER BY e.created_at DESC, e.id DESC LIMIT ${limit}`);
+}
+
 /** A page of erasures, newest first. */
 export function listErasures(
   db: Queries,

@@ -2,9 +2,12 @@ import type { ExportedMessage, ExportedRecord } from '#lib/contracts/export-page
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { ErasurePeer } from '../domain/erasure.ts';
+import type { Erasure, ErasurePeer } from '../domain/erasure.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { readPeers } from './erase-transactions.ts';
+import { listErasuresOf } from './erasures.ts';
+import { type Hold, readHold } from './holds.ts';
+import type { Subject } from './subjects.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 /** The rows of a transaction. */
@@ -19,6 +22,8 @@ export interface ExportRows {
 export interface ExportFacts {
   audit: { at: Date; action: string; by: string }[];
   peers: ErasurePeer[];
+  hold: Hold | undefined;
+  erasures: Erasure[];
 }
 
 /** Ids of the transactions of a subject, newest first. */
@@ -55,21 +60,27 @@ export async function readExport(
 }
 
 /**
- * Reads the lines of the audit log about a subject and transactions, and the peers of these transactions.
- * @param reference the id of the subject, by which audit lines name it.
+ * Reads the lines of the audit log about a subject and transactions, the peers of these transactions, and the
+ * hold and the erasures of the subject.
  */
 export async function readExportFacts(
   db: Queries,
-  reference: string,
+  { id, name }: Pick<Subject, 'id' | 'name'>,
   ids: readonly string[],
 ): Promise<ExportFacts> {
   const audit = await db.query<ExportFacts['audit'][number]>(sql`
     SELECT l.at, l.action, l.actor_kind AS by FROM audit_log AS l
-     WHERE l.target = ANY(${targets(reference, ids)}::text[]) ORDER BY l.at DESC, l.id DESC LIMIT ${maxLines}`);
-  return { audit, peers: await readPeers(db, ids) };
+     WHERE l.target = ANY(${targets(id, ids)}::text[]) ORDER BY l.at DESC, l.id DESC LIMIT ${maxLines}`);
+  return {
+    audit,
+    peers: await readPeers(db, ids),
+    hold: await readHold(db, name),
+    erasures: await listErasuresOf(db, id, maxErasures),
+  };
 }
 
 const maxLines = 1_000;
+const maxErasures = 100;
 
 function targets(reference: string, ids: readonly string[]): string[] {
   return [`subject/${reference}`, ...ids.map((id) => `transaction/${id}`)];
