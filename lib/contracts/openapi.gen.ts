@@ -4532,7 +4532,7 @@ export interface components {
             target: string;
             /** @description Id of the request, as in logs and in `X-Request-Id`; absent for work outside of a request */
             request?: string;
-            /** @description How the action ended; absent unless it can end in several ways */
+            /** @description Reserved: how the action ended. No line has it yet; it is covered by the leaf of a line that has it */
             outcome?: string;
             /** @description SHA-256 of the document that the action made: with `receipt.signed`, of the JWS of the receipt */
             digest?: string;
