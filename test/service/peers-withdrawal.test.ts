@@ -5,11 +5,12 @@ import type { Caller } from '../support/instances/callers.ts';
 import type { TestInstance } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { problemOf, subjectOf } from '../support/instances/live-subject.ts';
-import { recordsOf } from '../support/instances/live-transactions.ts';
+import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { type Asked, type ClinicAndLab, own, startClinicAndLab } from '../support/peers/clinic-and-lab.ts';
 import { until } from '../support/run/until.ts';
 
+type Entry = components['schemas']['Entry'];
 type Transaction = components['schemas']['Transaction'];
 
 let here: ClinicAndLab;
@@ -78,6 +79,26 @@ describe('a withdrawal at the leader', () => {
     expect(page).toContain('An organisation that is not named here may not know of the withdrawal.');
     const printed = await textAt(`/receipts/${withdrawal.id}`);
     expect(printed).toContain('Answered to Northern Lab, to which this withdrawal is passed on.');
+  });
+
+  it('leaves conditions that were accepted in the part in force at the owner, who withdraws them if named', async () => {
+    const { id, name } = (await (await labAdmin.get('/models/serials/conditions.001')).json()) as Entry;
+    expect((await labAdmin.send('PUT', `/models/${id}`, { name, shared: true })).status).toBe(200);
+    const terms = `conditions.001@${new URL(lab.url).host}`;
+    const layoutData = { elements: [terms] };
+    const made = await until(() => createTransaction(clinicAdmin, { layoutData }));
+    const answers = { [`element/conditions/${terms}/1.0`]: ['accepted'] };
+    expect((await subjectOf(clinic, made).submit(answers)).status).toBe(200);
+    await delivered(made);
+    await withdrawalIn(await withdraw(made));
+    await told(made, 'ACKNOWLEDGED');
+    const termsAtLab = async () => (await recordsOf(labAdmin, made.subject))['conditions.001'] ?? [];
+    expect(await termsAtLab()).toMatchObject([{ value: 'accepted', status: 'VALID' }]);
+
+    const [given] = await termsAtLab();
+    const named = { elements: ['conditions.001'] };
+    await withdrawalIn(await labAdmin.send('POST', `/consents/${given?.transaction}/withdraw`, named));
+    expect((await termsAtLab()).map(({ value }) => value)).toEqual(['refused', 'accepted']);
   });
 
   it('is the same when it is repeated, and reaches the owner once', async () => {
