@@ -299,6 +299,8 @@ describe('a request that withdraws nothing says why', () => {
       '/elements/1',
       '/elements/2',
     ]);
+    const ofPerson = shop.send('POST', '/choices/withdraw', { subject, elements: [often, 'nothing'] });
+    expect(await said(ofPerson)).toBe('422 not-withdrawable');
     const many = Array.from({ length: 201 }, () => letter);
     expect(await said(withdraw(made, { elements: many }))).toBe('422 invalid');
     expect(await said(withdraw(made, { elements: [] }))).toBe('422 invalid');
