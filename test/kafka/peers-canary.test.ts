@@ -222,7 +222,8 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
 });
 
 /**
- * Every row of every table that has any, as text, by table; the files below them are searched in test/security/peers-canary.test.ts.
+ * Every row of every table that has any, as text, by table; the files below them are searched in
+ * test/security/peers-canary.test.ts.
  */
 async function readTables(connectionString: string): Promise<Record<string, Buffer[]>> {
   const client = new pg.Client({ connectionString });
