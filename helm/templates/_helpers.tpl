@@ -503,17 +503,32 @@ spec:
 {{- end }}
 {{- if and (eq .use "mail") $values.mail.existingSecret }}{{ $ports = list $values.mail.port }}{{ end }}
 {{- if and (eq .use "sms") $values.sms.existingSecret }}{{ $ports = list $values.sms.port }}{{ end }}
-{{- if and (eq .use "issuer") $values.oidc.issuer }}{{ $ports = list (include "accord.urlPort" $values.oidc.issuer | int) }}{{ end }}
-{{- if eq .use "public" }}{{ $ports = list (include "accord.urlPort" $values.baseUrl | int) }}{{ end }}
 {{- if and (eq .use "tracing") $values.tracing.endpoint }}{{ $ports = list (include "accord.urlPort" $values.tracing.endpoint | int) }}{{ end }}
 {{- if eq .use "apiServer" }}{{ $ports = list 443 6443 }}{{ end }}
-{{- if $ports }}
+{{- if eq .use "public" }}
+{{ include "accord.routedRules" (dict "root" .root "peers" $peers "url" $values.baseUrl) }}
+{{- else if and (eq .use "issuer") $values.oidc.issuer }}
+{{ include "accord.routedRules" (dict "root" .root "peers" $peers "url" $values.oidc.issuer) }}
+{{- else if $ports }}
 {{ include "accord.networkRule" (dict "direction" "to" "peers" $peers "ports" ($ports | uniq)) }}
-{{- /* Calls of a public address reach a router of the cluster at the port of its pods. */}}
-{{- if and (has .use (list "public" "issuer")) $values.networkPolicy.peers.router }}
-- to: {{- toYaml $values.networkPolicy.peers.router | nindent 4 }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/*
+Egress to a URL that may lead to pods of the cluster: a router, or the issuer behind a Service. A policy sees the port of
+these pods (Traefik: 8443), which the URL does not tell (443), so named peers and routers get every port. Without a named
+router it may be at any address. Takes root, peers and url.
+*/}}
+{{- define "accord.routedRules" -}}
+{{- $router := .root.Values.networkPolicy.peers.router | default list }}
+{{- if not (or .peers $router) }}
+- {}
+{{- else }}
+{{- if not .peers }}
+{{ include "accord.networkRule" (dict "direction" "to" "ports" (list (include "accord.urlPort" .url | int))) }}
+{{- end }}
+- to: {{- concat (.peers | default list) $router | toYaml | nindent 4 }}
 {{- end }}
 {{- end }}
 

@@ -128,3 +128,39 @@ describe.skipIf(!chart).each(examples)('the NetworkPolicies of %s', (example) =>
     }
   });
 });
+
+describe.skipIf(!chart)('calls of the public address', () => {
+  const router = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'traefik' } } };
+  const keycloak = { podSelector: { matchLabels: { app: 'keycloak' } } };
+  const egressOf = async (peers: object, oidc = {}) => {
+    const values = { networkPolicy: { peers }, oidc };
+    const more = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const text = await chart?.render('minimal.yaml', '--set-json', more.join(','));
+    return (service: string) =>
+      readManifests(text ?? '').find(
+        ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === `accord-${service}`,
+      )?.spec.egress as { to?: object[]; ports?: object[] }[];
+  };
+
+  it('reach a router that is not named at the port of its pods, from the console, and from auth with an issuer', async () => {
+    const standard = await egressOf({});
+    expect(standard('console')).toContainEqual({});
+    for (const service of ['auth', 'forms']) expect(standard(service), service).not.toContainEqual({});
+    const external = await egressOf({}, { issuer: 'https://login.example.org' });
+    for (const service of ['console', 'auth']) expect(external(service), service).toContainEqual({});
+  });
+
+  it('reach named routers and issuers at every port, and other addresses only at the port of the address', async () => {
+    const oidc = { issuer: 'https://login.example.org' };
+    const named = await egressOf({ router: [router] }, oidc);
+    for (const service of ['console', 'auth']) {
+      expect(named(service), service).toContainEqual({ to: [router] });
+      expect(named(service), service).toContainEqual({ ports: [{ port: 443 }] });
+      expect(named(service), service).not.toContainEqual({});
+    }
+    const both = await egressOf({ router: [router], issuer: [keycloak], public: [router] }, oidc);
+    expect(both('auth')).toContainEqual({ to: [keycloak, router] });
+    for (const service of ['console', 'auth'])
+      expect(both(service), service).not.toContainEqual({ ports: [{ port: 443 }] });
+  });
+});
