@@ -7,12 +7,13 @@ import {
   type PodSpec,
   readManifests,
   readTrial,
+  readTrialRouter,
 } from '../support/helm/chart.ts';
 import { connectionsOf } from '../support/helm/network-policies.ts';
 import { podsIn } from '../support/helm/settings-of.ts';
 
 const chart = await openChart();
-const sources = readTrial();
+const sources = [...readTrial(), ['trial-router.yaml', readTrialRouter()] as [string, Manifest[]]];
 for (const example of chart ? examples : [])
   sources.push([example, readManifests((await chart?.render(example)) ?? '')]);
 

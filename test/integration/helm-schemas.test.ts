@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { minors } from '../../deploy/local/kubernetes-schemas.ts';
-import { examples, type Manifest, openChart, readManifests, readTrial } from '../support/helm/chart.ts';
+import {
+  examples,
+  type Manifest,
+  openChart,
+  readManifests,
+  readTrial,
+  readTrialRouter,
+} from '../support/helm/chart.ts';
 import { openSchema } from '../support/helm/schemas.ts';
 
 const chart = await openChart();
@@ -9,13 +16,14 @@ for (const example of chart ? examples : [])
   rendered.set(example, readManifests((await chart?.render(example)) ?? ''));
 
 describe.skipIf(!chart).each(minors)('Kubernetes %s', (minor) => {
-  it('accepts every resource that the examples render, and the stores of the trial', async ({ skip }) => {
+  it('accepts every resource of the examples and of the trial', async ({ skip }) => {
     const check = (await openSchema(minor)) ?? skip();
     for (const [example, manifests] of rendered) {
       expect(manifests.length, example).toBeGreaterThan(30);
       expect(manifests.flatMap(check), example).toEqual([]);
     }
-    expect(readTrial().flatMap(([, manifests]) => manifests.flatMap(check))).toEqual([]);
+    const trial = [...readTrial().flatMap(([, manifests]) => manifests), ...readTrialRouter()];
+    expect(trial.flatMap(check)).toEqual([]);
   });
 
   it('refuses an unknown field, a wrong type and an unknown kind', async ({ skip }) => {

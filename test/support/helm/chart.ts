@@ -48,6 +48,11 @@ export function readTrial(): [string, Manifest[]][] {
   ]);
 }
 
+/** The router of the trial. */
+export function readTrialRouter(): Manifest[] {
+  return readManifests(readFileSync(path.join(chart, 'trial-router.yaml'), 'utf8'));
+}
+
 /**
  * Helm with this chart; null where Helm cannot be had, so that tests are skipped.
  * @param find finds the program. @param more arguments of each rendering.
@@ -73,9 +78,9 @@ function openChartWith(helm: string, always: readonly string[]) {
     render: (example: string, ...more: string[]) => render(chart, example, more),
     /** The text of all manifests of another chart: a folder or an archive. */
     renderFrom: (source: string, example: string, ...more: string[]) => render(source, example, more),
-    /** What Helm prints after an installation. */
-    notes: async (example: string) => {
-      const words = ['install', 'accord', chart, '--dry-run=client', ...valuesOf(example)];
+    /** What Helm prints after an installation. @param more arguments of `helm install`. */
+    notes: async (example: string, ...more: string[]) => {
+      const words = ['install', 'accord', chart, '--dry-run=client', ...valuesOf(example), ...more];
       return (await run(words)).split(/^NOTES:\n/m)[1] ?? '';
     },
   };
