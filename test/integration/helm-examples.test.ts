@@ -98,6 +98,20 @@ describe.skipIf(!chart)('an example', () => {
     expect(new Set(printed)).toEqual(new Set(wanted));
   });
 
+  it('for production has the secret of the client of the console at its issuer, and the notes say how to register it', async () => {
+    const files = secretFilesOf(rendered.get('production.yaml') ?? [], 'console');
+    expect(files['console-client']).toEqual({ name: 'accord-console', key: 'client-secret' });
+    const notes = (await chart?.notes('production.yaml')) ?? '';
+    expect(notes).toContain('client accord-console with');
+    expect(notes).toContain('https://consent.example.org/console/callback');
+    expect(notes).toContain('secrets.from.console-client');
+    const other = ['--set', 'services.console.env.CONSOLE_CLIENT_ID=backoffice,secrets.existingSecret=own'];
+    const otherNotes = (await chart?.notes('production.yaml', ...other)) ?? '';
+    expect(otherNotes).toContain('client backoffice with');
+    expect(otherNotes).toContain('entry console-client of the Secret own');
+    expect(await chart?.notes('minimal.yaml')).not.toContain('console/callback');
+  });
+
   it('for production has every alert, with a link to its runbook', () => {
     const rule = (rendered.get('production.yaml') ?? []).find(({ kind }) => kind === 'PrometheusRule');
     const [alerts] = parseAllDocuments(read('deploy/prometheus-rules.yaml')).map((each) => each.toJS());
