@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { readServiceSettings } from '#lib/config/settings.ts';
 import { readTopics } from '#lib/events/kafka/topics.ts';
 import { definitions } from '../../services/definitions.ts';
@@ -110,16 +109,6 @@ describe.skipIf(!chart)('an example', () => {
     expect(otherNotes).toContain('client backoffice with');
     expect(otherNotes).toContain('entry console-client of the Secret own');
     expect(await chart?.notes('minimal.yaml')).not.toContain('console/callback');
-  });
-
-  it('for production has every alert, with a link to its runbook', () => {
-    const rule = (rendered.get('production.yaml') ?? []).find(({ kind }) => kind === 'PrometheusRule');
-    const [alerts] = parseAllDocuments(read('deploy/prometheus-rules.yaml')).map((each) => each.toJS());
-    const links = JSON.stringify(alerts).replaceAll(
-      '"runbook":"',
-      '"runbook_url":"https://wiki.example.org/accord/',
-    );
-    expect(rule?.spec).toEqual(JSON.parse(links));
   });
 });
 
