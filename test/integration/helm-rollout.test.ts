@@ -83,6 +83,26 @@ describe.skipIf(!chart)('a Secret that changes', () => {
   });
 });
 
+describe.skipIf(!chart)('a value that changes', () => {
+  const render = async (...more: string[]) =>
+    readManifests((await chart?.render('minimal.yaml', ...more)) ?? '');
+
+  it('replaces the pods that read the settings, if it is one of them, and no pods otherwise', async () => {
+    const standard = await render();
+    const before = templatesIn(standard);
+    const readers = names.filter((name) =>
+      before.get(name)?.includes('"envFrom":[{"configMapRef":{"name":"accord-settings"}}]'),
+    );
+    expect(readers).toEqual(names);
+    const replacedBy = async (value: string) => {
+      const after = templatesIn(await render('--set', value));
+      return names.filter((name) => after.get(name) !== before.get(name));
+    };
+    expect(await replacedBy('logLevel=info')).toEqual(readers);
+    expect(await replacedBy('jobs.timeout=400')).toEqual([]);
+  });
+});
+
 const onServer = ['--dry-run=server', '--disable-openapi-validation'];
 
 function templatesIn(manifests: readonly Manifest[]): Map<string, string> {
