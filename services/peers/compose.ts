@@ -68,6 +68,7 @@ export async function composePeers(options: Options) {
   });
   const description = describeInstance({ ...options, ...instance });
   const ownKids = new Set(description.jwks.keys.map(({ kid = '' }) => kid));
+  metrics?.peers.watch();
   const clocks = createClockWatch({ db, log, metrics: metrics?.peers });
   const { allowedNetworks } = settings;
   const outbound = createOutboundClient({ allowedNetworks });

@@ -92,6 +92,7 @@ export async function composeTransactions(
     deliveries: () => waitingMessages(db),
   });
   options.metrics?.messages.watch();
+  options.metrics?.submissions.watch();
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const expiryNoticeMs = settings.expiryNoticeDays * 86_400_000;
   const { wake } = relay;

@@ -270,6 +270,9 @@ describe('a part with answers that are not possible', () => {
 
 describe('a submission id that was used before', () => {
   it('is refused with other content, as a conflict that administrators see, and the first one stands', async () => {
+    const count = /^accord_submissions_total\{verdict="refused",reason="conflict"\} (\d+)$/m;
+    // The alert does not see the first increment of a new series.
+    expect(count.exec(await lab.metrics())?.[1]).toBe('0');
     const part = await makePart(lab);
     const { id } = await lab.one.acceptSubmission(part);
     const changed = { ...part.submission, validity: 'P1Y' };
@@ -284,7 +287,7 @@ describe('a submission id that was used before', () => {
     expect(warned.map((line) => JSON.parse(line))).toMatchObject(
       [1, 2].map(() => ({ level: 'warn', address: part.peer.url, id: part.sid })),
     );
-    expect(await lab.metrics()).toMatch(/accord_submissions_total\{verdict="refused",reason="conflict"\} 2/);
+    expect(count.exec(await lab.metrics())?.[1]).toBe('2');
   });
 
   it('is independent of the same id of another peer', async () => {

@@ -93,6 +93,8 @@ export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
 
 /** Messages from peers. A peer is labelled by its id; there are as many as administrators have paired. */
 export interface PeerMetrics {
+  /** Reports zero for `leader`, because an alert does not see the first increment of a new series. */
+  watch(): void;
   /** A request or part was rejected. @param reason a fixed word of this code, never text from the peer. */
   rejected(reason: string): void;
   /** How far a peer's clock is ahead of ours, in seconds. */
@@ -113,6 +115,7 @@ export function createPeerMetrics(registers: Registry[]): PeerMetrics {
     registers,
   });
   return {
+    watch: () => refusals.inc({ reason: 'leader' }, 0),
     rejected: (reason) => refusals.inc({ reason }),
     clock: (peer, seconds) => clocks.set({ peer }, seconds),
   };
@@ -135,6 +138,8 @@ export function createDecisionMetrics(registers: Registry[]): DecisionMetrics {
 
 /** Parts that peers sent. Never which peer. */
 export interface SubmissionMetrics {
+  /** Reports zero for conflicts, because an alert does not see the first increment of a new series. */
+  watch(): void;
   /**
    * Counts a verdict: on a part that arrives, on a held part that a decision, a withdrawal or an erasure
    * ends, `rolledback` on a decision without a part, `decided` on a part that arrives after its decision,
@@ -150,7 +155,10 @@ export function createSubmissionMetrics(registers: Registry[]): SubmissionMetric
     labelNames: ['verdict', 'reason'],
     registers,
   });
-  return { countVerdict: ({ verdict, reason }) => verdicts.inc({ verdict, reason: reason ?? '' }) };
+  return {
+    watch: () => verdicts.inc({ verdict: 'refused', reason: 'conflict' }, 0),
+    countVerdict: ({ verdict, reason }) => verdicts.inc({ verdict, reason: reason ?? '' }),
+  };
 }
 
 /** Messages to subjects that will never be sent. Never the address. */
