@@ -409,7 +409,8 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
 {{/*
-A Job that runs a program of the image. The name depends on the values, because `kubectl apply` cannot change a Job.
+A Job that runs a program of the image. The name depends on the values, the image and the version of the chart, because
+`kubectl apply` cannot change a Job.
 Takes root, component, weight, hook, args, env (YAML), secrets and certificates (YAML, sources of a projected volume), and
 serviceAccount, if the program calls the API server.
 */}}
@@ -418,7 +419,7 @@ serviceAccount, if the program calls the API server.
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: {{ include "accord.fullname" .root }}-{{ .component }}-{{ print (include "accord.image" .root) (toYaml .root.Values) | sha256sum | trunc 8 }}
+  name: {{ include "accord.fullname" .root }}-{{ .component }}-{{ print (include "accord.image" .root) (include "accord.labels" $labels) (toYaml .root.Values) | sha256sum | trunc 8 }}
   labels: {{- include "accord.labels" $labels | nindent 4 }}
   annotations: {{- include "accord.hookAnnotations" . | nindent 4 }}
 spec:

@@ -1,12 +1,8 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
+import { copyChart, type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
 import { connectionsOf } from '../support/helm/network-policies.ts';
 import { environmentOf, podsIn, secretFilesOf } from '../support/helm/settings-of.ts';
-import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
-const project = path.join(import.meta.dirname, '..', '..');
 const chart = await openChart();
 const entry = `ledger:
   calls: [auth]
@@ -20,13 +16,10 @@ const values = [
 ];
 
 /** A copy of the chart whose table of services has one more entry. */
-async function chartWith(added: string): Promise<string> {
-  const folder = path.join(await temporaryFolder(), 'helm');
-  await cp(path.join(project, 'helm'), folder, { recursive: true, dereference: true });
-  const file = path.join(folder, 'templates', '_helpers.tpl');
-  const table = await readFile(file, 'utf8');
-  await writeFile(file, table.replace(/(define "accord.services" -}}\n)/, `$1${added}`));
-  return folder;
+function chartWith(added: string): Promise<string> {
+  return copyChart('templates/_helpers.tpl', (table) =>
+    table.replace(/(define "accord.services" -}}\n)/, `$1${added}`),
+  );
 }
 
 describe.skipIf(!chart)('a service that joins the chart', () => {

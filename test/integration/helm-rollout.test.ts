@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { definitions } from '../../services/definitions.ts';
-import { type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
+import { copyChart, type Manifest, openChart, readManifests } from '../support/helm/chart.ts';
 import { type Secrets, startSecretsApi } from '../support/helm/secrets-api.ts';
 import { podsIn, type SecretEntry, secretEntriesOf } from '../support/helm/settings-of.ts';
 
@@ -79,6 +79,35 @@ describe.skipIf(!chart)('a Secret that changes', () => {
       const { containers, volumes = [] } = podsIn(offline).get(name) ?? { containers: [] };
       const maps = JSON.stringify([containers, volumes]).match(/"configMap\w*":\{"name":"[^"]+"/g);
       expect(maps, name).toEqual(['"configMapRef":{"name":"accord-settings"']);
+    }
+  });
+});
+
+describe.skipIf(!chart)('a Job', () => {
+  const jobsIn = (text = '') =>
+    readManifests(text)
+      .filter(({ kind }) => kind === 'Job')
+      .map(({ metadata, spec }) => [metadata.name, JSON.stringify(spec)] as const);
+
+  it('has another name if anything in it differs, because an existing Job cannot be changed', async () => {
+    const standard = new Map(jobsIn(await chart?.render('gitops.yaml')));
+    expect(standard.size).toBe(2);
+    const nextChart = await copyChart('Chart.yaml', (text) =>
+      text.replace(/^version: .*$/m, 'version: 9.9.9'),
+    );
+    const nextApp = await copyChart('Chart.yaml', (text) =>
+      text.replace(/^appVersion: .*$/m, 'appVersion: 9.9.9'),
+    );
+    for (const changed of [
+      jobsIn(await chart?.renderFrom(nextChart, 'gitops.yaml')),
+      jobsIn(await chart?.renderFrom(nextApp, 'gitops.yaml')),
+      jobsIn(await chart?.render('gitops.yaml', '--set', 'jobs.timeout=400')),
+    ]) {
+      expect(changed).toHaveLength(2);
+      for (const [name, spec] of changed) {
+        expect([...standard.values()]).not.toContain(spec);
+        expect(standard.has(name), name).toBe(false);
+      }
     }
   });
 });

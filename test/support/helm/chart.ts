@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { findHelm } from '../../../deploy/local/helm.ts';
 import { execute, MissingInfrastructure } from '../../../deploy/local/programs.ts';
+import { temporaryFolder } from '../programs/temporary-folder.ts';
 
 const chart = path.join(import.meta.dirname, '..', '..', '..', 'helm');
 
@@ -46,6 +48,18 @@ export function readTrial(): [string, Manifest[]][] {
     `trial/${file}`,
     readManifests(readFileSync(path.join(folder, file), 'utf8')),
   ]);
+}
+
+/**
+ * A copy of the chart in which a file has another text.
+ * @param change makes that text. @returns the folder of the copy.
+ */
+export async function copyChart(file: string, change: (text: string) => string): Promise<string> {
+  const folder = path.join(await temporaryFolder(), 'helm');
+  await cp(chart, folder, { recursive: true, dereference: true });
+  const changed = path.join(folder, file);
+  await writeFile(changed, change(await readFile(changed, 'utf8')));
+  return folder;
 }
 
 /** The router of the trial. */
