@@ -71,6 +71,9 @@ console:
 {{- with .Values.kafka.sasl }}
 {{- if and (not .mechanism) (or .user .existingSecret) }}{{ fail "Set kafka.sasl.mechanism to SCRAM-SHA-256 or SCRAM-SHA-512, because kafka.sasl.user or its Secret is set." }}{{ end }}
 {{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.networkPolicy.enabled (not .Values.networkPolicy.peers.monitoring) }}
+{{- fail "Set networkPolicy.peers.monitoring to the pods of Prometheus, because metrics.serviceMonitor.enabled is true and network policies deny every scrape." }}
+{{- end }}
 {{- end }}
 
 {{/* The values of a service: those of `defaults`, overwritten by its own. Takes root and name. */}}

@@ -99,10 +99,17 @@ describe.skipIf(!chart)('values', () => {
       'services.forms.autoscaling.enabled=true,services.forms.autoscaling.minReplicas=9',
       'The autoscaling of forms has minReplicas 9, more than maxReplicas 6.',
     ],
+    ['metrics.serviceMonitor.enabled=true', 'Set networkPolicy.peers.monitoring to the pods of Prometheus'],
     ['metrics.prometheusRule.enabled=true', 'Set metrics.prometheusRule.runbookUrl to the address below'],
     ['router.kind=HTTPRoute', 'Set router.gateways to the Gateways of the HTTPRoute'],
   ])('%s is refused with a sentence that says what to do', async (value, sentence) => {
     expect(await messageFor('--set', value)).toContain(sentence);
+  });
+
+  it('allow a ServiceMonitor without network policies, and with a named Prometheus', async () => {
+    const monitor = 'metrics.serviceMonitor.enabled=true';
+    for (const more of ['networkPolicy.enabled=false', 'networkPolicy.peers.monitoring[0].podSelector.a=b'])
+      expect(await messageFor('--set', `${monitor},${more}`)).toBe('no fault');
   });
 
   it('reach a container as they were written, also large numbers', async () => {
