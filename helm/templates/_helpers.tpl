@@ -492,8 +492,10 @@ spec:
 {{- $ports := list }}
 {{- if eq .use "dns" }}
 - ports:
-    - { port: 53, protocol: UDP }
-    - { port: 53, protocol: TCP }
+    {{- range $values.networkPolicy.ports.dns }}
+    - { port: {{ . }}, protocol: UDP }
+    - { port: {{ . }}, protocol: TCP }
+    {{- end }}
   {{- with $peers }}
   to: {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -508,7 +510,7 @@ spec:
 {{- if and (eq .use "mail") $values.mail.existingSecret }}{{ $ports = list $values.mail.port }}{{ end }}
 {{- if and (eq .use "sms") $values.sms.existingSecret }}{{ $ports = list $values.sms.port }}{{ end }}
 {{- if and (eq .use "tracing") $values.tracing.endpoint }}{{ $ports = list (include "accord.urlPort" $values.tracing.endpoint | int) }}{{ end }}
-{{- if eq .use "apiServer" }}{{ $ports = list 443 6443 }}{{ end }}
+{{- if eq .use "apiServer" }}{{ $ports = $values.networkPolicy.ports.apiServer }}{{ end }}
 {{- if eq .use "public" }}
 {{ include "accord.routedRules" (dict "root" .root "peers" $peers "url" $values.baseUrl) }}
 {{- else if and (eq .use "issuer") $values.oidc.issuer }}

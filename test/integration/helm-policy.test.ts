@@ -165,3 +165,20 @@ describe.skipIf(!chart)('calls of the public address', () => {
       expect(both(service), service).not.toContainEqual({ ports: [{ port: 443 }] });
   });
 });
+
+it.skipIf(!chart)(
+  'policies allow name servers and the API server at other ports, if values name them',
+  async () => {
+    const portsOf = async (component: string, ...more: string[]) => {
+      const manifests = readManifests((await chart?.render('minimal.yaml', ...more)) ?? '');
+      return connectionsOf(manifests)
+        .egress.get(component)
+        ?.map(({ port }) => port);
+    };
+    const other = ['--set-json', 'networkPolicy.ports={"dns":[5353],"apiServer":[16443]}'];
+    expect(await portsOf('secrets')).toEqual([53, 53, 443, 6443]);
+    expect(await portsOf('secrets', ...other)).toEqual([5353, 5353, 16_443]);
+    expect(await portsOf('forms', ...other)).toEqual(expect.arrayContaining([5353]));
+    expect(await portsOf('forms', ...other)).not.toContain(53);
+  },
+);
