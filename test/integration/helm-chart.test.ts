@@ -50,11 +50,12 @@ describe.skipIf(!chart)('the chart', () => {
       expect(source).toEqual({ name: 'accord-secrets', key: file });
   });
 
-  it('gives the password of the owner of the database to the migration alone', () => {
-    const holders = [...podsIn(minimal).keys()].filter(
-      (each) => 'database-owner' in secretFilesOf(minimal, each),
-    );
-    expect(holders).toEqual(['migrate']);
+  it('gives the password of the owner of the database to the migration, and to the refill of topics, alone', async () => {
+    const holdersIn = (manifests: Manifest[]) =>
+      [...podsIn(manifests).keys()].filter((each) => 'database-owner' in secretFilesOf(manifests, each));
+    expect(holdersIn(minimal)).toEqual(['migrate']);
+    const refilled = await chart?.render('minimal.yaml', '--set', 'topics.refill=true');
+    expect(holdersIn(readManifests(refilled ?? '')).sort()).toEqual(['migrate', 'refill']);
     expect(Object.keys(secretFilesOf(minimal, 'migrate')).sort()).toEqual(
       [...(secretShares.migrate ?? [])].sort(),
     );
