@@ -11,11 +11,13 @@ export const operationScenarios: Scenario[] = [
   rotationScenario,
   {
     name: 'drain',
-    promise: 'A drain of the node leaves one ready pod of each service and fails no request.',
+    promise:
+      'A drain of the node evicts a pod of each service, leaves one ready pod of it and fails no request.',
     run: (stage) =>
       withoutFailure(stage, async () => {
         const { cluster, organisation } = stage;
         const selector = `--pod-selector=app.kubernetes.io/instance=${release}`;
+        const before = await podsByService(stage);
         // There is no other node, so that the drain cannot end.
         await cluster.kubectl
           .run(['drain', 'node1', selector, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=40s'])
@@ -32,6 +34,11 @@ export const operationScenarios: Scenario[] = [
         }
         await cluster.kubectl.run(['uncordon', 'node1']);
         await waitForRollouts(stage);
+        const after = await podsByService(stage);
+        for (const service of services) {
+          const evicted = before.get(service)?.filter((pod) => !after.get(service)?.includes(pod)) ?? [];
+          expectThat(evicted.length > 0, `the drain evicted no pod of ${service}`);
+        }
       }),
   },
   memoryScenario,
@@ -43,6 +50,19 @@ export const operationScenarios: Scenario[] = [
     run: reinstall,
   },
 ];
+
+/** The names of the pods of each service, without those that an earlier event has ended. */
+async function podsByService({ organisation }: Stage): Promise<Map<string, string[]>> {
+  const entries = services.map(async (service) => {
+    const selector = `--selector=app.kubernetes.io/component=${service}`;
+    const { items } = JSON.parse(await organisation.kubectl('get', 'pods', selector, '--output=json')) as {
+      items: { metadata: { name: string; deletionTimestamp?: string } }[];
+    };
+    const running = items.filter(({ metadata }) => !metadata.deletionTimestamp);
+    return [service, running.map(({ metadata }) => metadata.name)] as const;
+  });
+  return new Map(await Promise.all(entries));
+}
 
 async function waitForRollouts({ organisation }: Stage): Promise<void> {
   for (const service of services)

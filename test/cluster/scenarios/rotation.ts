@@ -4,7 +4,7 @@ import path from 'node:path';
 import { rotateInstanceKeys } from '#lib/config/rotate-instance-keys.ts';
 import { generatePrivateKey, generateSharedSecret } from '#lib/config/secret-values.ts';
 import { release, services } from '../organisation.ts';
-import type { Scenario, Stage } from '../scenario.ts';
+import { expectThat, type Scenario, type Stage } from '../scenario.ts';
 import { withoutFailure } from './under-load.ts';
 
 /** The entries of the Secret of a release. */
@@ -14,6 +14,9 @@ export const rotationScenario: Scenario = {
     'Every secret of the release, with the passwords of the services in the database, is rotated without a failed request. Old lines stay as long as something depends on them.',
   run: (stage) =>
     withoutFailure(stage, async () => {
+      const present = Object.keys(await readSecrets(stage)).sort();
+      const rotated = [...shared, 'issuer-signing', ...instanceKeys].sort();
+      expectThat(present.join() === rotated.join(), `rotated: ${rotated}; in the Secret: ${present}`);
       for (const order of ['after', 'before', 'alone'] as const) {
         await changeSecrets(stage, order);
         await stage.organisation.deploy();
@@ -33,6 +36,8 @@ const shared = [
   'webhook-sealing',
   'erasure-pepper',
 ];
+/** Entries that `accord keys` rotates. */
+const instanceKeys = ['instance-signing', 'instance-sealing'];
 /**
  * Entries whose old line stays when this test ends, because something depends on it for five minutes or
  * longer (the table of docs/operations.md, "Secrets").
@@ -67,13 +72,12 @@ async function changeSecrets(stage: Stage, order: 'after' | 'before' | 'alone'):
 async function rotateKeys(stage: Stage): Promise<void> {
   const present = await readSecrets(stage);
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-rotation-'));
-  const entries = ['instance-signing', 'instance-sealing'];
   const file = (entry: string) => path.join(folder, entry);
   try {
-    for (const entry of entries)
+    for (const entry of instanceKeys)
       await writeFile(file(entry), `${present[entry]?.join('\n')}\n`, { mode: 0o600 });
     await rotateInstanceKeys(folder, new Date());
-    const changed = entries.map(async (entry) => [entry, linesOf(await readFile(file(entry), 'utf8'))]);
+    const changed = instanceKeys.map(async (entry) => [entry, linesOf(await readFile(file(entry), 'utf8'))]);
     await writeSecrets(stage, Object.fromEntries(await Promise.all(changed)));
   } finally {
     await rm(folder, { recursive: true });
