@@ -181,7 +181,7 @@ export interface paths {
          *     parts, and the commit follows when all owners hold theirs. Confirming again with the same code is
          *     idempotent. A wrong or expired code is a 422 `confirmation-failed` with the attempts and codes that are
          *     left. A code takes 5 attempts, and a transaction has 3 codes. A wrong last attempt with the third code,
-         *     and any attempt after that code has expired, is a 409, and the transaction becomes ROLLBACK. After the
+         *     and any attempt ten seconds after it has expired, is a 409, and the transaction becomes ROLLBACK. After the
          *     deadline of the transaction the response is a 410. An entry that is not six digits is a 422 and uses no
          *     attempt; spaces and hyphens are ignored.
          */
