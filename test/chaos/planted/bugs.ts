@@ -137,7 +137,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I4: \S+ went CREATED → CANCELLED → COMMITTED/m,
     statements: [
       {
-        find: /AND version = (\$\d+) AND state = 'CREATED' AND expires_at > accord_now\(\)/,
+        find: /AND version = (\$\d+) AND state = 'CREATED'\s+AND expires_at > accord_now\(\)/,
         replace: 'AND $1::int > 0',
       },
     ],
