@@ -90,7 +90,7 @@ describe('an instance that is paired with another', () => {
   it('shows no elements that are not shared', async () => {
     const refused = await preview([named('processing.002')]);
     expect(refused.status).toBe(422);
-    expect(await refused.text()).toContain('A question does not belong to this form');
+    expect(await refused.text()).toContain('This form is not set up correctly');
   });
 
   it('does not list the other’s elements among its own', async () => {
