@@ -265,10 +265,7 @@ export interface ErrorPage extends PageBase {
   page: 'error';
   status: number;
   code: ProblemCode;
-  /**
-   * The only origin that gets the code. Absent: any origin gets it, because the transaction was not read or
-   * its context names no origin.
-   */
+  /** The only origin that gets the code; absent: any, as the transaction was not read or names none. */
   iframeOrigin?: string;
   /** Seconds, with 429 and 503. */
   retryAfter?: number;
