@@ -36,7 +36,7 @@ const ours = 'canary-of-the-leader-c41e07';
 const theirs = 'canary-of-the-owner-95b8d2';
 /** Transactions of people who are erased; `CANARIES=10000` is a longer run. */
 const canaries = Number(process.env.CANARIES ?? 1);
-/** People who answer at the same time, each one form after the other. */
+/** Subjects who answer in parallel. */
 const people = Math.min(10, canaries);
 
 describe.runIf(brokers)("answers to a peer's elements, at a leader of separate services", () => {

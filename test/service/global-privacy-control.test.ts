@@ -11,7 +11,7 @@ const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
 const signal = { 'Sec-GPC': '1' };
 
-/** The form of somebody who has accepted its processings before. */
+/** The form of a subject who has accepted its processings before. */
 async function openForm(
   headers: Record<string, string>,
   context?: Record<string, unknown> & { subject: string },

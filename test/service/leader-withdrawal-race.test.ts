@@ -23,7 +23,9 @@ const toAll = () => ({
   ...Object.fromEntries([here.lab, here.clinic].map((each) => [each.asked('study'), ['accepted']])),
 });
 
-/** A database transaction with the lock of its subject, as one that stores a withdrawal or an erasure. */
+/**
+ * A database transaction that holds the lock of a subject, as the COMMIT of a withdrawal or an erasure does.
+ */
 async function storeWithdrawal(subject: string): Promise<pg.Client> {
   const other = new pg.Client({ connectionString: here.databaseUrl });
   await other.connect();

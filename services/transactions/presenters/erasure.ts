@@ -11,12 +11,11 @@ export interface ErasureReports {
   recipients: readonly Notice[];
 }
 
-/** The representation of an erasure (openapi.yaml, `Erasure`); members without a value are left out. */
-export function presentErasure(erasure: Erasure, reports: ErasureReports, principal: Principal) {
-  const { id, reference, peer, state, reason, ground, counts, peers, createdAt, dueAt, endedAt } = erasure;
+/** The facts of an erasure that its subject may read, too; members without a value are left out. */
+export function presentErasureFacts(erasure: Erasure) {
+  const { id, peer, state, reason, ground, createdAt, dueAt, endedAt } = erasure;
   return {
     id,
-    subject: reference,
     peer: peer ?? undefined,
     state,
     reason: reason ?? undefined,
@@ -24,6 +23,15 @@ export function presentErasure(erasure: Erasure, reports: ErasureReports, princi
     created: createdAt.toISOString(),
     due: dueAt.toISOString(),
     done: endedAt?.toISOString(),
+  };
+}
+
+/** The representation of an erasure (openapi.yaml, `Erasure`); members without a value are left out. */
+export function presentErasure(erasure: Erasure, reports: ErasureReports, principal: Principal) {
+  const { reference, peer, counts, peers } = erasure;
+  return {
+    ...presentErasureFacts(erasure),
+    subject: reference,
     counts: { transactions: 0, records: 0, receipts: 0, messages: 0, ...counts },
     peers: peers.flatMap(({ name, location }) => {
       if (location === peer) return [];

@@ -1,12 +1,11 @@
-import type { ExportedErasure, ExportedTransaction, ExportPage } from '#lib/contracts/export-page.ts';
+import type { ExportedTransaction, ExportPage } from '#lib/contracts/export-page.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
-import type { Erasure } from '../domain/erasure.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { Part } from '../domain/part.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import type { ExportFacts, ExportRows } from '../queries/subject-export.ts';
 import type { Subject } from '../queries/subjects.ts';
-import { presentHold } from './erasure.ts';
+import { presentErasureFacts, presentHold } from './erasure.ts';
 import { presentPart as presentPagePart } from './final-page.ts';
 import { presentPart } from './transaction.ts';
 
@@ -74,21 +73,7 @@ export function presentExportFacts({ audit, peers, hold, erasures }: ExportFacts
     audit: audit.map(({ at, ...line }) => ({ at: at.toISOString(), ...line })),
     peers,
     hold: hold && presentHold(hold),
-    erasures: erasures.map(presentErasure),
-  };
-}
-
-function presentErasure(erasure: Erasure): ExportedErasure {
-  const { id, peer, state, reason, ground, createdAt, dueAt, endedAt } = erasure;
-  return {
-    id,
-    peer: peer ?? undefined,
-    state,
-    reason: reason ?? undefined,
-    ground: ground ?? undefined,
-    created: createdAt.toISOString(),
-    due: dueAt.toISOString(),
-    done: endedAt?.toISOString(),
+    erasures: erasures.map(presentErasureFacts),
   };
 }
 

@@ -72,7 +72,7 @@ async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> 
   await tx.query(sql`DELETE FROM receipt_drafts AS d WHERE d.transaction = ANY(${ids}::text[])`);
   await tx.query(sql`DELETE FROM codes AS c WHERE c.transaction = ANY(${ids}::text[])`);
   // A part that its owner has not answered is not sent again. It may have arrived: in an erasure,
-  // `orderPartErasures` has asked its owner to erase it; after a retention nobody is asked.
+  // `orderPartErasures` has asked its owner to erase it; after a retention no owner is asked.
   await tx.query(sql`
     UPDATE followers AS f
        SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = accord_now()

@@ -92,8 +92,8 @@ async function opened(page: Page, act: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Where a control is, seen from the one that has the focus, and why nobody sees that this one has it. The
- * document of a frame shows its focus itself.
+ * The direction from the focused control to `element`, and why the focus on `element` would not be visible.
+ * The document of a frame shows its focus itself.
  */
 function wayFromFocus(element: ElementHandle): Promise<{ way: 'here' | 'back' | 'on'; fault: string }> {
   return element.evaluate((target) => {
