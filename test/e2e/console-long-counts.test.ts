@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApiBetween } from '../support/console/api-between.ts';
+import { type GivenAnswer, startApiBetween } from '../support/console/api-between.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage } from '../support/pages/audit-page.ts';
@@ -11,7 +11,7 @@ const instance = useInstance();
 let api: { url: string; close(): void };
 let pages: ConsolePages;
 let browser: Browser;
-let held: PromiseWithResolvers<undefined>;
+let held: PromiseWithResolvers<GivenAnswer | undefined>;
 beforeAll(async () => {
   // A count of many records: it ends when the test says so.
   api = await startApiBetween(instance, (target) =>
@@ -53,6 +53,25 @@ it.each([
     }
     // Previews have the styles of the service forms, which is not at this origin.
     expect((await watched.complaints()).filter((each) => !each.includes(' /assets/'))).toEqual([]);
+    await watched.close();
+  },
+);
+
+it.each([true, false])(
+  'a long count that fails says when to try again, with javaScriptEnabled %s',
+  async (javaScriptEnabled) => {
+    held = Promise.withResolvers();
+    const watched = await openWatchedPage(browser, [pages.origin], { javaScriptEnabled });
+    const { page } = watched;
+    const panel = page.locator('#panel-expiring');
+    await page.goto(`${pages.origin}/console`, { waitUntil: 'commit' });
+    await panel.getByText('The numbers are being counted').waitFor();
+    const link = panel.getByRole('link', { name: 'Wait for them' });
+    const isClicked = javaScriptEnabled ? undefined : link.click();
+    held.resolve({ status: 503, headers: { 'Retry-After': '7' }, body: { code: 'unavailable' } });
+    await isClicked;
+    await panel.getByText('Try again in 7 seconds').waitFor();
+    expect(await link.count()).toBe(0);
     await watched.close();
   },
 );

@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startLocalRedis } from '../../deploy/local/redis.ts';
@@ -31,6 +30,7 @@ import {
 import { pairInstances } from '../support/peers/pair-instances.ts';
 import { until } from '../support/run/until.ts';
 import { brokers, readAll } from '../support/stores/kafka.ts';
+import { readRedis } from '../support/stores/redis.ts';
 
 const ours = 'canary-of-the-leader-c41e07';
 const theirs = 'canary-of-the-owner-95b8d2';
@@ -75,7 +75,7 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
   it('are in no table, topic, cache, log or answer', async () => {
     const made = await answerBoth(leader, shown, { own: ours, theirs });
     // At once: what is cached lives for seconds.
-    const cache = await readCache(redis.address);
+    const cache = await readRedis(redis.address);
     const places: Record<string, Buffer[]> = {
       cache,
       told: [Buffer.from(await readEverything(leader, shown.admin, made))],
@@ -134,7 +134,7 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
         const admin = await signIn(leader, 'admin');
         const told = await readAnswersAbout(leader, admin, { transactions: about, parameters });
         const places: Record<string, Buffer[]> = {
-          cache: await readCache(redis.address),
+          cache: await readRedis(redis.address),
           told: told.map(({ body }) => Buffer.from(body)),
           topics: await readAll(),
           log: [Buffer.from(leader.logs())],
@@ -238,12 +238,4 @@ async function readTables(connectionString: string): Promise<Record<string, Buff
   }
   await client.end();
   return contents;
-}
-
-async function readCache(address: string): Promise<Buffer[]> {
-  const redis = new Redis(address);
-  const keys = await redis.keys('*');
-  const values = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-  redis.disconnect();
-  return [...keys.map((key) => Buffer.from(key)), ...values.flatMap((value) => (value ? [value] : []))];
 }

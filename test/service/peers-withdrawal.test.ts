@@ -90,8 +90,13 @@ describe('a withdrawal at the leader', () => {
     const answers = { [`element/conditions/${terms}/1.0`]: ['accepted'] };
     expect((await subjectOf(clinic, made).submit(answers)).status).toBe(200);
     await delivered(made);
-    await withdrawalIn(await withdraw(made));
-    await told(made, 'ACKNOWLEDGED');
+    const page = parsePage(
+      await (await clinicAdmin.get(`/consents/${made.id}`, { Accept: 'text/html' })).text(),
+    );
+    expect(page.text()).not.toContain('Withdraw all');
+    for (const body of [{}, { peers: [lab.url] }]) {
+      expect((await problemOf(await withdraw(made, body))).said).toBe('409 nothing-to-withdraw');
+    }
     const termsAtLab = async () => (await recordsOf(labAdmin, made.subject))['conditions.001'] ?? [];
     expect(await termsAtLab()).toMatchObject([{ value: 'accepted', status: 'VALID' }]);
 

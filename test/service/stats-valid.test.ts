@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
@@ -13,6 +13,7 @@ import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass } from '../support/instances/live-database.ts';
 import { activateContent, makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 type ValidAnswers = components['schemas']['ValidAnswers'];
@@ -290,6 +291,12 @@ describe('counting in batches', () => {
     expect((await reused(wanted)).values).toEqual([]);
     expect((await reused({ keys: ['steady'], within: 'P1D' })).values).toEqual([]);
     expect(statements).toBe(1);
+
+    versions = active;
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    onTestFinished(() => clock.mockRestore());
+    await until(async () => expect((await reused(wanted)).values).toEqual([]));
   });
 
   it('does not stop because of many keys with few records', async () => {

@@ -24,9 +24,9 @@ it('kill -9 while recipients are told and acknowledge loses no notice and double
     );
     await kill();
     await Promise.all(sent);
-    await startAgain();
-    // Expires the lease at once.
+    // Ends the lease of the killed process, which would otherwise expire later.
     await runInDatabase({ databaseUrl: database }, 'UPDATE webhooks.webhooks SET lease_until = now()');
+    await startAgain();
   }
   const distinct = () => new Map(endpoint.calls.map(({ message, event }) => [message, event]));
   await expect.poll(() => distinct().size, { timeout: 30_000 }).toBe(withdrawals.length);

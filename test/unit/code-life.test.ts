@@ -5,9 +5,10 @@ it.each([
   [1, 1],
   [20, 1],
   [90, 1],
-  [119, 1],
+  [109, 1],
+  [119.5, 2],
   [120, 2],
-  [600, 10],
+  [599.9, 10],
 ])('a code that is valid for %i s is said to be valid for %i minutes', (seconds, minutes) => {
   expect(wholeMinutes(seconds)).toBe(minutes);
 });

@@ -62,6 +62,8 @@ interface Matched {
   info: ContentVersion;
   answered: Map<string, { given: GivenAnswer; version: ContentVersion }>;
   shown: Map<string, ContentVersion>;
+  /** Whether the answers state what the page showed. */
+  isShownStated: boolean;
   peerInfos: Map<string, ContentVersion>;
   stale: string[];
   faults: Fault[];
@@ -136,8 +138,12 @@ function hostOf(key: string): string {
 }
 
 /** Whether the page showed an element. Without `accord-shown`, all but the hidden elements count as shown. */
-function wasShown(key: string, { shown, answered }: Matched, { hidden }: AnswerableForm): boolean {
-  return shown.has(key) || answered.has(key) || (shown.size === 0 && !hidden.has(key));
+function wasShown(
+  key: string,
+  { shown, isShownStated, answered }: Matched,
+  { hidden }: AnswerableForm,
+): boolean {
+  return shown.has(key) || answered.has(key) || (!isShownStated && !hidden.has(key));
 }
 
 /** The values that count for an element; undefined if it is not answered. */
@@ -163,6 +169,7 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
     info: form.info.version,
     answered: new Map(),
     shown: new Map(),
+    isShownStated: given.shown !== undefined,
     peerInfos: new Map(),
     stale: [],
     faults: [...given.faults],
@@ -177,7 +184,7 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
       addFault(matched.faults, pointerTo(answer.name), 'too-many', 'answers an element a second time');
     else matched.answered.set(answer.key, { given: answer, version });
   }
-  for (const identifier of given.shown) {
+  for (const identifier of given.shown ?? []) {
     if (identifier.type === 'information') matchPeerInformation(identifier, form, matched);
     const version = findVersion(identifier, form);
     if (version === 'stale') matched.stale.push(textOf(identifier));
@@ -191,8 +198,8 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
  * Finds notices that were added after the page was rendered. They make the answers stale, because only
  * elements that the subject saw are recorded.
  */
-function unseenNotices({ shown, answered }: Matched, form: AnswerableForm): string[] {
-  if (shown.size === 0) return [];
+function unseenNotices({ shown, isShownStated, answered }: Matched, form: AnswerableForm): string[] {
+  if (!isShownStated) return [];
   return form.keys.flatMap((key) => {
     const version = form.elements.get(key)?.version;
     if (!version || form.hidden.has(key) || form.askedIfAnswered?.has(key)) return [];

@@ -26,8 +26,10 @@ export interface GivenAnswer extends Identifier {
 /** An answers map, read but not yet compared with the form. */
 export interface GivenAnswers {
   elements: GivenAnswer[];
-  /** Identifiers of the elements and of the peers' informations that the page showed; empty if unknown. */
-  shown: Identifier[];
+  /**
+   * Identifiers of the elements and of the peers' informations that the page showed; undefined if unknown.
+   */
+  shown: Identifier[] | undefined;
   info: Identifier | undefined;
   action: FormAction;
   faults: Fault[];
@@ -51,7 +53,7 @@ function addFaultAt({ faults }: GivenAnswers, name: string, code: string, detail
 export function readAnswers(answers: Record<string, string[]>, form: boolean): GivenAnswers {
   const given: GivenAnswers = {
     elements: [],
-    shown: [],
+    shown: undefined,
     info: undefined,
     action: 'submit',
     faults: [],

@@ -67,7 +67,7 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     const isActive = ({ key, serial }: { key: string; serial: string }) =>
       (key === layout.info ? current.info : active.get(key))?.version.serial === serial;
     const keys = new Set([layout.info, ...layout.elements, ...active.keys()]);
-    const named = [...given.elements, ...given.shown, ...(given.info ? [given.info] : [])];
+    const named = [...given.elements, ...(given.shown ?? []), ...(given.info ? [given.info] : [])];
     const wanted = named.filter((identifier) => keys.has(identifier.key) && !isActive(identifier));
     if (wanted.length === 0) return former;
     const rows = await readSerials(db, wanted, openedAt);

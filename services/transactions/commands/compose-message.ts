@@ -11,6 +11,7 @@ import { isFinal, type ReadTransaction, stateAt } from '../domain/transaction.ts
 import { mintLinks, type TransactionTokens } from '../domain/transaction-token.ts';
 import { titleOf } from '../presenters/form-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
+import { readCodeLife } from '../queries/codes.ts';
 import { readParts } from '../queries/parts.ts';
 import { readReceipt, readReceiptBody } from '../queries/records.ts';
 import { readTransactionWithReceipt } from '../queries/transactions.ts';
@@ -23,7 +24,6 @@ interface Dependencies {
   tokens: TransactionTokens;
   instance: PageInstance;
   defaultLanguage: string;
-  codeTtl: number;
 }
 
 /** A message to be composed. `code`: the six digits. */
@@ -38,7 +38,7 @@ export async function composeMessage(
   dependencies: Dependencies,
   { kind, channel, transaction: id, code }: MessageToCompose,
 ): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
-  const { db, forms, instance, defaultLanguage, codeTtl } = dependencies;
+  const { db, forms, instance, defaultLanguage } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
@@ -65,7 +65,7 @@ export async function composeMessage(
     theme: transaction.layout.theme ?? null,
     link: kind === 'code' ? null : linkOf(dependencies, kind, read),
     code: code ?? null,
-    minutes: kind === 'code' ? wholeMinutes(codeTtl) : null,
+    minutes: kind === 'code' ? await readCodeMinutes(db, id) : null,
     until: untilOf(kind, read)?.toISOString() ?? null,
     owners,
   };
@@ -73,9 +73,18 @@ export async function composeMessage(
   return { ...(await forms.renderMessage(content)), attachments };
 }
 
-/** The life of a code as messages state it: never longer than it is, except below a minute. */
+/** For how long the code of a transaction is still valid, in whole minutes. */
+async function readCodeMinutes(db: Queries, transaction: string): Promise<number> {
+  const life = await readCodeLife(db, transaction);
+  return wholeMinutes(life ? (life.expiresAt.getTime() - life.now.getTime()) / 1000 : 0);
+}
+
+/** The time between the creation of a code and the composition of its message, in seconds. */
+const composeSeconds = 10;
+
+/** The life of a code as messages state it: in minutes, rounded down, at least one. */
 export function wholeMinutes(seconds: number): number {
-  return Math.max(1, Math.floor(seconds / 60));
+  return Math.max(1, Math.floor((seconds + composeSeconds) / 60));
 }
 
 /** The receipt as an attached PDF; no attachment without a receipt, or if it is too long for a PDF. */

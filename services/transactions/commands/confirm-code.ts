@@ -8,6 +8,7 @@ import {
   type CodeBinding,
   type Codes,
   codeStatus,
+  commitSeconds,
   drawCode,
   maxCodes,
   maxTries,
@@ -61,7 +62,7 @@ export function withCode(read: TransactionWithCode): AwaitedCode {
 /**
  * Confirms submitted answers with a code (docs/interface.md, "Confirmation codes"). Repeating the code that
  * confirmed the answers succeeds and changes nothing. With the last code, the last wrong attempt rolls the
- * answers back, and so does any attempt after its expiry.
+ * answers back, and so does any attempt from ten seconds after its expiry on, if the sweeper has not.
  * @param input.code six digits.
  * @throws Failure of `requireAccess`; `confirmation-failed`, `expired`, `wrong-state`, `unavailable`.
  */
@@ -147,9 +148,6 @@ async function confirmWith(
   return isNotified(messaging, transaction) ? db.withTransaction(commit) : commit(db);
 }
 
-/** For how long after the expiry of the last code a counted attempt may still commit. */
-const commitMs = 10_000;
-
 /**
  * Rolls the answers back if no code is left that could confirm them. Only the attempt that was counted as the
  * last one of the last code does so, or any attempt some seconds after its expiry: the last counted attempt
@@ -166,7 +164,7 @@ async function rejectCode(
 ) {
   const { id } = read.transaction;
   const isExpired = code.expiresAt <= read.now;
-  const isOver = code.expiresAt.getTime() + commitMs <= read.now.getTime();
+  const isOver = code.expiresAt.getTime() + commitSeconds * 1000 <= read.now.getTime();
   const endsCode = counted === undefined ? isOver : counted >= maxTries;
   if (code.number === maxCodes && endsCode && (await rollBackUnconfirmed(db, id, instance.baseUrl))) wake();
   const after = await readTransaction(db, id);
@@ -175,7 +173,9 @@ async function rejectCode(
   const { triesLeft, codesLeft } = codeStatus(code, 0);
   const isExhausted = triesLeft === 0;
   const reason = isExpired ? 'expired' : isExhausted ? 'exhausted' : 'wrong';
-  return fail('confirmation-failed', details[reason], {
+  const detail =
+    codesLeft > 0 && reason !== 'wrong' ? `${details[reason]} Request another one.` : details[reason];
+  return fail('confirmation-failed', detail, {
     errors: [{ pointer: '/code', code: reason, detail: faults[reason] }],
     members: { triesLeft, codesLeft },
   });
@@ -183,13 +183,13 @@ async function rejectCode(
 
 const details = {
   wrong: 'The code is wrong.',
-  expired: 'The code has expired. Request another one.',
-  exhausted: 'The code was entered wrongly too often. Request another one.',
+  expired: 'The code has expired.',
+  exhausted: 'The code was entered wrongly too often.',
 };
 const faults = {
   wrong: 'is not the code that was sent last',
   expired: 'has expired',
-  exhausted: 'is not accepted any more; request another code',
+  exhausted: 'is not accepted any more',
 };
 
 /**

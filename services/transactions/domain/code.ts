@@ -6,6 +6,8 @@ import type { Transaction } from './transaction.ts';
 /** Limits of attempts per code and of codes per transaction (docs/interface.md, "Confirmation codes"). */
 export const maxTries = 5;
 export const maxCodes = 3;
+/** For how many seconds after the expiry of the last code an attempt that was counted may still commit. */
+export const commitSeconds = 10;
 
 /** The code of a transaction, as it is stored. */
 export interface Code {

@@ -1,5 +1,6 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { Part } from './part.ts';
+import { isWithdrawable } from './receipt.ts';
 import { keyOf } from './values.ts';
 
 /** State of the order that tells an owner to withdraw its part. */
@@ -19,9 +20,14 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
 /**
  * Whether the owner is told to withdraw its part. It is not told if it has refused the part, or if this
  * instance has taken the part back. A part that was not acknowledged in time (`expired`) may be in force, so
- * its owner is told. An owner that is told before the part arrives refuses the part.
+ * its owner is told. An owner that is told before the part arrives refuses the part. In an accepted part the
+ * owner withdraws processings only, so it is not told if there is none that can be withdrawn.
  */
-function canBeTold({ state, reason }: Pick<Part, 'state' | 'reason'>): boolean {
+function canBeTold({ state, reason, shown }: Pick<Part, 'state' | 'reason' | 'shown'>): boolean {
+  if (state === 'ACCEPTED')
+    return shown.elements.some(
+      (shownText) => shownText.identifier.startsWith('element/processing/') && isWithdrawable(shownText),
+    );
   return state !== 'REFUSED' && (state !== 'DROPPED' || reason === 'expired');
 }
 

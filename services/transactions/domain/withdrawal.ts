@@ -6,6 +6,7 @@ import { newUuid, randomId } from '#lib/ids/random-ids.ts';
 import type { Commitment } from './commitment.ts';
 import type { Origin } from './context.ts';
 import { referencesOf, type StandingPart } from './part-withdrawal.ts';
+import { isWithdrawable } from './receipt.ts';
 import { createdTransaction, type Transaction, type TransactionKind } from './transaction.ts';
 import { keyOf } from './values.ts';
 import type { WithdrawalRequest } from './withdrawal-request.ts';
@@ -42,15 +43,6 @@ export function ownKeys({ layout }: Pick<Transaction, 'layout'>): string[] {
 /** Whether an answer is a consent that can end: accepted, and no preference. */
 function isAccepted({ type, value }: Pick<StandingAnswer, 'type' | 'value'>): boolean {
   return type !== 'preference' && value[0] === 'accepted';
-}
-
-/**
- * Whether a person can withdraw the consent to these texts: it could be refused, or consent is a legal basis
- * (GDPR, article 7(3)).
- */
-function isWithdrawable({ texts }: Pick<ReceiptConsent, 'texts'>): boolean {
-  const { refusable, legalBases } = texts as { refusable?: boolean; legalBases?: string[] };
-  return refusable !== false || legalBases?.includes('LEGAL_BASIS_CONSENT') === true;
 }
 
 /** A consent to withdraw, and the receipt on which it stands. */

@@ -7,7 +7,7 @@ import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { createChild } from '../commands/transactions.ts';
 import { requireAccess, requireUpdatable } from '../domain/access.ts';
 import { type ReadTransaction, stateAt } from '../domain/transaction.ts';
-import { mintLinks } from '../domain/transaction-token.ts';
+import { mintFormLinks, mintLinks } from '../domain/transaction-token.ts';
 import { receiptAnswers, withdrawalChoice } from '../presenters/final-page.ts';
 import { formPage } from '../presenters/form-page.ts';
 import { enteredAgain } from '../presenters/form-retry.ts';
@@ -15,7 +15,7 @@ import { embeddingOf, findTheme, readAsker } from '../presenters/page-parts.ts';
 import { readParts } from '../queries/parts.ts';
 import { readResult } from '../queries/results.ts';
 import { readOpenChild } from '../queries/transactions.ts';
-import { openForm } from './forms.ts';
+import { hasGpc, openForm } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
@@ -95,9 +95,10 @@ async function sendEntered(
   const form = await describe();
   const retry = enteredAgain(body as Record<string, unknown>, form);
   if (!retry) return false;
-  const links = mintLinks(dependencies, read, reader);
+  const gpc = await hasGpc(ctx, dependencies);
+  const links = mintFormLinks(dependencies, read, { principal: reader, gpc });
   ctx.set('Location', links.transaction);
-  const page = formPage(read, { form, links, instance: dependencies.instance, retry });
+  const page = formPage(read, { form, links, instance: dependencies.instance, retry, gpc });
   await sendTransactionPage(ctx, dependencies, read, page);
   return true;
 }

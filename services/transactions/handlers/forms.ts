@@ -115,7 +115,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
  * Whether the browser sends Global Privacy Control (https://www.w3.org/TR/gpc/), or sent it when it opened
  * the form. The token in the links of the form keeps the signal.
  */
-async function hasGpc(ctx: Context, { tokens }: Pick<Dependencies, 'tokens'>): Promise<boolean> {
+export async function hasGpc(ctx: Context, { tokens }: Pick<Dependencies, 'tokens'>): Promise<boolean> {
   if (ctx.get('sec-gpc') === '1') return true;
   const token = transactionToken(ctx);
   const claims = token === undefined ? undefined : await tokens.verify(token);

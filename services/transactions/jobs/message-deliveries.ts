@@ -37,7 +37,6 @@ interface Dependencies {
   tokens: TransactionTokens;
   instance: PageInstance;
   defaultLanguage: string;
-  codeTtl: number;
   box: SecretBox;
   transports: Transports;
   log: Logger;

@@ -7,6 +7,7 @@ import type { FilledForm, Retry } from './form-page.ts';
 
 const actionField: FormFields['action'] = 'accord-action';
 const shownField: FormFields['shown'] = 'accord-shown';
+const infoField: FormFields['info'] = 'info';
 
 /**
  * The form after a rejected submission: answers are kept under the current identifiers; elements that have
@@ -64,7 +65,11 @@ function isInformation(identifier: string): boolean {
 
 /** The host in the identifier of a peer's item; undefined for our own. */
 function hostOf(identifier: string): string | undefined {
-  return keyOf(identifier).split('@')[1];
+  return hostOfKey(keyOf(identifier));
+}
+
+function hostOfKey(key: string): string | undefined {
+  return key.split('@')[1];
 }
 
 function toPageFault({ pointer, code, detail }: Fault): PageFault {
@@ -77,47 +82,53 @@ const maxValues = 50;
 
 /**
  * A form post as hidden fields of another form: the answers to each element of the layout, the shown elements
- * and the pressed button. All other fields are left out, so that the page is no larger than the form was.
+ * and informations, and the pressed button. All other fields are left out, so that the page is no larger than
+ * the form was.
  */
 export function enteredFields(
   body: Readonly<Record<string, unknown>>,
   layout: Pick<PinnedLayout, 'elements'>,
 ): { name: string; value: string }[] {
   const asked = new Set(layout.elements);
+  const hosts = new Set(layout.elements.map(hostOfKey));
+  const isKept = (shown: string) =>
+    asked.has(keyOf(shown)) || (isInformation(shown) && hosts.has(hostOf(shown)));
   const carried = new Set<string>();
   const fields: { name: string; value: string }[] = [];
   for (const [name, given] of Object.entries(body)) {
     const values = textsOf(given);
-    if (name === actionField) fields.push(...values.slice(-1).map((value) => ({ name, value })));
-    else if (name === shownField)
-      fields.push(
-        ...values
-          .filter((value) => asked.has(keyOf(value)))
-          .slice(0, asked.size)
-          .map((value) => ({ name, value })),
-      );
+    const keep = (kept: string[]) => fields.push(...kept.map((value) => ({ name, value })));
+    if (name === actionField) keep(values.slice(-1));
+    else if (name === infoField) keep(values.filter(isInformation).slice(0, 1));
+    else if (name === shownField) keep(values.filter(isKept).slice(0, asked.size + hosts.size));
     else if (asked.has(keyOf(name)) && !carried.has(keyOf(name))) {
       carried.add(keyOf(name));
-      fields.push(...values.slice(0, maxValues).map((value) => ({ name, value })));
+      keep(values.slice(0, maxValues));
     }
   }
   return fields;
 }
 
 /**
- * The form of a child with the unchecked answers of a post to its parent. Elements with a new MAJOR version
- * are marked as changed and have no answer.
+ * The form of a child with the unchecked answers of a post to its parent. Elements with a new MAJOR version,
+ * or whose information has one, are marked as changed and have no answer.
  * @returns undefined if the body has no answer to the form.
  */
 export function enteredAgain(body: Readonly<Record<string, unknown>>, form: FilledForm): Retry | undefined {
   const answers = Object.fromEntries(Object.entries(body).map(([name, given]) => [name, textsOf(given)]));
-  const majors = new Map(form.elements.map(({ identifier }) => [keyOf(identifier), majorOf(identifier)]));
-  const names = [...Object.keys(answers), ...(answers[shownField] ?? [])].filter((name) =>
-    majors.has(keyOf(name)),
-  );
+  const shown = answers[shownField] ?? [];
+  const elements = majorsOf(form.elements);
+  const names = [...Object.keys(answers), ...shown].filter((name) => elements.has(keyOf(name)));
   if (names.length === 0) return undefined;
-  const stale = names.filter((name) => majors.get(keyOf(name)) !== majorOf(name));
+  const informations = majorsOf([form.info, ...form.peers.flatMap(({ info }) => info ?? [])]);
+  const seen = [...(answers[infoField] ?? []), ...shown].filter((name) => informations.has(keyOf(name)));
+  const majors = new Map([...elements, ...informations]);
+  const stale = [...names, ...seen].filter((name) => majors.get(keyOf(name)) !== majorOf(name));
   return { ...keepAnswers({ outcome: 'stale', stale }, answers, form), kept: stale.length === 0 };
+}
+
+function majorsOf(items: readonly { identifier: string }[]): Map<string, string | undefined> {
+  return new Map(items.map(({ identifier }) => [keyOf(identifier), majorOf(identifier)]));
 }
 
 function textsOf(given: unknown): string[] {

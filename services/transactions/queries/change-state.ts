@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
+import { commitSeconds, maxCodes } from '../domain/code.ts';
 import { statesBefore, type Transaction } from '../domain/transaction.ts';
 import { coveredBy, type ErasureScope } from './erase-transactions.ts';
 import { partEvents, recordStateChange } from './events.ts';
@@ -33,10 +34,11 @@ export async function cancelOpen(db: Queries, scope: ErasureScope, source: strin
 }
 
 /**
- * Ends transactions past their deadline, oldest first, in the state that `stateAt` names.
- * SKIP LOCKED: sweepers share the work, and a submission that holds the row is completed first.
- * @param limit for each of three kinds: not answered, not confirmed, not held by all owners.
- * @returns how many ended, whether there may be more, and those that ended as ROLLBACK.
+ * Ends transactions past their deadline, oldest first, in the state that `stateAt` names, and those whose
+ * last code has expired, as ROLLBACK. SKIP LOCKED: sweepers share the work, and a submission that holds the
+ * row is completed first.
+ * @param limit for each of four kinds: without a code, not answered, not confirmed, not held by all owners.
+ * @returns how many ended, whether there may be more, and those that not all owners held.
  */
 export async function endOverdue(
   db: Queries,
@@ -72,12 +74,18 @@ async function endOverdueOf(db: Queries, which: Statement, source: string) {
     SELECT o.id FROM transactions AS o
      WHERE o.state IN ('CREATED', 'SUBMITTED') AND ${state} AND o.expires_at <= accord_now() AND ${which}`;
   const unanswered = sql`state = 'CREATED' AND id IN (${overdue(sql`o.state = 'CREATED'`)})`;
-  const unconfirmed = sql`
-    state = 'SUBMITTED' AND awaits_code AND id IN (${overdue(sql`o.state = 'SUBMITTED' AND o.awaits_code`)})`;
+  const ofAwaiting = (ids: Statement) => sql`state = 'SUBMITTED' AND awaits_code AND id IN (${ids})`;
+  const unconfirmed = ofAwaiting(overdue(sql`o.state = 'SUBMITTED' AND o.awaits_code`));
+  const withoutCode = sql`
+    SELECT o.id FROM codes AS c JOIN transactions AS o ON o.id = c.transaction
+     WHERE c.number = ${maxCodes} AND c.used_at IS NULL
+       AND c.expires_at <= accord_now() - ${commitSeconds} * interval '1 second'
+       AND o.state = 'SUBMITTED' AND o.awaits_code AND o.expires_at > accord_now() AND ${which}`;
+  const codeless = await endTransactions(db, 'ROLLBACK', ofAwaiting(withoutCode), source);
   const timedOut = await endTransactions(db, 'TIMEOUT', unanswered, source);
   const notConfirmed = await endTransactions(db, 'TIMEOUT', unconfirmed, source);
   const rolledBack = await rollBack(db, overdue(sql`o.state = 'SUBMITTED' AND NOT o.awaits_code`), source);
-  return { timedOut, notConfirmed, rolledBack };
+  return { codeless, timedOut, notConfirmed, rolledBack };
 }
 
 /** Rolls submitted transactions back. @param ids a query for ids. @returns those that became ROLLBACK. */
@@ -125,8 +133,8 @@ function undoSubmission(source: string): Statement {
       UPDATE records AS r SET state = 'ROLLED_BACK' FROM t WHERE r.transaction = t.id AND r.state = 'PENDING'
     ), undrafted AS (
       DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
-    ), erased AS (
-      UPDATE codes AS c SET sealed = NULL FROM t WHERE c.transaction = t.id AND c.sealed IS NOT NULL
+    ), uncoded AS (
+      DELETE FROM codes AS c USING t WHERE c.transaction = t.id AND c.used_at IS NULL
     ), dropped AS (
       UPDATE followers AS f
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at

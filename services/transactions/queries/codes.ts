@@ -56,9 +56,23 @@ function toTransactionWithCode(row: TransactionCodeRow): TransactionWithCode {
 export function storeCode({ mac, sealed, ttl }: NewCode): Statement {
   return sql`code AS (
       INSERT INTO codes (transaction, mac, sealed, created_at, expires_at)
-      SELECT t.id, ${mac}, ${sealed}::bytea, accord_now(), accord_now() + ${ttl} * interval '1 second' FROM t
+      SELECT t.id, ${mac}, ${sealed}::bytea, accord_now(), ${expiryAfter(ttl, sql`t.expires_at`)} FROM t
     )`;
 }
+
+/** No code is valid for longer than its transaction. */
+function expiryAfter(seconds: number, deadline: Statement): Statement {
+  return sql`least(accord_now() + ${seconds} * interval '1 second', ${deadline})`;
+}
+
+/** When the code of a transaction expires, and the time now; undefined if it awaits no code. */
+export function readCodeLife(db: Queries, transaction: string): Promise<CodeLife | undefined> {
+  return db.maybeOne<CodeLife>(sql`
+    SELECT c.expires_at AS "expiresAt", accord_now() AS now
+      FROM codes AS c WHERE c.transaction = ${transaction} AND c.used_at IS NULL`);
+}
+
+type CodeLife = Pick<Code, 'expiresAt'> & { now: Date };
 
 /** A transaction as it was before an attempt with its code. */
 export interface CodeAttempt {
@@ -118,7 +132,8 @@ export function replaceCode(
   return tx.maybeOne<Code>(sql`
     UPDATE codes AS c
        SET number = ${code.number}, mac = ${code.mac}, sealed = ${code.sealed}::bytea, tries = 0,
-           created_at = accord_now(), expires_at = accord_now() + ${code.ttl} * interval '1 second'
+           created_at = accord_now(),
+           expires_at = ${expiryAfter(code.ttl, sql`(SELECT t.expires_at FROM transactions AS t WHERE t.id = c.transaction)`)}
      WHERE c.transaction = ${transaction} AND c.number = ${code.number - 1} AND c.used_at IS NULL
        AND EXISTS (SELECT FROM transactions AS t WHERE t.id = c.transaction AND t.state = 'SUBMITTED' AND t.awaits_code)
        AND c.created_at <= accord_now() - ${after} * interval '1 second'

@@ -12,13 +12,12 @@ export interface GivenAnswer {
 
 /**
  * Starts an API in front of an instance, for the console to call.
- * @param answer called with path and query; undefined passes the call on to the instance, a promise of it
- * once it resolves.
+ * @param answer called with path and query; undefined passes the call on to the instance.
  * @param rewrite changes path and query of calls that are passed on.
  */
 export async function startApiBetween(
   instance: Reachable,
-  answer: (target: string) => GivenAnswer | undefined | Promise<undefined>,
+  answer: (target: string) => GivenAnswer | undefined | Promise<GivenAnswer | undefined>,
   rewrite = (target: string) => target,
 ): Promise<{ url: string; close(): void }> {
   const server = createServer(async (request, response) => {

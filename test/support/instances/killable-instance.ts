@@ -1,17 +1,34 @@
-import { onTestFinished } from 'vitest';
+import path from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { loadSecrets } from '#lib/config/secrets.ts';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { temporaryFolder } from '../programs/temporary-folder.ts';
+import { until } from '../run/until.ts';
 import { createTestDatabase } from '../stores/postgres.ts';
 import { callerWith, createKey, patient } from './callers.ts';
+import { seedInstance } from './distributed-instance.ts';
+import { rowsOf } from './live-database.ts';
 import { startStandalone } from './standalone-process.ts';
 
-/** An instance in a process of its own, which can be killed and started again at the same address. */
+/**
+ * An instance in a process of its own, which can be killed and started again at the same address. Beside
+ * Kafka it is no demonstration, and gets its secrets and the accounts of one here.
+ */
 export async function startKillableInstance(settings: Record<string, string> = {}) {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const program = { DATABASE_URL: database.url, DATA_DIR: await temporaryFolder(), PORT: String(port) };
+  const folder = await temporaryFolder();
+  const program = {
+    DATABASE_URL: database.url,
+    DATA_DIR: folder,
+    SECRETS_DIR: path.join(folder, 'secrets'),
+    PORT: String(port),
+    BASE_URL: url,
+  };
+  const secrets = await loadSecrets({ folder: program.SECRETS_DIR, generate: true });
+  if (settings.KAFKA_BROKERS) await seedInstance({ url, databaseUrl: database.url, secrets });
   const launch = () => startStandalone({ ...program, ...settings });
   let accord = launch();
   onTestFinished(async () => void (await accord.kill()));
@@ -23,10 +40,24 @@ export async function startKillableInstance(settings: Record<string, string> = {
     program,
     instance,
     shop: patient(callerWith(instance, headers)),
-    kill: () => accord.kill(),
+    async kill() {
+      const ended = await accord.kill();
+      await sessionsEnded(database.url);
+      return ended;
+    },
     async startAgain() {
       accord = launch();
       await accord.ready;
     },
   };
+}
+
+/**
+ * Waits for the statements of a killed process, which PostgreSQL completes, but for those that wait for a
+ * lock.
+ */
+function sessionsEnded(databaseUrl: string): Promise<void> {
+  const left = `SELECT FROM pg_stat_activity WHERE datname = current_database()
+                   AND application_name LIKE 'accord-%' AND wait_event_type IS DISTINCT FROM 'Lock'`;
+  return until(async () => expect(await rowsOf({ databaseUrl }, left)).toEqual([]));
 }

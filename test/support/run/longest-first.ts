@@ -38,7 +38,7 @@ const long = [
   'service/peers-queues',
   'integration/outbox-relay',
   'e2e/console-editor',
-  'service/erasures-killed',
+  'kafka/erasures-killed',
   'e2e/subject-embedded',
   'integration/delivery-engine',
   'service/service-process',

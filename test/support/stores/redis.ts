@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import type { LocalServer } from '../../../deploy/local/local-server.ts';
 import { MissingInfrastructure } from '../../../deploy/local/programs.ts';
 import { startLocalRedis } from '../../../deploy/local/redis.ts';
@@ -14,4 +15,13 @@ export async function startTestRedis(more: readonly string[] = []): Promise<Loca
     process.stderr.write(`\n!!! TESTS ON REDIS ARE LEFT OUT !!!\n${error.message}\n\n`);
     return null;
   }
+}
+
+/** All keys and values, as Redis dumps them. */
+export async function readRedis(address: string): Promise<Buffer[]> {
+  const redis = new Redis(address);
+  const keys = await redis.keys('*');
+  const values = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  redis.disconnect();
+  return [...keys.map((key) => Buffer.from(key)), ...values.flatMap((value) => (value ? [value] : []))];
 }
