@@ -3,9 +3,11 @@ import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts
 import { StartupError } from '#lib/errors/fail.ts';
 
 /**
- * A part may wait 90 days for a code and is then retried for 30; two days for peers to learn the next key.
+ * Answers may be sealed to a key for 30 days after it was replaced, while a peer cannot renew its copy of the
+ * catalogue (the default of PEER_STALE_LIMIT). A part may then wait 90 days for a code and is retried for 30.
+ * Two days allow for the restart that publishes the next key, and for differences between clocks.
  */
-const neededDays = 122;
+const neededDays = 30 + 90 + 30 + 2;
 /** The maximum of a self-description (docs/federation.md, "Who an instance is"). */
 const mostKeys = 16;
 

@@ -17,7 +17,7 @@ export interface components {
             decision?: "commit" | "rollback";
             /**
              * Format: date-time
-             * @description Delivery is attempted until then. Only with `submission.released`.
+             * @description Delivery is attempted until then. Only with `submission.released` and `submission.withdrawn`.
              */
             deadline?: string;
         };

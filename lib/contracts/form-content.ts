@@ -94,8 +94,9 @@ export interface FormFields {
   action: 'accord-action';
   /**
    * Hidden field for each shown element, and each shown information of a peer: its identifier, which names
-   * the version that was shown. Answers without an entry of their own (empty check boxes, accept-all and
-   * refuse-all) are recorded for that version; without the field, for the ACTIVE version.
+   * the version that was shown; empty on a page without elements. Answers without an entry of their own
+   * (empty check boxes, accept-all and refuse-all) are recorded for that version; without the field, for the
+   * ACTIVE version.
    */
   shown: 'accord-shown';
 }

@@ -19,8 +19,9 @@ export interface paths {
          *     subject.
          *
          *     Idempotent: the same context returns the existing transaction (200, with a fresh token) while it is
-         *     open, or committed with all its records still valid. Users may create transactions only for
-         *     themselves, may not set `author`, and may use only the collection methods USER and WEBFORM (403).
+         *     open, or committed with at least one record and all of them valid (with `ask: CHANGED`: while every own
+         *     element has a valid answer). Users may create transactions only for themselves, may not set `author`,
+         *     and may use only the collection methods USER and WEBFORM (403).
          */
         post: operations["createTransaction"];
         delete?: never;
@@ -41,7 +42,11 @@ export interface paths {
         /**
          * Create and answer a transaction in one step
          * @description For answers collected elsewhere, for example on paper or by telephone. Creates the transaction and
-         *     submits the answers atomically. Idempotent: the same request returns the existing transaction (200).
+         *     submits the answers atomically. Idempotent: the same request returns the existing transaction (200)
+         *     while that one is open, or committed with all of its records valid; if it was committed without a record
+         *     of this instance, until its `validity` has passed. The answers are stored and sent again if an
+         *     organisation did not store its part, the part was withdrawn, or the person has answered or withdrawn
+         *     otherwise at that organisation about the same object.
          */
         post: operations["createSingleStepTransaction"];
         delete?: never;
@@ -180,8 +185,9 @@ export interface paths {
          * @description The right code commits the answers; with `peerCommit: together` and parts for owners it sends the
          *     parts, and the commit follows when all owners hold theirs. Confirming again with the same code is
          *     idempotent. A wrong or expired code is a 422 `confirmation-failed` with the attempts and codes that are
-         *     left. A code takes 5 attempts, and a transaction has 3 codes. A wrong last attempt with the third code,
-         *     and any attempt ten seconds after it has expired, is a 409, and the transaction becomes ROLLBACK. After the
+         *     left. A code takes 5 attempts, and a transaction has 3 codes. A wrong last attempt with the third code
+         *     is a 409, and the transaction becomes ROLLBACK at once. Ten seconds after the third code has expired,
+         *     the transaction becomes ROLLBACK without an attempt; any attempt from then on is a 409. After the
          *     deadline of the transaction the response is a 410. An entry that is not six digits is a 422 and uses no
          *     attempt; spaces and hyphens are ignored.
          */
@@ -326,11 +332,14 @@ export interface paths {
          *     are withdrawn that can be. The answers become `refused` in a new transaction of the kind WITHDRAWAL,
          *     whose receipt shows the texts as they were accepted. A consent that has expired, or whose texts have
          *     changed since, can be withdrawn as well. Idempotent: the same request again returns the same
-         *     transaction (200). `peers` names peers that keep a part of the transaction: each is told to withdraw all
+         *     transaction (200), and so does a request for consents that were withdrawn elsewhere. With a transaction
+         *     token, only a withdrawal that was made at this transaction is returned, or this transaction itself if it
+         *     is one. `peers` names peers that keep a part of the transaction: each is told to withdraw all
          *     of its part. Without `elements` and `peers`, all peers of the transaction are told; with `elements`
          *     alone, none is. `followers` and `recipients` show whether they have withdrawn.
          *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted,
-         *     or all were refused since, and no peer can be told; 422 `not-withdrawable` for a named question that the transaction does not have, that
+         *     or all were refused since, or, with a transaction token, withdrawn elsewhere, and no peer can be told;
+         *     422 `not-withdrawable` for a named question that the transaction does not have, that
          *     is a preference, or whose processing has another legal basis than consent and cannot be refused, and for
          *     a named peer that the transaction does not have.
          */
@@ -2142,8 +2151,10 @@ export interface paths {
         get: operations["getPeer"];
         /**
          * Update a peer
-         * @description Sets the prefix of its subjects' names, whether it is notified, and what happens if it asks for an erasure. To end a quarantine, send the thumbprints that wait for
-         *     confirmation, after the peer's administrator has confirmed them through another channel.
+         * @description Sets the prefix of the names of subjects who answer at the peer, the mail that is sent to them, and what
+         *     happens if the peer asks for an erasure. To end a quarantine, send the thumbprints that wait for
+         *     confirmation, after the peer's administrator has confirmed them through another channel, or those that
+         *     are pinned, if the peer has its former keys again.
          */
         put: operations["updatePeer"];
         post?: never;
@@ -2284,7 +2295,8 @@ export interface paths {
         put?: never;
         /**
          * Withdraw a part
-         * @description Between instances: withdraws the consents that a part of the caller gave and that are still the newest answers to their questions.
+         * @description Between instances: withdraws the consents to the questions of a part of the caller, where the newest answer is that of
+         *     the part, or of another part of the caller that was answered before `withdrawn`.
          *     Idempotent. The verdict is `withdrawn`, also if nothing is left to withdraw. A held part is rolled back.
          *     A part that arrives later is `refused` with the reason `decided`. Only instances with the capability
          *     `withdrawal` are sent this. The verdict is in a signed acknowledgement (`receipt`).
@@ -3954,7 +3966,11 @@ export interface components {
             author: string;
             /** Format: date-time */
             timestamp: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the answers in `consents` expire, except those to conditions, which never do. Absent if all are to
+             *     conditions, without answers (those to peers expire at their owners), and on the receipt of a withdrawal.
+             */
             expirationTimestamp?: string;
             /** @description Signals of the browser that opened the form or sent the answers; absent if there were none */
             signals?: {
@@ -3995,13 +4011,17 @@ export interface components {
             updateUrl?: string;
             parent?: string;
         };
-        /** @description A receipt as JSON-LD. Its processings are ConsentRecords of the Data Privacy Vocabulary. */
+        /**
+         * @description A receipt as JSON-LD. Its processings are ConsentRecords of the Data Privacy Vocabulary. Processings that
+         *     cannot be refused, and whose legal basis is not consent, are DataProcessingRecords without a consent status.
+         *     A receipt without any ConsentRecord is a DataProcessingRecord, too.
+         */
         ReceiptJsonLd: {
             "@context": Record<string, never>;
             /** Format: uri */
             "@id": string;
             /** @enum {string} */
-            "@type": "dpv:ConsentReceipt";
+            "@type": "dpv:ConsentReceipt" | "dpv:DataProcessingRecord";
             "dct:identifier": string;
             /** Format: date-time */
             "dct:created": string;
@@ -4806,7 +4826,10 @@ export interface components {
              */
             notification?: string;
             erasure?: components["schemas"]["PeerErasure"];
-            /** @description All thumbprints that wait for confirmation */
+            /**
+             * @description Ends a quarantine: all of `announcedThumbprints`, whose keys are then pinned instead of the former
+             *     ones, or all of `thumbprints`, whose keys stay pinned.
+             */
             thumbprints?: string[];
         };
         /**
@@ -4861,8 +4884,15 @@ export interface components {
             /** @description JWE in compact form (RFC 7516), `ECDH-ES` and `A256GCM` */
             sealed: string;
         };
-        /** @description An empty object. Further members are ignored. */
-        SubmissionWithdrawal: Record<string, never>;
+        /** @description Further members are ignored. */
+        SubmissionWithdrawal: {
+            /**
+             * Format: date-time
+             * @description When the person withdrew, by the clock of the leader. Answers that were given to its forms before are
+             *     withdrawn, later ones are not. Leaders of earlier releases leave it out.
+             */
+            withdrawn?: string;
+        };
         /** @description An empty object. Further members are ignored. */
         SubmissionErasure: Record<string, never>;
         SubmissionDecision: {
@@ -5311,7 +5341,7 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The transaction is not COMMITTED, or none of the questions was accepted */
+        /** @description The transaction is not COMMITTED, or nothing is left to withdraw */
         NothingToWithdraw: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
@@ -6379,7 +6409,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Withdrawn before; the same transaction */
+            /** @description Withdrawn before; the transaction that withdrew it */
             200: {
                 headers: {
                     "API-Version": components["headers"]["API-Version"];

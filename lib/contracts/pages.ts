@@ -221,7 +221,7 @@ export interface FinalPage extends PageBase {
   keptBy?: string[];
   /** Only for a withdrawal: peers that are told to end all consents of the form. */
   toldPeers?: string[];
-  /** Only for a withdrawal; absent without recipients. */
+  /** Who is told of a withdrawal or of a refusal of what was accepted; absent without recipients. */
   recipients?: PageRecipient[];
   /** Name of the peer that showed the form; null if this instance did. */
   leader: string | null;

@@ -58,6 +58,7 @@ export interface ReceiptBody {
   leader?: { location: string; id: string };
   author?: string;
   timestamp: string;
+  /** Absent if all own answers are to conditions, and without own answers. */
   expirationTimestamp?: string;
   /** `NONE`, or how a code confirmed the answers. */
   confirmation: string | { type: string; destination?: string | undefined; confirmedAt?: string };

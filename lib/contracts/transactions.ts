@@ -41,11 +41,17 @@ export interface TransactionsOperations {
    */
   decideSubmission(input: { peer: PeerSummary; sid: string; decision: Decision }): Promise<OwnerVerdict>;
   /**
-   * At the owner: withdraws the consents of a part that are still the newest answers to their questions. A
-   * held part is rolled back, and a part that has not arrived will be refused. Idempotent. @throws Failure
-   * `unavailable`.
+   * At the owner: withdraws the consents to the questions of a part, where the newest answer is that of the
+   * part, or of another part of the same leader that was given before `withdrawn`. A held part is rolled
+   * back, and a part that has not arrived will be refused. Idempotent.
+   * @param input.withdrawn when the person withdrew (RFC 3339); absent: only this part counts.
+   * @throws Failure `unavailable`.
    */
-  withdrawSubmission(input: { peer: PeerSummary; sid: string }): Promise<OwnerVerdict>;
+  withdrawSubmission(input: {
+    peer: PeerSummary;
+    sid: string;
+    withdrawn?: string | undefined;
+  }): Promise<OwnerVerdict>;
   /**
    * At the owner: the leader has erased the person of a part. Idempotent. @param input.follows whether an
    * erasure starts at once; else an administrator decides. @throws Failure `unavailable`.

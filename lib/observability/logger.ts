@@ -17,6 +17,7 @@ export interface LogFields {
   topic?: string;
   eventId?: string;
   id?: string;
+  transaction?: string;
   count?: number;
   address?: string;
   error?: unknown;
@@ -41,6 +42,7 @@ const allowed = [
   'topic',
   'eventId',
   'id',
+  'transaction',
   'count',
   'address',
 ] as const satisfies readonly (keyof LogFields)[];

@@ -15,16 +15,22 @@ export function askedColorScheme(value: unknown): AskedColorScheme | undefined {
 export function withColorScheme<Page extends PageModel>(page: Page, value: unknown): Page {
   const colorScheme = askedColorScheme(value);
   if (!colorScheme) return page;
-  const result: Record<string, unknown> = { ...page, colorScheme };
-  for (const member of ['actions', 'links']) {
-    const urls = result[member] as Record<string, unknown> | null | undefined;
-    if (urls)
-      result[member] = Object.fromEntries(
-        Object.entries(urls).map(([name, url]) => [
-          name,
-          typeof url === 'string' ? keepColorScheme(url, value) : url,
-        ]),
-      );
+  const keep = (url: string) => keepColorScheme(url, value);
+  const keepAll = (urls: object) =>
+    Object.fromEntries(
+      Object.entries(urls).map(([name, url]) => [name, typeof url === 'string' ? keep(url) : url]),
+    );
+  const model: PageModel = page;
+  const result: Record<string, unknown> = { ...model, colorScheme };
+  if ('actions' in model && model.actions) result.actions = keepAll(model.actions);
+  if ('links' in model) result.links = keepAll(model.links);
+  if ('withdrawal' in model && model.withdrawal)
+    result.withdrawal = { ...model.withdrawal, url: keep(model.withdrawal.url) };
+  if ('unchanged' in model && model.unchanged)
+    result.unchanged = { ...model.unchanged, all: keep(model.unchanged.all) };
+  if (model.page === 'receipt') {
+    const formats = model.links.formats.map((format) => ({ ...format, url: keep(format.url) }));
+    result.links = { ...keepAll(model.links), formats };
   }
   return result as Page;
 }

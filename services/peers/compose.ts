@@ -61,15 +61,16 @@ export async function composePeers(options: Options) {
   const [signingKey] = options.signingKeys;
   const vouchingKey = options.signingKeys.at(-1);
   if (!signingKey || !vouchingKey) throw new Error('an instance needs a signing key');
+  const clocks = createClockWatch({ db, log });
   metrics?.watchTables({
     ...eventTables('peers', db),
     deliveries: () => waitingDeliveries(db),
     backlogs: () => listBacklogs(db, { limit: maxMeasuredPeers }),
+    clocks: clocks.read,
   });
   const description = describeInstance({ ...options, ...instance });
   const ownKids = new Set(description.jwks.keys.map(({ kid = '' }) => kid));
   metrics?.peers.watch();
-  const clocks = createClockWatch({ db, log, metrics: metrics?.peers });
   const { allowedNetworks } = settings;
   const outbound = createOutboundClient({ allowedNetworks });
   const clientOptions = { baseUrl, signingKey, ownKids, onDate: clocks.note };

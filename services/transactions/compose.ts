@@ -158,7 +158,7 @@ export async function composeTransactions(
     }),
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
-    createPartSweeper(job),
+    createPartSweeper({ ...job, messaging: dependencies.messaging }),
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
     createQueueSweeper(job),

@@ -41,8 +41,8 @@ test('a sealing key stays for as long as something sealed to it may be on its wa
   const [first] = (await keysIn(folder)).sealing;
   const start = Date.parse('2026-01-01T00:00:00Z');
   expect((await rotateInstanceKeys(folder, new Date(start))).dropped).toEqual([]);
-  expect((await rotateInstanceKeys(folder, new Date(start + 121 * day))).dropped).toEqual([]);
-  expect((await rotateInstanceKeys(folder, new Date(start + 123 * day))).dropped).toEqual([first]);
+  expect((await rotateInstanceKeys(folder, new Date(start + 151 * day))).dropped).toEqual([]);
+  expect((await rotateInstanceKeys(folder, new Date(start + 153 * day))).dropped).toEqual([first]);
   const { signing, sealing } = await keysIn(folder);
   expect(signing).toHaveLength(4);
   expect(sealing).toHaveLength(3);

@@ -10,8 +10,9 @@ import { createKey } from '../../bench/prepare-folder.ts';
 import { readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
-import { createExpiryNotifier } from '../../services/transactions/jobs/background-jobs.ts';
+import { createExpiryNotifier, createPartSweeper } from '../../services/transactions/jobs/background-jobs.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
+import { noMessaging } from '../support/instances/no-messaging.ts';
 
 /**
  * Enough that an index is cheaper than the table; ANALYZE reads all of so few, so that plans are the same
@@ -73,6 +74,26 @@ describe('with thousands of records, requests', () => {
     expect(plans.filter(({ readWhole }) => readWhole.length > 0)).toEqual([]);
     const indexes = plans.flatMap((plan) => plan.indexes);
     expect(indexes).toEqual(expect.arrayContaining(['transactions_notice', 'transactions_unplanned']));
+  });
+
+  it('of the sweeps of parts read only due rows', async () => {
+    const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
+    const db = createDatabase({ pool });
+    await db.query(sql`
+      INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language,
+                             shown, deadline, changed_at)
+      SELECT left(t.id || repeat('x', 22), 22), t.id, 0, '', '', 'SENDING', 1, '', 'commit', 'en', '{}', now(), now()
+        FROM transactions AS t`);
+    await db.query(sql`
+      INSERT INTO submissions (peer, sid, verdict, transaction, received_at, changed_at)
+      SELECT '', f.sid, 'held', f.transaction, now(), now() FROM followers AS f`);
+    await db.query(sql`ANALYZE followers, submissions`);
+    const job = { source: instance.url, everyMs: 60_000, wake() {}, log, messaging: noMessaging };
+    const plans = await readPlans(instance.databaseUrl, createPartSweeper({ ...job, db }).runOnce);
+    await pool.end();
+    const indexes = plans.flatMap((plan) => plan.indexes);
+    const expected = ['followers_unanswered', 'followers_resent', 'submissions_undecided'];
+    expect(indexes).toEqual(expect.arrayContaining(expected));
   });
 
   it('are detected as slow if an index is missing', async () => {

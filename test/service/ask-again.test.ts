@@ -241,6 +241,37 @@ describe('a form that asks only what changed', () => {
     expect([again.status, (await readJson<{ id: string }>(again)).id]).toEqual([200, made.id]);
   });
 
+  it('is answered once by a single step that is repeated, also if it keeps answers under another information', async () => {
+    const [other, one, two] = await Promise.all([
+      element({ en: { title: 'Another information' } }, 'information'),
+      element({ en: processing('A.') }),
+      element({ en: processing('B.') }),
+    ]);
+    const subject = `step-${randomUUID()}`;
+    const before = { info: other.key, elements: [one.key] };
+    await recordAnswers(shop, subject, answersOf([one], 'accepted'), { layoutData: before });
+    const context = { subject, layoutData: { elements: [one.key, two.key] }, ask: 'CHANGED' };
+    const values = answersOf([two], 'refused');
+    const step = () => shop.send('POST', '/consents/singlestep', { context, values });
+    const [first, again] = [await step(), await step()];
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect((await readJson<{ id: string }>(again)).id).toBe((await readJson<{ id: string }>(first)).id);
+    expect((await recordsOf(shop, subject))[two.key]).toHaveLength(1);
+  });
+
+  it('is answered anew by a single step that is repeated after a withdrawal', async () => {
+    const one = await element({ en: processing('A.') });
+    const subject = `again-${randomUUID()}`;
+    const context = { subject, layoutData: { elements: [one.key] }, ask: 'CHANGED' };
+    const step = () =>
+      shop.send('POST', '/consents/singlestep', { context, values: answersOf([one], 'accepted') });
+    const { id } = await readJson<{ id: string }>(step());
+    expect((await shop.send('POST', `/consents/${id}/withdraw`)).status).toBe(201);
+    expect((await step()).status).toBe(201);
+    const records = (await recordsOf(shop, subject))[one.key] ?? [];
+    expect(records.map(({ value }) => value)).toEqual(['accepted', 'refused', 'accepted']);
+  });
+
   it('asks everything in a child, and ignores the field with silent', async () => {
     const one = await element({ en: processing('News.') });
     const subject = `child-${randomUUID()}`;

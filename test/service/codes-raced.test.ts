@@ -40,20 +40,15 @@ describe('guesses', () => {
         }),
       );
       const refusals = new Set<number>();
-      let evaluated = 0;
       for (let group = 0; group < guessed; group += 10) {
         const sent = made
           .slice(group, group + 10)
           .flatMap((one, index) =>
             guesses(codes[group + index]?.code ?? '', 34).map((guess) => confirm(one, guess)),
           );
-        for (const response of await Promise.all(sent)) {
-          refusals.add(response.status);
-          if ((await response.text()).includes('"code":"wrong"')) evaluated += 1;
-        }
+        for (const { status } of await Promise.all(sent)) refusals.add(status);
       }
       expect(refusals).toEqual(new Set(number < 3 ? [422] : [422, 409]));
-      expect(evaluated).toBeLessThanOrEqual(5 * guessed);
       expect(await rowsOf(instance, attemptsOf, [ids])).toEqual(number < 3 ? [{ number, tries: 5 }] : []);
       for (const [index, one] of made.entries())
         expect((await confirm(one, codes[index]?.code ?? '')).status).toBe(number < 3 ? 422 : 409);

@@ -259,7 +259,11 @@ describe('a code', () => {
     const withdrawal = await holding(withdrawalOf(made));
     const confirming = confirm(made, code);
     await isAwaited(withdrawal);
-    expect(await problemOf(await confirm(made, code))).toMatchObject({ said: '422 confirmation-failed' });
+    expect(await problemOf(await confirm(made, code))).toMatchObject({
+      said: '422 confirmation-failed',
+      detail: 'The code was entered wrongly too often.',
+      codesLeft: 0,
+    });
     await withdrawal.query('ROLLBACK');
     expect([(await confirming).status, await stateOf(made)]).toEqual([200, 'COMMITTED']);
   });
@@ -297,8 +301,36 @@ describe('a code', () => {
     const made = await submitted();
     const { code } = await statusOf(made);
     await pass({ seconds: 660 });
-    expect(await problemOf(await confirm(made, code))).toMatchObject({ said: '422 confirmation-failed' });
+    expect(await problemOf(await confirm(made, code))).toMatchObject({
+      said: '422 confirmation-failed',
+      detail: 'The code has expired. Request another one.',
+    });
     await resend(made);
     expect((await confirm(made, (await statusOf(made)).code)).status).toBe(200);
+  });
+
+  it('that is the last and has expired ends the answers, although nobody tries', {
+    timeout: 30_000,
+  }, async () => {
+    const made = await submitted();
+    for (const _ of ['second', 'third']) {
+      await pass({ seconds: 31 });
+      await resend(made);
+    }
+    const { code } = await statusOf(made);
+    await pass({ seconds: 600 });
+    expect(await problemOf(await confirm(made, code))).toMatchObject({
+      said: '422 confirmation-failed',
+      detail: 'The code has expired.',
+      codesLeft: 0,
+    });
+    expect(await stateOf(made)).toBe('SUBMITTED');
+    await pass({ seconds: 10 });
+    await until(async () => expect(await stateOf(made)).toBe('ROLLBACK'));
+    expect(
+      await rowsOf(instance, 'SELECT FROM transactions.codes WHERE transaction = $1', [made.id]),
+    ).toEqual([]);
+    expect((await shop.send('POST', `/consents/${made.id}/child`)).status).toBe(201);
+    expect((await problemOf(await confirm(made, code))).said).toBe('409 wrong-state');
   });
 });

@@ -1,20 +1,23 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { signIn } from '../support/instances/callers.ts';
+import { repeatPartErasures } from '../../services/transactions/queries/part-erasures.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
-import { rowsOf } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { letter, subjectOf } from '../support/instances/live-subject.ts';
-import { createTransaction } from '../support/instances/live-transactions.ts';
+import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
 import { tablesWith } from '../support/instances/tables-with.ts';
+import { until } from '../support/run/until.ts';
 
 let here: LeadingInstance;
+let admin: Caller;
 beforeAll(async () => {
   here = await startLeading();
+  admin = await signIn(here, 'admin');
 }, 60_000);
 afterAll(() => here?.stop());
 
-it('an erasure sends no part that waits, and asks the peers to erase theirs', async () => {
-  const admin = await signIn(here, 'admin');
-  const subject = 'canary-with-peers';
+/** A transaction with a part for each peer. */
+async function answered(subject: string): Promise<LiveTransaction> {
   const made = await createTransaction(here.operator, {
     subject,
     layoutData: { elements: questionsOf(here) },
@@ -25,6 +28,12 @@ it('an erasure sends no part that waits, and asks the peers to erase theirs', as
     [here.clinic.asked('study')]: ['refused'],
   };
   expect((await subjectOf(here, made).submit(answers)).status).toBe(200);
+  return made;
+}
+
+it('an erasure sends no part that waits, and asks the peers to erase theirs', async () => {
+  const subject = 'canary-with-peers';
+  const made = await answered(subject);
   const started = await admin.send('POST', `/subjects/${subject}/erasure`);
   const { id } = (await started.json()) as { id: string };
   await vi.waitFor(
@@ -48,4 +57,49 @@ it('an erasure sends no part that waits, and asks the peers to erase theirs', as
     { state: 'DROPPED', sealed: null },
   ]);
   expect(await tablesWith(here, 'canary')).toEqual([]);
+  // The owner is asked to erase the part, so nobody has to act.
+  await here.say(made, here.lab, { verdict: 'committed' });
+  const line = `"code":"erased","id":"[^"]+","transaction":"${made.id}"`;
+  expect(here.logs()).toMatch(new RegExp(`"level":"info".*${line}.*in force at the peer`));
+});
+
+it('a peer that has noted the request is asked for 40 days, however long it is away, and never FAILED', async () => {
+  // The verdicts are those of the test.
+  await runInDatabase(here, "UPDATE peers.peers SET state = 'QUARANTINED'");
+  const made = await answered('asked-for-long');
+  const { sid } = await here.partOf(made, here.lab);
+  const started = await admin.send('POST', '/subjects/asked-for-long/erasure');
+  const { id } = (await started.json()) as { id: string };
+  /** The states of the laboratory and of the clinic. */
+  const states = async () => {
+    const erasure = (await (await admin.get(`/erasures/${id}`)).json()) as {
+      peers: { location: string; state: string }[];
+    };
+    return [here.lab, here.clinic].map(
+      ({ url }) => erasure.peers.find(({ location }) => location === url)?.state,
+    );
+  };
+  const become = (...expected: string[]) => until(async () => expect(await states()).toEqual(expected));
+  const letPass = async (interval: string) => {
+    await letTimePass(here, interval);
+    await repeatPartErasures(here.db, 1_000, here.url);
+  };
+  const times = async () =>
+    (await here.toldOf(sid)).filter(({ type }) => type === 'io.accord.submission.erased.v1').length;
+  await become('QUEUED', 'QUEUED');
+  await here.say(made, here.lab, { verdict: 'erasure-noted' });
+  await letPass('31 days');
+  await become('DELIVERED', 'OVERDUE');
+  for (const partner of [here.lab, here.clinic])
+    await here.say(made, partner, { verdict: 'erasure-unreachable' });
+  expect(await states()).toEqual(['DELIVERED', 'FAILED']);
+  const before = await times();
+  await letPass('33 days');
+  await until(async () => expect(await times()).toBe(before + 1));
+  await letPass('41 days');
+  await become('OVERDUE', 'FAILED');
+  await here.say(made, here.lab, { verdict: 'erasure-unreachable' });
+  expect(await states()).toEqual(['OVERDUE', 'FAILED']);
+  await here.say(made, here.lab, { verdict: 'erased' });
+  expect(await states()).toEqual(['ACKNOWLEDGED', 'FAILED']);
 });

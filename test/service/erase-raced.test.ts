@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createKey, signIn } from '../support/instances/callers.ts';
+import { holdUp } from '../support/instances/held-up.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
-import { rowsOf } from '../support/instances/live-database.ts';
+import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { complete, letter, study, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 
@@ -58,5 +59,24 @@ describe('answers that arrive while their subject is erased', () => {
       expect(left).toEqual([]);
       expect((await shop.get(`/subjects/${reference}`)).status).toBe(404);
     }
+  });
+});
+
+describe('equal contexts whose claim an erasure deletes at the same moment', () => {
+  it('have one open transaction, which later ones return', async () => {
+    const subject = 'claimant';
+    const { id: ended } = await createTransaction(shop, { subject });
+    await shop.send('POST', `/consents/${ended}/cancel`);
+    const context = { subject, layout: 'layout.001' };
+    const create = () => json<{ id: string }>(shop.send('POST', '/consents', context));
+    const lock = `SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext('${subject}'))`;
+    const held = await holdUp(instance, lock, 'accord-transactions');
+    // Both have found the claim, and wait for the subject.
+    const creating = [create(), create()];
+    await held.waiting(2);
+    await runInDatabase(instance, 'DELETE FROM transactions.context_claims WHERE transaction = $1', [ended]);
+    await held.release();
+    const made = [...(await Promise.all(creating)), await create()];
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
   });
 });

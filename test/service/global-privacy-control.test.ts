@@ -3,7 +3,7 @@ import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { complete, letter, study, subjectOf } from '../support/instances/live-subject.ts';
-import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { createTransaction, expire, recordAnswers } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
@@ -24,14 +24,22 @@ async function openForm(
     }));
   const made = await createTransaction(shop, { subject, language: 'en', ...context });
   const path = `/consents/${made.id}/submit?t=${encodeURIComponent(made.token)}`;
-  const page = parsePage(
-    await (await instance.fetch(path, { headers: { Accept: 'text/html', ...headers } })).text(),
-  );
+  return {
+    made,
+    ...readForm(await (await instance.fetch(path, { headers: { Accept: 'text/html', ...headers } })).text()),
+  };
+}
+
+/** The page of a form, the processings with a selected answer, and where it is submitted. */
+function readForm(html: string) {
+  const page = parsePage(html);
   const selected = page
     .tagged('input')
     .filter(({ attribs }) => 'checked' in attribs && attribs.type === 'radio')
     .map(({ attribs }) => attribs.name);
-  return { made, page, selected };
+  const submit = page.tagged('form').find(({ attribs }) => attribs.action?.includes('/submit'))
+    ?.attribs.action;
+  return { page, selected, submit: new URL(submit ?? '', instance.url) };
 }
 
 const receiptOf = async ({ id }: { id: string }) =>
@@ -78,11 +86,8 @@ describe('Global Privacy Control', () => {
     const signalsOf = async (made: { id: string }) => (await receiptOf(made)).signals;
 
     const html = await opened('text/html');
-    const page = parsePage(await html.form.text());
-    const action = page.tagged('form').find(({ attribs }) => attribs.action?.includes('/submit'))
-      ?.attribs.action;
-    const link = new URL(action ?? '', instance.url);
-    const subject = subjectOf(instance, { ...html.made, token: link.searchParams.get('t') ?? '' });
+    const { submit } = readForm(await html.form.text());
+    const subject = subjectOf(instance, { ...html.made, token: submit.searchParams.get('t') ?? '' });
     const rejected = await subject.submitForm({ [letter]: ['accepted'] });
     expect(rejected.status).toBe(422);
     expect(await rejected.text()).toContain('Global Privacy Control');
@@ -104,6 +109,32 @@ describe('Global Privacy Control', () => {
     const foreign = `/consents/${other.id}/submit?${new URL(links.submit).searchParams}`;
     expect((await instance.fetch(foreign, { method: 'POST', headers, body })).status).toBe(200);
     expect(await signalsOf(other)).toBeUndefined();
+  });
+
+  it('is kept by the form of a child that late answers are filled into', async () => {
+    for (const [headers, signals] of [
+      [signal, { gpc: true }],
+      [{}, undefined],
+    ] as const) {
+      const { made } = await openForm({});
+      await expire(instance, made);
+      const response = await instance.fetch(
+        `/consents/${made.id}/child?t=${encodeURIComponent(made.token)}`,
+        {
+          method: 'POST',
+          headers: { Accept: 'text/html', ...headers },
+          body: new URLSearchParams({ 'accord-shown': study, [study]: 'refused' }),
+        },
+      );
+      expect(response.status).toBe(200);
+      const { page, selected, submit } = readForm(await response.text());
+      expect(selected).toEqual(signals ? [study] : [letter, study]);
+      expect(page.text().includes('Global Privacy Control')).toBe(signals !== undefined);
+      const child = { id: submit.pathname.split('/')[2] ?? '', token: submit.searchParams.get('t') ?? '' };
+      expect(child.id).not.toBe(made.id);
+      expect((await subjectOf(instance, child).submitForm(complete)).status).toBe(303);
+      expect((await receiptOf(child)).signals).toEqual(signals);
+    }
   });
 
   it('counts for sharing with third parties as for marketing, and for no other purpose', async () => {

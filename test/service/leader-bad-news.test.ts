@@ -45,3 +45,19 @@ it('the mail is not sent if the organisation confirms its part before', async ()
   );
   expect(server.to('ben@example.org')).toEqual([]);
 });
+
+it('a subject gets one mail if no verdict on any part is reported until a day after the deadline', async () => {
+  const context = {
+    layoutData: { elements: questionsOf(here) },
+    subjectInfos: { emailAddress: 'eve@example.org' },
+  };
+  const made = await createTransaction(here.operator, context);
+  const [study, other] = [here.lab.asked('study'), here.clinic.asked('study')];
+  await subjectOf(here, made).submit({ [letter]: ['accepted'], [study]: ['accepted'], [other]: ['refused'] });
+  await letTimePass(here, '31 days 1 hour');
+  await vi.waitFor(
+    async () => expect(await messagesOf(made)).toMatchObject([{ kind: 'bad-news', state: 'SENT' }]),
+    patience,
+  );
+  expect(JSON.stringify(server.to('eve@example.org'))).toContain('Lakeside Clinic');
+});

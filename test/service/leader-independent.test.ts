@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { openAnswers } from '#lib/federation/sealed-answers.ts';
+import { repeatPartEvents } from '../../services/transactions/queries/lost-events.ts';
+import { openPages } from '../support/console/open-pages.ts';
 import {
   type LeadingInstance,
   pageOf,
   questionsOf,
   startLeading,
 } from '../support/instances/leader-instance.ts';
-import { rowsOf } from '../support/instances/live-database.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
 import { letter, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {
@@ -149,6 +152,39 @@ describe('answers to own elements and those of two peers', () => {
     const again = await send();
     expect([again.status, (await transactionIn(again)).id]).toEqual([200, made.id]);
   });
+
+  it('are sent once by a single step that is repeated, although there is no record here', async () => {
+    const context = { subject: randomUUID(), layoutData: { elements: [here.lab.named('study')] } };
+    const values = { [here.lab.asked('study')]: ['refused'] };
+    const send = async () => {
+      const answer = await here.operator.send('POST', '/consents/singlestep', { context, values });
+      return { ...(await transactionIn(answer)), status: answer.status };
+    };
+    let made = await send();
+    const isRepeated = async () => expect(await send()).toMatchObject({ status: 200, id: made.id });
+    const isSentAgain = async () => {
+      const former = made.id;
+      made = await send();
+      expect([made.status, made.id === former]).toEqual([201, false]);
+      await isRepeated();
+    };
+    expect(made.status).toBe(201);
+    await isRepeated();
+    await here.say(made, here.lab, { verdict: 'committed' });
+    await isRepeated();
+
+    // The lab has got another answer since then.
+    const changed = { ...context, attributes: { by: 'telephone' } };
+    const accepted = { [here.lab.asked('study')]: ['accepted'] };
+    await recordAnswers(here.operator, context.subject, accepted, changed);
+    await isSentAgain();
+    await here.operator.send('POST', `/consents/${made.id}/withdraw`);
+    await isSentAgain();
+    await here.say(made, here.lab, { verdict: 'refused', reason: 'stale' });
+    await isSentAgain();
+    await here.say(made, here.lab, { verdict: 'expired' });
+    await isSentAgain();
+  });
 });
 
 describe('the state of a part', () => {
@@ -212,6 +248,16 @@ describe('the state of a part', () => {
     expect(await pageOf(here, made)).toContain(
       'Northern Lab did not confirm them in time, so it is not known whether they were stored there.',
     );
+    const pages = await openPages(here, 'operator');
+    onTestFinished(pages.close);
+    for (const [language, words] of [
+      ['en', 'Not confirmed in time; may be in force'],
+      ['fr', 'Non confirmée à temps\u202f; peut avoir pris effet'],
+      ['ar', 'لم يُؤكَّد في الوقت المحدد، وقد يكون ساريًا'],
+    ] as const) {
+      const shown = await pages.get(`/console/transactions/${made.id}`, { 'Accept-Language': language });
+      expect(await shown.text()).toContain(words);
+    }
   });
 
   it('is shown on the final page, also if it changes after the commit', async () => {
@@ -273,4 +319,35 @@ describe('a child', () => {
     const receipt = await (await here.operator.get(`/receipts/${child.id}`)).json();
     expect(receipt).toMatchObject({ peers: [{ name: 'Lakeside Clinic' }] });
   });
+});
+
+it('a part without a verdict is released again every 72 hours, and ends a day after its deadline', async () => {
+  const made = await submitted();
+  const { sid } = await here.partOf(made, here.lab);
+  const repeat = () => repeatPartEvents(here.db, 1_000, here.url);
+  const released = await here.toldOf(sid);
+  await letTimePass(here, '71 hours');
+  await repeat();
+  expect(await here.toldOf(sid)).toEqual(released);
+  await letTimePass(here, '73 hours');
+  await until(async () => expect(await here.toldOf(sid)).toEqual([...released, ...released]));
+  await letTimePass(here, '30 days 12 hours');
+  await repeat();
+  await until(async () => expect(await here.toldOf(sid)).toHaveLength(3));
+  expect(await here.partOf(made, here.lab)).toMatchObject({ state: 'SENDING' });
+  await letTimePass(here, '31 days 1 hour');
+  const dropped = { state: 'DROPPED', reason: 'expired' };
+  await until(async () => expect((await here.followersOf(made)).followers).toMatchObject([dropped, dropped]));
+  expect((await here.partOf(made, here.lab)).sealed).toBeNull();
+  expect((await eventsOf(here, made)).at(-1)?.event).toMatchObject({
+    type: 'io.accord.peer.submission.refused.v1',
+    data: { version: 2, reason: 'expired' },
+  });
+  expect(await pageOf(here, made)).toContain('Northern Lab did not confirm them in time');
+  expect(here.logs()).toMatch(new RegExp(`"level":"error".*"id":"${sid}","transaction":"${made.id}"`));
+  // The report may still follow.
+  await here.say(made, here.lab, { verdict: 'committed' });
+  expect((await here.followersOf(made)).followers[0]).toMatchObject({ state: 'ACCEPTED' });
+  const line = `"code":"expired","id":"${sid}","transaction":"${made.id}"`;
+  expect(here.logs()).toMatch(new RegExp(`"level":"error".*${line}.*in force at the peer`));
 });

@@ -21,6 +21,8 @@ import {
 } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 
+const patience = { timeout: 15_000, interval: 100 };
+
 let here: LeadingInstance;
 beforeAll(async () => {
   here = await startLeading();
@@ -263,6 +265,9 @@ describe('answers are rolled back', () => {
     expect(await decided(made, here.lab)).toEqual(['rollback']);
     await here.say(made, here.lab, { verdict: 'committed' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'ACCEPTED', 'REFUSED']);
+    const { sid } = await here.partOf(made, here.lab);
+    const line = `"code":"taken-back","id":"${sid}","transaction":"${made.id}"`;
+    expect(here.logs()).toMatch(new RegExp(`"level":"error".*${line}.*in force at the peer`));
     const page = await pageOf(here, made);
     expect(page).toContain('One of the organisations that asked has put them in force all the same');
     expect(page).toContain('Northern Lab has received and saved your answers.');
@@ -306,6 +311,16 @@ describe('answers are rolled back', () => {
   });
 });
 
+it('the decision commit is released again to an owner that has not confirmed it for 72 hours', async () => {
+  const made = await submitted();
+  for (const partner of [here.lab, here.clinic]) await here.say(made, partner, { verdict: 'held' });
+  await here.say(made, here.clinic, { verdict: 'committed' });
+  await letTimePass(here, '73 hours');
+  await vi.waitFor(async () => expect(await decided(made, here.lab)).toEqual(['commit', 'commit']), patience);
+  expect(await decided(made, here.clinic)).toEqual(['commit']);
+  await letTimePass(here, '0 hours');
+});
+
 describe('an owner that requests the decision', () => {
   it('receives open, and later the decision', async () => {
     const made = await submitted();
@@ -326,8 +341,6 @@ describe('an owner that requests the decision', () => {
     expect(await ask(here.clinic, '1'.repeat(22))).toBe('rollback');
   });
 });
-
-const patience = { timeout: 15_000, interval: 100 };
 
 it('answers that not all owners hold within a day are rolled back', async () => {
   const made = await submitted();

@@ -44,6 +44,10 @@ const submit = ({ id }: LiveTransaction) => shop.send('POST', `/consents/${id}/s
 const confirm = ({ id }: LiveTransaction, code: string) =>
   shop.send('POST', `/consents/${id}/confirm`, { code });
 
+/** For how many minutes a mail says that its code is valid. */
+const minutesIn = ({ mail }: { mail: { text?: string | undefined } }) =>
+  /(\d+) minutes/.exec(mail.text ?? '')?.[1];
+
 beforeAll(() => keepEvents(instance));
 
 describe('a code by e-mail', () => {
@@ -68,6 +72,25 @@ describe('a code by e-mail', () => {
     expect((await confirm(made, codeIn(received))).status).toBe(200);
     const receipt = await (await shop.get(`/receipts/${made.id}`)).json();
     expect(receipt).toMatchObject({ confirmation: { type: 'EMAIL_CODE', destination: 'a…@example.org' } });
+  });
+
+  it('is valid no longer than its transaction, also another one, and the mail says for how long', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop, {
+      confirmation: 'EMAIL_CODE',
+      subjectInfos: { emailAddress },
+      timeout: 'PT5M30S',
+    });
+    const { expires } = await transactionIn(await submit(made));
+    const expiryOf = async () =>
+      ((await (await shop.get(`/consents/${made.id}/confirm`)).json()) as { expires: string }).expires;
+    const first = await server.waitFor(emailAddress);
+    expect([await expiryOf(), minutesIn(first)]).toEqual([expires, '5']);
+    await letTimePass(instance, '110 seconds');
+    expect((await shop.send('POST', `/consents/${made.id}/confirm/resend`)).status).toBe(202);
+    const second = await server.waitFor(emailAddress, 2);
+    expect([await expiryOf(), minutesIn(second)]).toEqual([expires, '3']);
+    await letTimePass(instance, '0 seconds');
   });
 
   it('comes from the sender that the context names, if the instance allows it', async () => {

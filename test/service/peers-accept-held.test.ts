@@ -3,11 +3,13 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { OwnerVerdict } from '#lib/contracts/parts.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { endOverdue } from '../../services/transactions/queries/change-state.ts';
+import { repeatHeldEvents } from '../../services/transactions/queries/lost-events.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
 import { recordsOf } from '../support/instances/live-transactions.ts';
 import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
 import { digestOf, makePart, newPeer, type Part, type PartChanges } from '../support/peers/peer-parts.ts';
+import { until } from '../support/run/until.ts';
 
 type Transaction = components['schemas']['Transaction'];
 
@@ -247,6 +249,31 @@ describe('a part whose decision is late', () => {
       expect(age).toBeGreaterThan(3 * 24 * 3600 - 60);
       await decide(part, 'rollback');
       expect((await figures()).rows).toBe(before.rows);
+    } finally {
+      await letTimePass(lab, '0 days');
+    }
+  });
+
+  it('makes the owner ask again every 26 hours until it is decided', async () => {
+    const { part } = await hold();
+    const told = async () => (await eventsOf(lab, { id: part.sid })).map(({ event }) => event.data);
+    const [first] = await told();
+    const letPass = async (hours: number) => {
+      await letTimePass(lab, `${hours} hours`);
+      await repeatHeldEvents(lab.db, 1_000, lab.url);
+    };
+    try {
+      await letPass(25);
+      expect(await told()).toEqual([first]);
+      await letTimePass(lab, '27 hours');
+      await until(async () => expect(await told()).toEqual([first, first]));
+      await letPass(50);
+      expect(await told()).toHaveLength(2);
+      await letPass(54);
+      await until(async () => expect(await told()).toHaveLength(3));
+      await decide(part, 'rollback');
+      await letPass(100);
+      expect(await told()).toHaveLength(3);
     } finally {
       await letTimePass(lab, '0 days');
     }

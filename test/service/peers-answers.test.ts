@@ -206,6 +206,40 @@ describe('an answer to a question of a paired instance', () => {
     await until(async () => expect(await page()).toBe(before));
   });
 
+  it('arrives although its event was lost, and its verdict is reported again if the report was lost', async () => {
+    way.behave('down');
+    const [unsent, unreported] = [await ask(), await ask()];
+    for (const made of [unsent, unreported]) await answer(made);
+    const partOf = { text: 'FROM transactions.followers AS f WHERE f.transaction = $1', id: unsent.id };
+    await until(async () =>
+      expect(
+        await rowsOf(
+          clinic,
+          `DELETE FROM peers.deliveries WHERE sid = (SELECT f.sid ${partOf.text}) RETURNING sid`,
+          [partOf.id],
+        ),
+      ).toHaveLength(1),
+    );
+    const [part] = await rowsOf<{ sealed: string; at: Date }>(
+      clinic,
+      `SELECT f.sealed, f.changed_at AS at ${partOf.text}`,
+      [unreported.id],
+    );
+    way.behave('well');
+    await letWaitsPass();
+    await settled(unreported.id, 'ACCEPTED');
+    await runInDatabase(
+      clinic,
+      `UPDATE transactions.followers SET state = 'SENDING', sealed = $2, changed_at = $3 WHERE transaction = $1`,
+      [unreported.id, part?.sealed, part?.at],
+    );
+    await letAllPass('146 hours');
+    for (const { id, subject } of [unsent, unreported]) {
+      await settled(id, 'ACCEPTED');
+      expect((await recordsOf(labAdmin, subject))['processing.002']).toHaveLength(1);
+    }
+  });
+
   it('is refused by its owner if the element is no longer shared', async () => {
     const made = await ask();
     // Before the clinic could know of it.

@@ -184,6 +184,29 @@ describe('a catalogue', () => {
     expect(lab.catalogue.asked).toHaveLength(1);
     expect(await copyOf(lab)).toEqual({ study: '1.0' });
   });
+
+  it('is read again when a pinned key of its peer signs the description again, without an administrator', async () => {
+    await here.catalogues.runOnce();
+    const lastContactAt = (await findPeer(here.db, lab.id))?.lastContactAt;
+    const pinned = lab.peer.keys;
+    const foreign = readPrivateKey(generatePrivateKey());
+    const letTenMinutesPass = async () => {
+      await here.db.query(sql`UPDATE peers SET described_at = accord_now() - interval '10 minutes'`);
+      await letMinutePass();
+      return findPeer(here.db, lab.id);
+    };
+    for (const keys of [[foreign], [foreign, ...pinned]]) {
+      lab.peer.keys = keys;
+      const describeIt = lab.peer.describe;
+      lab.peer.describe = (changes, signedBy = foreign) => describeIt(changes, signedBy);
+      expect(await letTenMinutesPass()).toMatchObject({ state: 'QUARANTINED', lastContactAt });
+      lab.peer.describe = describeIt;
+    }
+    expect(lab.catalogue.asked).toHaveLength(1);
+    lab.peer.keys = pinned;
+    expect(await letTenMinutesPass()).toMatchObject({ state: 'PAIRED', announced: null });
+    expect(lab.catalogue.asked).toHaveLength(2);
+  });
 });
 
 describe('invalid documents', () => {

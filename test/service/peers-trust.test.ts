@@ -319,6 +319,21 @@ describe('new keys of a peer', () => {
     expect((await endIt()).status).toBe(204);
   });
 
+  it('that are gone again are dropped when an administrator confirms the pinned ones', async () => {
+    const pinned = peer.keys;
+    peer.keys = [draw()];
+    expect((await endIt()).status).toBe(401);
+    peer.keys = pinned;
+    const asked = async () => (await peer.send(lab.url, 'GET', '/federation/models')).status;
+    expect(await asked()).toBe(403);
+    const thumbprints = pinned.map(({ kid }) => kid);
+    const confirmed = await admin.send('PUT', `/peers/${(await known())?.id}`, { thumbprints });
+    const shown = await confirmed.json();
+    expect(shown).toMatchObject({ state: 'PAIRED', thumbprints });
+    expect(shown).not.toHaveProperty('announcedThumbprints');
+    expect(await asked()).toBe(200);
+  });
+
   it('are fetched at most once a minute', async () => {
     let asked = 0;
     const answer = peer.answer;

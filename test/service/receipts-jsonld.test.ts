@@ -5,6 +5,7 @@ import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { letter, often, study, transactionIn } from '../support/instances/live-subject.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
@@ -164,6 +165,41 @@ describe('a receipt as JSON-LD', () => {
       'ConsentNotice',
     ])
       expect(JSON.stringify(receipt)).toContain(`"@type":["${dpv(type)}"]`);
+  });
+
+  it('states consent only where the processing could be refused or rests on consent', async () => {
+    const unrefusable = async (...legalBases: string[]) => {
+      const content = { ...sampleContent.processing, legalBases, refusable: false };
+      const { key } = await makeLiveModel(admin, 'processing', { en: content });
+      return `element/processing/${key}/1.0`;
+    };
+    const [contract, none, consent] = await Promise.all([
+      unrefusable('LEGAL_BASIS_CONTRACT', 'LEGAL_BASIS_LEGAL_OBLIGATION'),
+      unrefusable(),
+      unrefusable('LEGAL_BASIS_CONTRACT', 'LEGAL_BASIS_CONSENT'),
+    ]);
+    const answers = (names: string[]) => Object.fromEntries(names.map((name) => [name, ['accepted']]));
+    const mixed = await expanded(await recordAnswers(shop, 'emil', answers([contract, none, consent])));
+    expect(mixed['@type']).toEqual([dpv('ConsentReceipt')]);
+    const records = nodes(mixed, dpv('hasRecordOfActivity'));
+    expect(
+      records.map((record) => [
+        record['@type'],
+        only(record, dpv('hasConsentStatus'))?.['@type'],
+        only(record, dpv('hasConsentControl'))?.['@type'],
+        only(record, dpv('hasNotice'))?.['@type'],
+      ]),
+    ).toEqual([
+      ...Array(2).fill([[dpv('DataProcessingRecord')], undefined, undefined, [dpv('PrivacyNotice')]]),
+      [[dpv('ConsentRecord')], [dpv('ConsentGiven')], [dpv('WithdrawConsent')], [dpv('ConsentNotice')]],
+    ]);
+    expect(nodes(records[0], dpv('hasLegalBasis')).map((basis) => basis['@id'])).toEqual(
+      ['b', 'c'].map((letter) => `https://w3id.org/dpv/legal/eu/gdpr#A6-1-${letter}`),
+    );
+    const notices = await expanded(await recordAnswers(shop, 'fay', answers([contract, none])));
+    expect(notices['@type']).toEqual([dpv('DataProcessingRecord')]);
+    expect(nodes(notices, dpv('hasRecordOfActivity'))).toHaveLength(2);
+    expect(JSON.stringify(notices)).not.toMatch(/consent/i);
   });
 
   it('states a withdrawal, and is chosen by its media type', async () => {

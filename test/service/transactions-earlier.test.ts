@@ -120,3 +120,62 @@ describe('a layout that hides what has a valid answer', () => {
     await letTimePass(instance, '0');
   });
 });
+
+describe('the page "already answered"', () => {
+  /**
+   * Has a subject answer an element, open the page, and press its button after a new MAJOR.
+   * @returns the response, the records of the element and the receipt.
+   */
+  async function pressed(type: string, content: Record<string, unknown>, answer: string) {
+    const model = await makeLiveModel(admin, type, { en: content });
+    const { subject } = await recordAnswers(shop, `again-${model.key}`, {
+      [`element/${type}/${model.key}/1.0`]: [answer],
+    });
+    const layoutData = { elements: [model.key], existingElementsVisible: false };
+    const made = await createTransaction(shop, { subject, layoutData });
+    const page = parsePage(await (await subjectOf(instance, made).get('/submit', 'text/html')).text());
+    const form = page.tagged('form')[0];
+    const fields = [...page.tagged('input'), ...page.tagged('button')].filter(
+      ({ parent, attribs }) => parent === form && attribs.name,
+    );
+    await activateContent(admin, model, { en: content }, 'MAJOR');
+    const response = await instance.fetch(form?.attribs.action ?? '', {
+      method: 'POST',
+      headers: { Accept: 'text/html' },
+      body: new URLSearchParams(
+        fields.map(({ attribs }): [string, string] => [attribs.name ?? '', attribs.value ?? '']),
+      ),
+    });
+    const receipt = (await (await shop.get(`/receipts/${made.id}`)).json()) as object;
+    return { response, records: (await recordsOf(shop, subject))[model.key], receipt };
+  }
+
+  it('records nothing for check boxes that it did not show', async () => {
+    const content = {
+      label: 'Topics',
+      valueType: 'CHECKBOXES',
+      optional: true,
+      options: ['Drama', 'Dance'],
+    };
+    const { response, records, receipt } = await pressed('preference', content, 'Dance');
+    expect(response.status).toBe(303);
+    expect(records).toMatchObject([{ value: 'Dance' }]);
+    expect(receipt).toMatchObject({ consents: [] });
+  });
+
+  it('leads to a receipt without the optional question that it did not show', async () => {
+    const content = { label: 'A wish', valueType: 'FREE_TEXT', optional: true };
+    const { response, receipt } = await pressed('preference', content, 'A seat at the aisle');
+    expect(response.status).toBe(303);
+    expect(receipt).toMatchObject({ consents: [] });
+    expect(receipt).not.toHaveProperty('unanswered');
+  });
+
+  it('leads to the form if there is a new notice, which is not recorded as shown', async () => {
+    const content = { ...sampleContent.processing, title: 'A new letter', refusable: false };
+    const { response, records } = await pressed('processing', content, 'accepted');
+    expect(response.status).toBe(409);
+    expect(await response.text()).toContain('A new letter');
+    expect(records).toHaveLength(1);
+  });
+});

@@ -3,7 +3,7 @@ import { type Caller, callerWith, createKey, signIn } from '../support/instances
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { complete, letter, problemOf, study, transactionIn } from '../support/instances/live-subject.ts';
-import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 
 const instance = useInstance();
 const shop: Caller = useSetup(() => createKey(instance));
@@ -99,6 +99,19 @@ describe('a single step', () => {
     const { token } = await createTransaction(shop);
     const subject = callerWith(instance, { Authorization: `Transaction ${token}` });
     expect((await step('user', complete, {}, subject)).status).toBe(403);
+  });
+
+  it('without an answer returns the same transaction until its validity has passed', async () => {
+    const layoutData = { elements: ['processing.001'], existingElementsVisible: false };
+    await recordAnswers(shop, 'hugo', { [letter]: ['accepted'] });
+    const send = () => step('hugo', {}, { layout: '', layoutData, validity: 'P1M' });
+    const [first, again] = [await send(), await send()];
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect((await transactionIn(again)).id).toBe((await transactionIn(first)).id);
+    await letTimePass(instance, '5 weeks');
+    const later = await send();
+    await letTimePass(instance, '0');
+    expect(later.status).toBe(201);
   });
 
   it("asks again for answers that have expired by the database's time", async () => {

@@ -23,6 +23,7 @@ import {
   submitForCode,
 } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
+import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
@@ -269,6 +270,31 @@ describe('who may withdraw', () => {
       '404 not-found',
     );
     expect(await newestOf(one.subject, 'processing.001')).toMatchObject({ value: 'accepted' });
+  });
+});
+
+describe('a transaction token', () => {
+  it('yields no withdrawal that was made at another transaction of the person', async () => {
+    const { made: one, subject } = await consented();
+    const { made: other } = await consented({ subject, attributes: { form: 'other' } });
+    const withdrawal = await transactionIn(withdraw(other));
+    for (const body of [undefined, { elements: [letter] }])
+      expect((await problemOf(await withdraw(one, body))).said).toBe('409 nothing-to-withdraw');
+    const [again, operators] = [
+      await withdraw(other),
+      await shop.send('POST', `/consents/${one.id}/withdraw`),
+    ];
+    for (const answer of [again, operators])
+      expect([answer.status, (await transactionIn(answer)).id]).toEqual([200, withdrawal.id]);
+  });
+
+  it('yields the withdrawal that was made at its transaction, also if there is a newer one elsewhere', async () => {
+    const { made: one, subject } = await consented();
+    const { made: other } = await consented({ subject, attributes: { form: 'other' } });
+    const { id } = await transactionIn(withdraw(one, { elements: [letter] }));
+    expect((await withdraw(other)).status).toBe(201);
+    const again = await withdraw(one);
+    expect([again.status, (await transactionIn(again)).id]).toEqual([200, id]);
   });
 });
 
@@ -554,7 +580,12 @@ describe('pages', () => {
     expect(text).toMatch(/Vous aviez accepté le/);
     const xml = await (await shop.get(`/receipts/${id}?format=xml`)).text();
     expect(xml).toContain('<kind>WITHDRAWAL</kind>');
-    const pdf = Buffer.from(await (await shop.get(`/receipts/${id}?format=pdf`)).arrayBuffer());
+    // A busy machine prints no PDF for some seconds.
+    const pdf = await until(async () => {
+      const printed = await shop.get(`/receipts/${id}?format=pdf`);
+      expect(printed.status).toBe(200);
+      return Buffer.from(await printed.arrayBuffer());
+    });
     expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
   });
 

@@ -204,4 +204,36 @@ describe('checking answers', () => {
       }),
     );
   });
+
+  describe('from a page that states that it showed no element', () => {
+    const made = (type: ModelType, content: Record<string, unknown>): Element => ({
+      type,
+      contents: { en: content, fr: content },
+    });
+    const topics = made('preference', { valueType: 'CHECKBOXES', optional: true, options: ['A', 'B'] });
+    const wish = made('preference', { valueType: 'FREE_TEXT', optional: true });
+    const notice = made('processing', { refusable: false });
+    /** What the page "already answered" posts. @param more other fields. */
+    const posted = (elements: Element[], more: Record<string, string[]> = {}) =>
+      check(
+        { info: ['element/information/info/1.0'], 'accord-action': ['submit'], ...more },
+        formOf(elements, { isFormPost: true }),
+      );
+    const none = { 'accord-shown': [''] };
+
+    it('neither records unticked boxes nor lists an unanswered question that became visible since', () => {
+      expect(posted([topics, wish], none)).toMatchObject({ outcome: 'valid', answers: [], unanswered: [] });
+      // Without the statement, all elements count as shown.
+      expect(posted([topics, wish])).toMatchObject({
+        outcome: 'valid',
+        answers: [{ key: 'key.0', value: [] }],
+        unanswered: [{ entry: { key: 'key.1' } }],
+      });
+    });
+
+    it('shows the form again for a notice that became visible since', () => {
+      expect(posted([notice], none)).toEqual({ outcome: 'stale', stale: [nameOf(notice, 0)] });
+      expect(posted([notice])).toMatchObject({ outcome: 'valid', answers: [{ value: ['accepted'] }] });
+    });
+  });
 });

@@ -38,6 +38,13 @@ describe('a form', () => {
     );
   });
 
+  it('states which elements it shows, also that it shows none', () => {
+    const shownOn = (elements: FormElement[]) =>
+      fields(form(elements).tagged('input'), 'accord-shown').map(({ attribs }) => attribs.value);
+    expect(shownOn(all)).toEqual(all.map(({ identifier }) => identifier));
+    expect(shownOn([])).toEqual(['']);
+  });
+
   it('preselects nothing of processing and conditions, whatever defaults their content claims', () => {
     const claiming = [newsletter, record, terms].map((element) => ({
       ...element,

@@ -33,6 +33,27 @@ describe('a receipt', () => {
   });
 });
 
+describe('the end of the validity on a receipt', () => {
+  const consents = sample.receipt.consents;
+  const season = { ...consents[0], type: 'conditions' } as (typeof consents)[number];
+  const shown = (more: Partial<ReceiptPage['receipt']>) => {
+    const { expirationTimestamp: _none, ...receipt } = sample.receipt;
+    return pageText(renderer.render({ ...sample, receipt: { ...receipt, ...more } }));
+  };
+
+  it('is a date, or none if all own answers are to conditions', () => {
+    expect(shown({ expirationTimestamp: '2026-09-12T09:00:00.000Z' })).toMatch(/Valid until\s+12 September/);
+    expect(shown({ consents: [season] })).toMatch(/Valid until\s+No end date/);
+  });
+
+  it.each([
+    ['all questions belong to peers', { consents: [], unanswered: [] }],
+    ['no question was answered', { consents: [], peers: [] }],
+  ])('is not stated where %s', (_, more) => {
+    expect(shown(more)).not.toMatch(/Valid until|No end date/);
+  });
+});
+
 describe('a receipt of answers that a code confirmed', () => {
   const confirmedAt = '2025-05-03T12:05:00Z';
   const texts = (language: SampleLanguage, confirmation: ReceiptPage['receipt']['confirmation']) => {

@@ -46,8 +46,8 @@ it.each([
   const stopped = sweeper.stop();
   gate.open();
   await stopped;
-  // A round is at most three statements.
-  expect(statements).toBeLessThanOrEqual(3);
+  // A round is at most four statements.
+  expect(statements).toBeLessThanOrEqual(4);
   const then = statements;
   vi.advanceTimersByTime(60 * 60_000);
   expect(statements).toBe(then);

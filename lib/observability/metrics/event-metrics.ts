@@ -91,14 +91,12 @@ export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
   };
 }
 
-/** Messages from peers. A peer is labelled by its id; there are as many as administrators have paired. */
+/** Messages from peers. */
 export interface PeerMetrics {
   /** Reports zero for `leader`, because an alert does not see the first increment of a new series. */
   watch(): void;
   /** A request or part was rejected. @param reason a fixed word of this code, never text from the peer. */
   rejected(reason: string): void;
-  /** How far a peer's clock is ahead of ours, in seconds. */
-  clock(peer: string, seconds: number): void;
 }
 
 export function createPeerMetrics(registers: Registry[]): PeerMetrics {
@@ -108,16 +106,9 @@ export function createPeerMetrics(registers: Registry[]): PeerMetrics {
     labelNames: ['reason'],
     registers,
   });
-  const clocks = new Gauge({
-    name: 'accord_peer_clock_skew_seconds',
-    help: 'How far the clock of a peer was ahead of ours at its last message.',
-    labelNames: ['peer'],
-    registers,
-  });
   return {
     watch: () => refusals.inc({ reason: 'leader' }, 0),
     rejected: (reason) => refusals.inc({ reason }),
-    clock: (peer, seconds) => clocks.set({ peer }, seconds),
   };
 }
 

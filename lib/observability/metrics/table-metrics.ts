@@ -18,6 +18,8 @@ export interface TableReaders {
   backlogs?: () => Promise<
     readonly { peer: string; rows: number; oldestSeconds: number; failures: number }[]
   >;
+  /** By peer id: how far its clock was ahead of ours at its last message to this process. */
+  clocks?: () => Promise<readonly { peer: string; seconds: number }[]>;
   /** Backlog per webhook, by its id; only the webhooks whose oldest delivery has waited longest. */
   webhookBacklogs?: () => Promise<readonly { webhook: string; rows: number; oldestSeconds: number }[]>;
   /** Parts held until peers decide, and the age of the oldest in seconds (0 if none). */
@@ -32,7 +34,10 @@ export interface TableMetrics {
   collect(): Promise<void>;
 }
 
-/** Gauges read from PostgreSQL when scraped, so that every replica reports the same. */
+/**
+ * Gauges read when scraped, so that what was deleted is no longer reported. All but the clocks come from
+ * PostgreSQL, so that every replica reports the same.
+ */
 export function createTableMetrics(registers: Registry[]): TableMetrics {
   const watched: TableReaders[] = [];
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
@@ -66,6 +71,11 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'peer',
   );
   const failing = gauge('accord_peer_failures', 'Consecutive failed attempts to a peer.', 'peer');
+  const clock = gauge(
+    'accord_peer_clock_skew_seconds',
+    'How far the clock of a peer was ahead of ours at its last message.',
+    'peer',
+  );
   const queued = gauge('accord_webhook_backlog', 'Deliveries that wait for a webhook.', 'webhook');
   const queuedAge = gauge(
     'accord_webhook_backlog_age_seconds',
@@ -93,11 +103,12 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
 
   async function readOne(readers: TableReaders): Promise<void> {
     const { service } = readers;
-    const [waiting, parked, made, peers, webhooks, undecided, late] = await Promise.all([
+    const [waiting, parked, made, peers, clocks, webhooks, undecided, late] = await Promise.all([
       readers.outbox?.(),
       readers.deadLetters?.(),
       readers.deliveries?.(),
       readers.backlogs?.(),
+      readers.clocks?.(),
       readers.webhookBacklogs?.(),
       readers.held?.(),
       readers.overdueNotices?.(),
@@ -118,6 +129,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
       backlogAge.set({ service, peer }, oldestSeconds);
       failing.set({ service, peer }, failures);
     }
+    for (const { peer, seconds } of clocks ?? []) clock.set({ service, peer }, seconds);
     for (const { webhook, rows, oldestSeconds } of webhooks ?? []) {
       queued.set({ service, webhook }, rows);
       queuedAge.set({ service, webhook }, oldestSeconds);
@@ -141,6 +153,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
         backlog,
         backlogAge,
         failing,
+        clock,
         queued,
         queuedAge,
         held,

@@ -8,7 +8,7 @@ import { Failure } from '#lib/errors/fail.ts';
 import { maxSealedLength } from '#lib/federation/sealed-answers.ts';
 import { type PeerClient, peerUnavailable } from '../client/peer-client.ts';
 import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
-import type { AttemptFacts, PeerRow, Verdict } from '../domain/delivery.ts';
+import { type AttemptFacts, orderHours, type PeerRow, type Verdict } from '../domain/delivery.ts';
 import type { PeerDescription } from '../domain/description.ts';
 import { bodyDigest } from '../domain/signatures.ts';
 import { readPairedKeys } from '../queries/peer-keys.ts';
@@ -117,7 +117,13 @@ async function sendOrder(
   } catch (error) {
     return failed(describeFailure(error));
   }
-  return sendAbout(dependencies, row, { name: capability, content: {}, verdicts });
+  const content = row.kind === 'withdraw' ? { withdrawn: withdrawalTime(row).toISOString() } : {};
+  return sendAbout(dependencies, row, { name: capability, content, verdicts });
+}
+
+/** When the person withdrew. */
+function withdrawalTime({ deadline }: PeerRow): Date {
+  return new Date(deadline.getTime() - orderHours * 3_600_000);
 }
 
 async function sendPart(

@@ -12,7 +12,8 @@ import { acceptKeys } from './refresh-keys.ts';
 const maxPrefixLength = 100;
 
 /**
- * Changes the settings of a peer, or confirms its new keys by their thumbprints, which ends the quarantine.
+ * Changes the settings of a peer, or ends its quarantine by thumbprints: those of its new keys, which are
+ * then pinned, or those of its pinned keys, if the peer has these again.
  * @throws Failure `not-found`, `invalid`.
  */
 export async function editPeer(
@@ -28,15 +29,18 @@ export async function editPeer(
     if (notification !== undefined) changed.notification = readNotification(notification);
     if (!isDeepStrictEqual(changed, peer))
       await recordAction(tx, { action: 'peer.updated', target: `peer/${id}` });
-    if (thumbprints !== undefined && !sameSet(thumbprints, peer.thumbprints)) {
+    const arePinned = thumbprints !== undefined && sameSet(thumbprints, peer.thumbprints);
+    if (thumbprints !== undefined && !arePinned) {
       const keys = peer.announced;
       if (!keys || !sameSet(thumbprints, signingKids(keys)))
         throw invalidMember(
-          'The thumbprints do not match the keys that wait for confirmation.',
+          'The thumbprints match neither the keys that wait for confirmation nor the pinned keys.',
           '/thumbprints',
-          'Send all thumbprints of announcedThumbprints.',
+          'Send all of announcedThumbprints, or all of thumbprints.',
         );
       await acceptKeys(tx, peer, keys);
+    }
+    if (thumbprints !== undefined && (!arePinned || peer.state === 'QUARANTINED')) {
       changed = { ...changed, state: 'PAIRED', announced: null };
       await recordAction(tx, { action: 'peer.confirmed', target: `peer/${id}` });
     }

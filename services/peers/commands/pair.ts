@@ -93,17 +93,20 @@ interface PairingChange {
 }
 
 /**
- * Creates or renews the peer of a description, pins its keys, and binds deliveries to them that were queued
- * while the pairing had ended.
+ * Creates or renews the peer of a description and pins its keys. Deliveries are bound to them if they are
+ * bound to the key that signed the description, or were queued while the pairing had ended.
  */
 export async function savePeer(
   tx: Queries,
   { baseUrl }: { baseUrl: string },
-  { description: { instance, name, keys }, ...change }: PairingChange & { description: PeerDescription },
+  {
+    description: { instance, name, keys, signedBy },
+    ...change
+  }: PairingChange & { description: PeerDescription },
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
   await pinKeys(tx, id, keys);
-  await bindDeliveries(tx, instance, { from: [], to: signingKids(keys) });
+  await bindDeliveries(tx, instance, { from: [signedBy], to: signingKids(keys) });
   await publishPeer(tx, baseUrl, { ...change, id, url: instance, version });
   return { id, isNew };
 }

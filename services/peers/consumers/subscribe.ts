@@ -1,6 +1,7 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type AccordEvent, type EventBus, sharedReader } from '#lib/events/event-bus.ts';
+import { orderHours } from '../domain/delivery.ts';
 import { type NewDelivery, queueDelivery } from '../queries/deliveries.ts';
 
 const consumer = 'peers';
@@ -8,7 +9,7 @@ const consumer = 'peers';
 /** Deliveries by event type. `hours`: their deadline after the event, unless the event states one. */
 const kinds: Record<string, Pick<NewDelivery, 'kind' | 'waitSeconds'> & { hours: number }> = {
   'io.accord.submission.released.v1': { kind: 'submit', waitSeconds: 0, hours: 30 * 24 },
-  'io.accord.submission.withdrawn.v1': { kind: 'withdraw', waitSeconds: 0, hours: 30 * 24 },
+  'io.accord.submission.withdrawn.v1': { kind: 'withdraw', waitSeconds: 0, hours: orderHours },
   'io.accord.submission.erased.v1': { kind: 'erase', waitSeconds: 0, hours: 30 * 24 },
   'io.accord.submission.decided.v1': { kind: 'decide', waitSeconds: 0, hours: 30 * 24 },
   // The leader may decide for 24 hours. The extra hour allows for its clock and for the delivery.

@@ -10,6 +10,9 @@ import type { PinnedKey } from './signatures.ts';
  */
 export type PeerDeliveryKind = 'submit' | 'decide' | 'ask' | 'withdraw' | 'erase';
 
+/** For so many hours after a withdrawal its order is delivered. */
+export const orderHours = 30 * 24;
+
 /** Primary key of a delivery. */
 export interface DeliveryName {
   kind: PeerDeliveryKind;
@@ -21,6 +24,7 @@ export interface DeliveryName {
 /** A due delivery as the engine reads it. */
 export interface PeerRow extends DeliveryName, DueRow {
   decision: Decision | null;
+  deadline: Date;
   /** Whether the deadline has passed. */
   overdue: boolean;
   peer: PeerSummary;

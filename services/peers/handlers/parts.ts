@@ -62,8 +62,13 @@ export function partHandlers(
     },
 
     /** The owner learns that a part was withdrawn at the leader. */
-    async withdrawSubmission(ctx, { params }) {
-      await acknowledgeEnd(ctx, params.sid, (part) => transactions.withdrawSubmission(part));
+    async withdrawSubmission(
+      ctx: Context,
+      { params, body: { withdrawn } }: OperationInput<components['schemas']['SubmissionWithdrawal']>,
+    ) {
+      await acknowledgeEnd(ctx, params.sid, (part) =>
+        transactions.withdrawSubmission({ ...part, withdrawn }),
+      );
     },
 
     /** The owner learns that the person of a part was erased at the leader. */

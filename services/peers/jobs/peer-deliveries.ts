@@ -54,7 +54,7 @@ const peerTables = {
          ELSE d.pinned = '{}' OR d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
     d.kind || ' ' || d.sid || ' ' || d.peer_url AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
-    d.deadline <= accord_now() AS overdue, d.traceparent,
+    d.deadline, d.deadline <= accord_now() AS overdue, d.traceparent,
     (SELECT jsonb_build_object('id', p.id, 'url', p.url, 'name', p.name, 'subjectPrefix', p.subject_prefix)
        FROM peers AS p WHERE p.url = t.peer_url) AS peer,
     (SELECT jsonb_agg(jsonb_build_object('kid', k.kid, 'jwk', k.jwk)) FROM ${signingKeys}) AS signing`,

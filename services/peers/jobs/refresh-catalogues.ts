@@ -17,7 +17,7 @@ import { type PairedKeys, readPairedKeys } from '../queries/peer-keys.ts';
 import { touchPeer } from '../queries/peers.ts';
 
 const pollMs = 1_000;
-/** Interval at which a peer's keys are read, to notice removed ones. */
+/** Interval at which a peer's keys are read, to notice removed ones, and the end of a quarantine. */
 const keySeconds = 600;
 /** Catalogues that a process reads at the same time. */
 const maxConcurrent = 16;
@@ -25,8 +25,8 @@ const maxConcurrent = 16;
 const timeoutMs = 45_000;
 
 /**
- * Reads each paired peer's catalogue about once a minute, and at once when the peer announces a change.
- * Deletes the copies of former peers. Processes share the work by leases.
+ * Reads each paired peer's catalogue about once a minute, and at once when the peer announces a change; of a
+ * peer in quarantine only its keys. Deletes the copies of former peers. Processes share the work by leases.
  */
 export function createCatalogueRefresher(dependencies: Dependencies) {
   const { db, forms, log } = dependencies;
@@ -41,6 +41,8 @@ export function createCatalogueRefresher(dependencies: Dependencies) {
         return await releaseForgotten(db, claimed);
       }
       await dependencies.refreshKeys(url, keySeconds);
+      // In quarantine nothing else is read. A description that a pinned key signs has just ended it.
+      if (!(await readPairedKeys(db, url))) return await releaseFailed(db, claimed);
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
       const read = await refreshCatalogue(dependencies, { url, known: state, asOf: beganAt, signal });
       await releaseRead(db, claimed, read);

@@ -8,7 +8,7 @@ export interface ClaimedCatalogue {
   /** The state of our copy. */
   state: string | null;
   lease: string;
-  /** Whether the peer is paired; otherwise the copy is deleted. */
+  /** Whether the peer is paired, perhaps in quarantine; otherwise the copy is deleted. */
   paired: boolean;
   beganAt: Date;
 }
@@ -52,10 +52,9 @@ export function claimCatalogues(db: Queries, limit: number): Promise<ClaimedCata
     UPDATE catalogues AS c
        SET lease = ${newUuid()}, lease_until = accord_now() + ${leaseSeconds} * interval '1 second',
            began_at = accord_now(), asked_again = false, full_again = false
-      FROM (SELECT d.url, coalesce(p.state = 'PAIRED', false) AS paired
+      FROM (SELECT d.url, coalesce(p.state <> 'ENDED', false) AS paired
               FROM catalogues AS d LEFT JOIN peers AS p ON p.url = d.url
              WHERE d.due_at <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < accord_now())
-               AND p.state IS DISTINCT FROM 'QUARANTINED'
              ORDER BY d.due_at LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED) AS due
      WHERE c.url = due.url
     RETURNING c.url, c.state, c.lease, due.paired, c.began_at AS "beganAt"`);

@@ -42,9 +42,9 @@ export async function queueDelivery(
 }
 
 /**
- * Binds waiting deliveries to new keys. Rows are locked in the same order as by endDeliveries.
- * @param keys.from keys to which the deliveries are bound so far; empty: deliveries that were queued while no
- * key of the peer was pinned.
+ * Binds waiting deliveries to new keys, also those that were queued while no key of the peer was pinned. Rows
+ * are locked in the same order as by endDeliveries.
+ * @param keys.from keys that vouch for the new ones. A delivery that is bound to none of them stays as it is.
  */
 export async function bindDeliveries(
   tx: Queries,
@@ -54,7 +54,7 @@ export async function bindDeliveries(
   await tx.query(sql`
     WITH waiting AS (
            SELECT d.kind, d.peer_url, d.sid FROM deliveries AS d
-            WHERE d.peer_url = ${url} AND (d.pinned && ${from}::text[] OR d.pinned = ${from}::text[])
+            WHERE d.peer_url = ${url} AND (d.pinned && ${from}::text[] OR d.pinned = '{}')
             ORDER BY d.kind, d.peer_url, d.sid FOR UPDATE)
     UPDATE deliveries AS d SET pinned = ${to}::text[] FROM waiting AS w
      WHERE d.kind = w.kind AND d.peer_url = w.peer_url AND d.sid = w.sid`);

@@ -72,6 +72,12 @@ export function listPeerIds(db: Queries): Promise<{ ids: string[]; urls: string[
            ARRAY(SELECT p.url FROM peers AS p ORDER BY p.id) AS urls, to_json(now())#>>'{}' AS "asOf"`);
 }
 
+/** The ids of all peers but those of ended pairings. */
+export async function listPeersInContact(db: Queries): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`SELECT p.id FROM peers AS p WHERE p.state <> 'ENDED'`);
+  return rows.map(({ id }) => id);
+}
+
 export async function deletePeer(tx: Queries, id: string): Promise<void> {
   await tx.query(sql`DELETE FROM peers AS p WHERE p.id = ${id}`);
 }
@@ -87,16 +93,17 @@ export async function updatePeer(tx: Queries, peer: Peer): Promise<void> {
      WHERE p.id = ${id}`);
 }
 
-/** Records that a peer has answered. */
+/** Records that a peer has answered, unless it is in quarantine. */
 export async function touchPeer(db: Queries, url: string): Promise<void> {
   await db.query(sql`
-    WITH ${retrySoon(sql`p.url = ${url}`)}
-    UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url}`);
+    WITH ${retrySoon(sql`p.url = ${url} AND p.state = 'PAIRED'`)}
+    UPDATE peers AS p SET last_contact_at = accord_now() WHERE p.url = ${url} AND p.state = 'PAIRED'`);
 }
 
 /**
- * A failing peer that is in contact again is retried after 0.5 seconds instead of its full back-off. Until
- * an attempt succeeds, there is one at a time, because contact does not prove that the peer accepts parts.
+ * The queue of a failing peer that is in contact again is due after 0.5 seconds instead of its full back-off.
+ * A delivery that has failed still waits for its own next attempt. Until an attempt succeeds, there is one at
+ * a time, because contact does not prove that the peer accepts parts.
  */
 const retrySoon = (isPeer: Statement) => sql`retried AS (
       UPDATE queues AS q SET next_at = now() + interval '0.5 seconds' FROM peers AS p

@@ -152,8 +152,7 @@ interface StoringTime {
 
 /**
  * @returns undefined if the part has a verdict already, or, with `maxSkewSeconds`, if `now` is too far from
- * the database's time, or a consent to one of its questions was withdrawn after the part's answers were
- * given.
+ * the database's time, or the part does not get the newest answers at this time (`isNewest`).
  */
 async function store(
   dependencies: AcceptDependencies,
@@ -234,8 +233,8 @@ async function submitPart(
 }
 
 /**
- * Commits a part that arrives after a withdrawal of a consent to one of its questions, although its answers
- * were given before: such an answer counts as older than the withdrawal (docs/withdrawal.md, "The rule").
+ * Commits a part that arrives after a later answer to one of its questions was stored: its answer counts as
+ * older (docs/withdrawal.md, "The rule").
  */
 function commitOldPart(dependencies: AcceptDependencies, accepted: AcceptedPart): Promise<boolean> {
   const { key, verdict, transaction } = accepted;

@@ -79,10 +79,13 @@ async function readCodeMinutes(db: Queries, transaction: string): Promise<number
   return wholeMinutes(life ? (life.expiresAt.getTime() - life.now.getTime()) / 1000 : 0);
 }
 
-/** The time between the creation of a code and the composition of its message, in seconds. */
+/** A code whose message is composed within so many seconds is said to have its full life. */
 const composeSeconds = 10;
 
-/** The life of a code as messages state it: in minutes, rounded down, at least one. */
+/**
+ * The life of a code as messages state it: in minutes, rounded down with a tolerance of ten seconds, at least
+ * one.
+ */
 export function wholeMinutes(seconds: number): number {
   return Math.max(1, Math.floor((seconds + composeSeconds) / 60));
 }
@@ -116,8 +119,9 @@ async function readPurpose(
 }
 
 /**
- * An invitation links to the form. Other mails link to the result, with a token that does not allow answers:
- * people other than the subject may read them later.
+ * An invitation links to the form. Other mails link to the result, with a token that does not allow answers
+ * to this transaction, because people other than the subject may read the mails later. The token allows a
+ * withdrawal and a child, in which answers can be given.
  */
 function linkOf(dependencies: Dependencies, kind: MessageKind, read: ReadTransaction): string {
   if (kind === 'invitation') return mintLinks(dependencies, read).transaction;
@@ -135,7 +139,8 @@ async function failedOwners(
   if (transaction.state !== 'COMMITTED') return [];
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   return parts
-    .filter(({ state, reason }) => state === 'REFUSED' || (state === 'DROPPED' && reason !== 'withdrawn'))
+    .filter(({ withdrawal }) => withdrawal === null)
+    .filter(({ state }) => state === 'REFUSED' || state === 'DROPPED')
     .map(({ name, state, reason, shown }: Part) => ({
       name,
       ...(state === 'DROPPED' && reason === 'expired' && { late: true }),

@@ -11,6 +11,7 @@ import {
   presentVerdict,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
+import { lockParts } from '../queries/withdrawals.ts';
 import type { AcceptDependencies } from './accept-part.ts';
 import { commitSubmittedById } from './submit-answers.ts';
 
@@ -62,6 +63,7 @@ export async function endHeldPart(
   { key, transaction, decision }: { key: PeerPartKey; transaction: string; decision: Decision },
 ): Promise<'committed' | 'rolledback'> {
   const isCommit = decision === 'commit';
+  if (isCommit) await lockParts(tx, transaction);
   const isDone = isCommit
     ? await commitSubmittedById(tx, dependencies, transaction)
     : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)).length > 0;

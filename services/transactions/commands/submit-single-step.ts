@@ -16,8 +16,9 @@ import { newTransaction, type ReadTransaction, stateAt } from '../domain/transac
 import { insertWithClaim, readNow } from '../queries/transactions.ts';
 import { checkAnswers } from './check-answers.ts';
 import { recordByStaff } from './record-by-staff.ts';
+import { isRepeatable, reuseOrCreate } from './reuse-transaction.ts';
 import { noticesIn, type SubmitDependencies, storeAnswers, transactionBusy } from './submit-answers.ts';
-import { isReusable, readContext, requireNotifiable, reuseOrCreate } from './transactions.ts';
+import { readContext, requireNotifiable } from './transactions.ts';
 
 interface SingleStep {
   body: { context: Record<string, unknown>; values: Record<string, unknown> };
@@ -48,9 +49,9 @@ export async function submitSingleStep(
     return split;
   });
   const { layout, active } = await prefixPointers('/context', async () => {
-    const resolved = await forms.resolveLayout(layoutReference(context));
-    requireNotifiable(messaging, { ...resolved, addressFault });
-    return resolved;
+    const read = await forms.resolveLayout(layoutReference(context));
+    requireNotifiable(messaging, { ...read, addressFault });
+    return read;
   });
   const openedAt = await readNow(db);
   const check = requireValid(
@@ -77,7 +78,7 @@ export async function submitSingleStep(
       const isRepeated = earlier !== null && isSame(earlier);
       // Other answers to an equal context wait for a code or for peers: a context has one open transaction.
       if (state === 'SUBMITTED' && !isRepeated) requireOpen(claimed, instance.baseUrl);
-      return isRepeated && isReusable(tx, claimed, active);
+      return isRepeated && isRepeatable(tx, claimed, active);
     };
     const inserted = await insertWithClaim(tx, digest, transaction, source);
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));

@@ -1,8 +1,7 @@
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { isPrivileged, isStaff, type Principal } from '#lib/contracts/principal.ts';
-import type { ActiveVersions } from '#lib/contracts/versions.ts';
-import type { Database, Queries } from '#lib/db/database.ts';
+import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import {
@@ -21,34 +20,26 @@ import {
   type ReadContext,
 } from '../domain/context.ts';
 import type { Message } from '../domain/message.ts';
-import { recordStatus, validRecords } from '../domain/records.ts';
 import {
-  asksChanged,
   isAwaitingCode,
-  isFinal,
   type NewTransaction,
   newTransaction,
   type ReadTransaction,
-  stateAt,
   type Transaction,
 } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
-import { ownKeys } from '../domain/withdrawal.ts';
 import { cancelLocked, closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
-import { readEarlier, readStatusFacts } from '../queries/records.ts';
 import {
   insertTransaction,
   insertWithClaim,
-  lockClaim,
   lockSubjectShared,
   readClaimed,
   readOpenChild,
   readTransaction,
-  repointClaim,
 } from '../queries/transactions.ts';
-import { readActiveVersions } from './check-answers.ts';
 import { isNotified, type Messaging, queueBadNews, queueInvitation } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
+import { isReusable, readReuseVersions, reuseOrCreate } from './reuse-transaction.ts';
 import { transactionBusy } from './submit-answers.ts';
 
 /**
@@ -113,9 +104,7 @@ export async function createTransaction(
   requireNotifiable(messaging, { layout, addressFault });
   const digest = contextDigest(context, layout, resolved);
   const transaction = newTransaction(context, layout, principal);
-  const active = asksChanged({ context, parent: null })
-    ? { ...resolved, ...(await readActiveVersions(forms, await readOwnAnswers(db, { context, layout }))) }
-    : resolved;
+  const active = await readReuseVersions({ db, forms }, transaction, resolved);
   // An invitation and a line of the audit log are statements of their own, which need a database transaction.
   const needsTransaction = context.sendInvitation || isStaff(principal);
   const inserted = needsTransaction ? undefined : await insertWithClaim(db, digest, transaction, source);
@@ -170,54 +159,6 @@ export async function inviteSubject(
     await recordAction(tx, { action: 'invitation.sent', target: `transaction/${id}` });
     return message;
   });
-}
-
-/** Locks the claim, so that one of several concurrent equal requests creates the transaction for all. */
-export async function reuseOrCreate(
-  tx: Queries,
-  { digest, transaction, source }: { digest: Buffer; transaction: NewTransaction; source: string },
-  isUsable: (claimed: ReadTransaction) => Promise<boolean>,
-): Promise<ReadTransaction & { created: boolean }> {
-  await lockSubjectShared(tx, transaction.context.subject);
-  await lockClaim(tx, digest);
-  const claimed = await readClaimed(tx, digest);
-  if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };
-  const created = await insertTransaction(tx, transaction, source);
-  await repointClaim(tx, digest, transaction.id);
-  return { ...created, created: true };
-}
-
-/**
- * Whether a transaction is open, or committed with at least one record and all records VALID; with
- * `ask: CHANGED`, committed while every own element has a valid answer.
- */
-export async function isReusable(
-  db: Queries,
-  { transaction, now }: ReadTransaction,
-  active: ActiveVersions,
-): Promise<boolean> {
-  const state = stateAt(transaction, now);
-  if (!isFinal(state)) return true;
-  if (state !== 'COMMITTED') return false;
-  if (asksChanged(transaction)) return isAllValid(db, { transaction, now }, active);
-  const records = await readStatusFacts(db, transaction.id);
-  return records.length > 0 && records.every((record) => recordStatus(record, active, now)[0] === 'VALID');
-}
-
-/** Whether the newest answers to all own elements are VALID, wherever they were given. */
-async function isAllValid(
-  db: Queries,
-  { transaction, now }: ReadTransaction,
-  active: ActiveVersions,
-): Promise<boolean> {
-  const earlier = await readOwnAnswers(db, transaction);
-  const valid = new Set(validRecords(earlier, active, now).map(({ key }) => key));
-  return ownKeys(transaction).every((key) => valid.has(key));
-}
-
-/** The subject's newest answers to the own elements of a layout. */
-function readOwnAnswers(db: Queries, { context, layout }: Pick<Transaction, 'context' | 'layout'>) {
-  return readEarlier(db, context.subject, context.object ?? '', ownKeys({ layout }));
 }
 
 /**

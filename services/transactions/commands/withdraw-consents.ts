@@ -45,8 +45,8 @@ type Withdrawal = ReadTransaction & { created: boolean };
 /**
  * Withdraws consents to the questions of a committed transaction, wherever each was answered last, and has
  * the peers told that keep a part of it (docs/withdrawal.md). Idempotent: a request whose consents were
- * withdrawn before returns that withdrawal. It asks no other service, so that people can withdraw while forms
- * are unavailable.
+ * withdrawn before returns that withdrawal; with a transaction token, only if it was made at this
+ * transaction. It asks no other service, so that people can withdraw while forms are unavailable.
  * @param body `WithdrawalInput` of openapi.yaml.
  * @throws Failure of {@link requireAccess} and {@link readWithdrawal}; `wrong-state`, `nothing-to-withdraw`,
  * `not-withdrawable`.
@@ -134,6 +134,8 @@ export interface AskedWithdrawal {
   clock: Date;
   /** The transaction at which the request was made; null if it was made for a person. */
   parent: Transaction | null;
+  /** As in `WithdrawalFacts`. */
+  givenAt?: Date | undefined;
 }
 
 /**
@@ -143,7 +145,7 @@ export interface AskedWithdrawal {
 export async function withdraw(
   { instance, tokens, signReceipt, messaging }: WithdrawDependencies,
   tx: Queries,
-  { principal, request, own, standing, parts: sent, clock, parent }: AskedWithdrawal,
+  { principal, request, own, standing, parts: sent, clock, parent, givenAt }: AskedWithdrawal,
 ): Promise<Withdrawal | undefined> {
   const parts = chooseParts(sent, request.peers);
   const accepted = acceptedOf(standing, request);
@@ -155,7 +157,8 @@ export async function withdraw(
   const withdrawn = chooseConsents({ own, standing, receipts }, request);
   const newest = newestOf(withdrawn)?.answer ?? parts[0];
   if (!newest) {
-    const earlier = earlierWithdrawal({ standing, parts: sent }, request);
+    // A transaction token opens no other transaction, so the caller gets no token for a withdrawal elsewhere.
+    const earlier = earlierWithdrawal({ standing, parts: sent }, request, principal.transaction?.id);
     const known = earlier === undefined ? undefined : await readTransaction(tx, earlier);
     return known && { ...known, created: false };
   }
@@ -164,7 +167,7 @@ export async function withdraw(
   if (!source || !shown) throw new Error('a consent has no transaction or no receipt');
   const at = withdrawalTime(clock, standing);
   const where = { source, shown, parts, parent: parent?.id ?? null };
-  const facts = { ...where, principal, comment: request.comment, at, instance };
+  const facts = { ...where, principal, comment: request.comment, at, givenAt, instance };
   const { created, commitment } = composeWithdrawal(withdrawn, facts);
   const updateUrl = changeLink(tokens, instance.baseUrl, created, recordsExpiry(created, at));
   const receipt = withdrawalReceipt(withdrawn, created, facts, updateUrl);

@@ -2,11 +2,13 @@ import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { ownKeys } from '../domain/withdrawal.ts';
+import { timeAtLeader } from '../domain/peer-part.ts';
+import { ownKeys, type StandingAnswer } from '../domain/withdrawal.ts';
 import {
   hasMaxRows,
   insertVerdict,
   lockVerdict,
+  noteWithdrawal,
   type PeerPartKey,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
@@ -17,15 +19,18 @@ import { endHeldPart, notReceived } from './decide-part.ts';
 import { withdraw } from './withdraw-consents.ts';
 
 /**
- * Withdraws the consents of a part that its leader withdrew, unless they were answered again since
- * (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one is refused when it arrives:
- * so its answers never come into force. Idempotent: a repeated request finds nothing
+ * Withdraws the consents to the questions of a part that its leader withdrew: those of the part, and those
+ * that were given in other parts of this leader before `order.withdrawn`. Answers that were given since, or
+ * at this instance, stay (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one is
+ * refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds nothing
  * left.
+ * @param order.withdrawn when the person withdrew at the leader (RFC 3339); leaders of earlier releases do
+ * not say.
  * @throws Failure `unavailable`: nothing was withdrawn.
  */
 export async function withdrawPart(
   dependencies: AcceptDependencies,
-  { peer, sid }: { peer: PeerSummary; sid: string },
+  { peer, sid, withdrawn }: { peer: PeerSummary; sid: string; withdrawn?: string | undefined },
 ): Promise<OwnerVerdict> {
   const { db, metrics, wake } = dependencies;
   const key = { peer: peer.url, sid };
@@ -34,7 +39,8 @@ export async function withdrawPart(
     const { verdict, transaction } = known;
     if (transaction === null) return known;
     if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
-    if (verdict === 'committed') await withdrawAnswers(dependencies, tx, { peer, transaction });
+    if (verdict === 'committed')
+      await withdrawAnswers(dependencies, tx, { peer, sid, transaction, withdrawn });
     return known;
   });
   if (before === 'held') metrics?.countVerdict({ verdict: 'rolledback' });
@@ -60,13 +66,19 @@ export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<St
 }
 
 /**
- * Withdraws the processings that the transaction of a part accepted, where that is the newest answer and can
- * be withdrawn. Accepted conditions stay.
+ * Withdraws the processings that a part asked about, where the newest answer accepted them and can be
+ * withdrawn: in the transaction of the part, or in another part of the same leader before the person withdrew
+ * there. Accepted conditions stay.
  */
 async function withdrawAnswers(
   dependencies: AcceptDependencies,
   tx: Queries,
-  { peer, transaction }: { peer: PeerSummary; transaction: string },
+  {
+    peer,
+    sid,
+    transaction,
+    withdrawn,
+  }: { peer: PeerSummary; sid: string; transaction: string; withdrawn: string | undefined },
 ): Promise<void> {
   const read = await readTransaction(tx, transaction);
   if (!read) throw new Error('the transaction of a part does not exist');
@@ -75,14 +87,22 @@ async function withdrawAnswers(
   await lockSubject(tx, subject);
   const own = ownKeys(parent);
   const answers = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
+  const givenAt = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), answers.clock);
+  if (givenAt) await noteWithdrawal(tx, { peer: peer.url, sid }, givenAt);
+  const isCovered = (answer: StandingAnswer) =>
+    answer.transaction === transaction ||
+    (givenAt !== undefined && answer.leader === peer.url && answer.givenAt <= givenAt);
+  // An answer in force that is not covered stays, also if one that waits is covered.
+  const first = (key: string) => answers.standing.find((answer) => answer.key === key) as StandingAnswer;
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   await withdraw(dependencies, tx, {
     principal,
     request: { keys: undefined, peers: [], comment: null },
     own,
-    standing: answers.standing.filter((answer) => answer.transaction === transaction),
+    standing: answers.standing.filter((answer) => isCovered(answer) && isCovered(first(answer.key))),
     parts: [],
     clock: answers.clock,
     parent,
+    givenAt,
   });
 }

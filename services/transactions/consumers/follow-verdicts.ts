@@ -16,6 +16,7 @@ import {
   createAfterCommitWriter,
   lockTransactionOf,
   type PartOfTransaction,
+  readDrop,
   readPart,
   releaseCommit,
   summarizeParts,
@@ -65,7 +66,7 @@ export async function applyVerdict(
     verdict.verdict !== 'committed'
       ? undefined
       : await writeAfterCommit({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) });
-  if (written?.wasDropped) logInForce(log, verdict);
+  if (written?.wasDropped) await logInForce(db, log, verdict);
   const mustWake =
     written?.applied ||
     (await db.withTransaction((tx) =>
@@ -106,14 +107,24 @@ async function apply(
   }
   const move = moveAfter(part, verdict);
   if (!move) return;
-  if (part.state === 'DROPPED') logInForce(log, verdict);
+  if (part.state === 'DROPPED') await logInForce(tx, log, verdict);
   await changePart(tx, { sid, ...move, remoteId: verdict.id }, instance.baseUrl);
   const hasFailed = move.state === 'REFUSED' || move.state === 'DROPPED';
   await decideTransaction(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
 }
 
-function logInForce(log: Logger, { submission: id, peer: address }: ReportedVerdict): void {
-  log.error('peer committed a dropped part; it is in force at the peer', { id, address });
+/** Logs what an administrator has to know, unless the owner is asked to erase the part anyway. */
+async function logInForce(
+  db: Queries,
+  log: Logger,
+  { submission: id, peer: address }: ReportedVerdict,
+): Promise<void> {
+  const { isOrdered, ...drop } = await readDrop(db, id);
+  log[isOrdered ? 'info' : 'error']('peer committed a dropped part; it is in force at the peer', {
+    id,
+    address,
+    ...drop,
+  });
 }
 
 /**

@@ -58,7 +58,7 @@ export function staleSerial(
     errors: stale.map((identifier) => ({
       pointer: `${prefix}/${escapePointer(nameInMap(identifier, answers))}`,
       code: 'stale-serial',
-      detail: 'is not accepted any more; read the form again',
+      detail: 'is new or not accepted any more; read the form again',
     })),
     members,
   });

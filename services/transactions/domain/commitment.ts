@@ -88,8 +88,8 @@ export function composeCommitment(
     language: check.language,
     deadline: deliveryDeadline(context, now),
   });
-  // `conditions` never expire (docs/interface.md, "Records").
-  const neverExpires = check.answers.every(({ type }) => type === 'conditions');
+  // `conditions` never expire (docs/interface.md, "Records"). Answers to peers expire at their owners.
+  const expires = check.answers.some(({ type }) => type !== 'conditions');
   const receipt = composeReceipt({
     transaction,
     check,
@@ -98,7 +98,7 @@ export function composeCommitment(
     peers: parts.map(({ name, location, shown }) => ({ name, location, ...shown })),
     committedAt: now,
     gpc,
-    expiresAt: neverExpires ? null : expiresAt,
+    expiresAt: expires ? expiresAt : null,
     updateUrl: changeLink(tokens, instance.baseUrl, transaction, expiresAt),
   });
   const commitment = {
@@ -122,9 +122,7 @@ export function composeCommitment(
       positions,
       expiresAt: type === 'conditions' ? null : expiresAt.toISOString(),
     })),
-    noticeAt: neverExpires
-      ? 'infinity'
-      : expiringAt({ from: now, to: expiresAt }, expiryNoticeMs).toISOString(),
+    noticeAt: expires ? expiringAt({ from: now, to: expiresAt }, expiryNoticeMs).toISOString() : 'infinity',
     parts,
   };
   return { commitment, body: JSON.stringify(receipt) };

@@ -13,8 +13,10 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
   object: string;
   /** The withdrawal of which the owner is told; null for none. */
   withdrawal: string | null;
-  /** When that took effect. */
+  /** When the withdrawal took effect. */
   withdrawnAt: Date | null;
+  /** The transaction at which the withdrawal was made; null for none. */
+  withdrawalParent: string | null;
 }
 
 /**
@@ -59,15 +61,13 @@ export function chooseParts(parts: readonly StandingPart[], peers: string[] | un
   );
 }
 
-/** The newest withdrawal among the parts that a request names. */
-export function earlierPartWithdrawal(parts: readonly StandingPart[], peers: string[] | undefined) {
-  return parts
-    .flatMap(({ location, withdrawal, withdrawnAt }) =>
-      withdrawal !== null && withdrawnAt !== null && (peers?.includes(location) ?? true)
-        ? [{ id: withdrawal, at: withdrawnAt }]
-        : [],
-    )
-    .sort((a, b) => b.at.getTime() - a.at.getTime())[0];
+/** The withdrawals of the parts that a request names. */
+export function partWithdrawals(parts: readonly StandingPart[], peers: string[] | undefined) {
+  return parts.flatMap(({ location, withdrawal, withdrawnAt, withdrawalParent }) =>
+    withdrawal !== null && withdrawnAt !== null && (peers?.includes(location) ?? true)
+      ? [{ id: withdrawal, parent: withdrawalParent, at: withdrawnAt }]
+      : [],
+  );
 }
 
 /** The references `<key>@<host>` to the elements of parts, as in a layout. */

@@ -25,14 +25,23 @@ export function decryptReceivedPart(
   const isFromPeer = header.leader === peer.url && submission.leader.location === peer.url;
   const matches = header.sid === sid && isFromPeer && content.language === submission.language;
   if (!matches || !hasDigest(content, header.digest)) return undefined;
-  return { content, givenAt: timeOfAnswers(header.iat, now) };
+  const { iat } = header;
+  return { content, givenAt: iat === undefined ? now : timeAtLeader(iat * 1000, now) };
 }
 
-/** Limits `iat` to the 121 days before the arrival. */
-function timeOfAnswers(iat: number | undefined, now: Date): Date {
-  const oldest = now.getTime() - longestWayMs;
-  return new Date(Math.min(now.getTime(), Math.max(oldest, (iat ?? Number.POSITIVE_INFINITY) * 1000)));
+/**
+ * A time that a leader states, limited to the 121 days before the arrival and to half a minute after it, by
+ * which its clock may be ahead.
+ * @param stated milliseconds since 1970; NaN: the arrival.
+ */
+export function timeAtLeader(stated: number, now: Date): Date {
+  const arrival = now.getTime();
+  if (Number.isNaN(stated)) return now;
+  return new Date(Math.min(arrival + aheadMs, Math.max(arrival - longestWayMs, stated)));
 }
+
+/** As for the time at which requests are signed (docs/federation.md). */
+const aheadMs = 30_000;
 
 /** The wait for a code (`timeout` of a context), 30 days of delivery, and a day. */
 const longestWayMs = (90 + 30 + 1) * 24 * 60 * 60 * 1000;

@@ -170,7 +170,7 @@ export function mintLinks(
 export function mintFormLinks(
   { tokens, instance }: LinkDependencies,
   read: ReadTransaction,
-  { principal, gpc }: { principal: Principal; gpc: boolean },
+  { principal, gpc }: { principal: Principal | undefined; gpc: boolean },
 ): Links {
   const token = mintToken(tokens, read, { use: useOf(principal), gpc });
   return linksOf(instance.baseUrl, read.transaction.id, token);

@@ -1,6 +1,6 @@
 import { fail } from '#lib/errors/fail.ts';
 import { invalidComment, splitComment } from './answers.ts';
-import { earlierPartWithdrawal, type StandingPart } from './part-withdrawal.ts';
+import { partWithdrawals, type StandingPart } from './part-withdrawal.ts';
 import { keyOf } from './values.ts';
 import type { StandingAnswer } from './withdrawal.ts';
 
@@ -41,15 +41,19 @@ function readNamed(value: unknown, pointer: string): string[] | undefined {
   });
 }
 
-/** The newest withdrawal of the answers and parts that a request names; a repeated request returns it. */
+/**
+ * The newest withdrawal of the answers and parts that a request names; a repeated request returns it.
+ * @param madeAt only this transaction and withdrawals that were made at it; undefined: all.
+ */
 export function earlierWithdrawal(
   { standing, parts }: { standing: readonly StandingAnswer[]; parts: readonly StandingPart[] },
   { keys, peers }: WithdrawalRequest,
+  madeAt: string | undefined,
 ): string | undefined {
-  const ofParts = earlierPartWithdrawal(parts, peers);
   return standing
     .filter(({ key, kind }) => kind === 'WITHDRAWAL' && (keys?.includes(key) ?? true))
-    .map(({ transaction, at }) => ({ id: transaction, at }))
-    .concat(ofParts ?? [])
+    .map(({ transaction, parent, at }) => ({ id: transaction, parent, at }))
+    .concat(partWithdrawals(parts, peers))
+    .filter(({ id, parent }) => madeAt === undefined || madeAt === parent || madeAt === id)
     .sort((a, b) => b.at.getTime() - a.at.getTime())[0]?.id;
 }

@@ -16,7 +16,9 @@ export interface StandingAnswer {
   /** Id of the record. */
   id: string;
   transaction: string;
+  /** Kind and parent of the transaction. */
   kind: TransactionKind;
+  parent: string | null;
   /** Empty for none. */
   object: string;
   key: string;
@@ -27,6 +29,9 @@ export interface StandingAnswer {
   value: string[];
   /** When it took effect; before that, when it was given. */
   at: Date;
+  givenAt: Date;
+  /** Base URL of the peer whose form was answered; null for a form of this instance. */
+  leader: string | null;
 }
 
 /** What pages show of the newest answer to a question on a receipt. */
@@ -138,13 +143,15 @@ export interface WithdrawalFacts {
   comment: string | null;
   /** {@link withdrawalTime} */
   at: Date;
+  /** When the person withdrew at the peer that orders this withdrawal; undefined without one: `at`. */
+  givenAt: Date | undefined;
   instance: { name: string; baseUrl: string };
 }
 
 /** Composes the transaction of a withdrawal, as it is when it is created, and its records. */
 export function composeWithdrawal(
   withdrawn: readonly Withdrawn[],
-  { source, parts, parent, principal, comment, at }: WithdrawalFacts,
+  { source, parts, parent, principal, comment, at, givenAt = at }: WithdrawalFacts,
 ): { created: Transaction; commitment: Omit<Commitment, 'receipt'> } {
   const { author: _author, layout: _key, confirmationConfig: _config, ...context } = source.context;
   const keys = [...withdrawn.map(({ answer }) => answer.key), ...referencesOf(parts)];
@@ -188,7 +195,7 @@ export function composeWithdrawal(
     version: created.version,
     answersDigest: null,
     submittedAt: at,
-    givenAt: at,
+    givenAt,
     object: source.context.object ?? '',
     origin,
     author,

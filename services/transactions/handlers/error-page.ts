@@ -5,10 +5,11 @@ import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
-import { mintLinks } from '../domain/transaction-token.ts';
+import { mintFormLinks } from '../domain/transaction-token.ts';
 import { enteredFields } from '../presenters/form-retry.ts';
 import { frameAncestors, readAsker } from '../presenters/page-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
+import { hasGpc } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
 
@@ -24,7 +25,10 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
     const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
     const retryAfter = failure.headers['Retry-After'];
     const links = read
-      ? linksOn(dependencies, read, failure, ctx.state.principal)
+      ? linksOn(dependencies, read, failure, {
+          principal: ctx.state.principal,
+          gpc: await hasGpc(ctx, dependencies, id),
+        })
       : { child: null, transaction: null };
     const hasLink = Object.values(links).some((link) => link !== null);
     const asker = read && (await readAsker(forms, read, languages));
@@ -53,11 +57,12 @@ function linksOn(
   dependencies: Dependencies,
   read: ReadTransaction,
   failure: Failure,
-  principal: Principal | undefined,
+  caller: { principal: Principal | undefined; gpc: boolean },
 ) {
-  const { child, transaction } = mintLinks(dependencies, read, principal);
+  const { child, transaction } = mintFormLinks(dependencies, read, caller);
   const isRestartable = failure.code === 'expired' && read.transaction.context.updatable;
-  // The form of a withdrawn information fails in the same way, and so does what has expired.
+  // No link to the transaction for `withdrawn`, because it leads to the form, which fails in the same way,
+  // and none for `expired`, where the child is the way on.
   const hasNext = failure.code === 'wrong-state';
   return { child: isRestartable ? child : null, transaction: hasNext ? transaction : null };
 }

@@ -115,11 +115,15 @@ export function formHandlers(dependencies: Dependencies): Handlers {
  * Whether the browser sends Global Privacy Control (https://www.w3.org/TR/gpc/), or sent it when it opened
  * the form. The token in the links of the form keeps the signal.
  */
-export async function hasGpc(ctx: Context, { tokens }: Pick<Dependencies, 'tokens'>): Promise<boolean> {
+export async function hasGpc(
+  ctx: Context,
+  { tokens }: Pick<Dependencies, 'tokens'>,
+  id: string | undefined = ctx.params.txid,
+): Promise<boolean> {
   if (ctx.get('sec-gpc') === '1') return true;
   const token = transactionToken(ctx);
   const claims = token === undefined ? undefined : await tokens.verify(token);
-  return claims?.gpc === true && claims.id === ctx.params.txid;
+  return claims?.gpc === true && claims.id === id;
 }
 
 /** Sends the form with the entered answers to a browser, and a problem with the faults to other clients. */

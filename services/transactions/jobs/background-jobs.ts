@@ -7,8 +7,9 @@ import { type Messaging, queueBadNews } from '../commands/queue-messages.ts';
 import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
 import { planNotices, readDueTransactions, writeNotices } from '../queries/expiry-notices.ts';
+import { dropUnreported, repeatHeldEvents, repeatPartEvents } from '../queries/lost-events.ts';
 import { repeatPartErasures } from '../queries/part-erasures.ts';
-import { markOverdueWithdrawals } from '../queries/part-withdrawals.ts';
+import { markOverdueWithdrawals, repeatOverdueWithdrawals } from '../queries/part-withdrawals.ts';
 import { deleteOldVerdicts } from '../queries/peer-parts.ts';
 
 interface JobDependencies {
@@ -23,7 +24,7 @@ interface JobDependencies {
 
 const deadlineBatch = 500;
 
-/** Ends transactions past their deadline, as TIMEOUT or ROLLBACK (docs/interface.md, "States"). */
+/** Ends transactions past their deadline or whose last code has expired (docs/interface.md, "States"). */
 export function createDeadlineSweeper({
   db,
   log,
@@ -95,19 +96,42 @@ const overdueBatch = 200;
 
 /**
  * Marks withdrawals and erasures of parts as OVERDUE that peers have not acknowledged in time. Asks again
- * about erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers").
+ * about erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers"). Publishes
+ * events of parts again that may be lost, and ends parts on which no verdict was reported in time
+ * (docs/operations.md, "Events about parts were lost").
  */
 export function createPartSweeper({
   db,
   log,
+  messaging,
   source,
   wake,
   everyMs,
-}: Omit<JobDependencies, 'db'> & { db: Database }): RepeatedWork {
+}: Omit<JobDependencies, 'db'> & { db: Database; messaging: Messaging }): RepeatedWork {
+  async function endUnreported(tx: Queries): Promise<number> {
+    const ended = await dropUnreported(tx, overdueBatch, source);
+    const transactions = new Map(ended.map(({ transaction }) => [transaction.id, transaction]));
+    for (const transaction of transactions.values()) await queueBadNews(tx, messaging, transaction);
+    for (const { sid: id, location: address, transaction } of ended)
+      log.error('part on which no verdict was reported is dropped; it may be in force at the peer', {
+        id,
+        address,
+        transaction: transaction.id,
+      });
+    return ended.length;
+  }
+  const changes = [
+    markOverdueWithdrawals,
+    repeatOverdueWithdrawals,
+    repeatPartErasures,
+    repeatPartEvents,
+    repeatHeldEvents,
+    endUnreported,
+  ];
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
-      for (const change of [markOverdueWithdrawals, repeatPartErasures]) {
+      for (const change of changes) {
         let changed: number;
         do {
           changed = await db.withTransaction((tx) => change(tx, overdueBatch, source));
@@ -116,7 +140,7 @@ export function createPartSweeper({
       }
     },
     onError: (error) =>
-      log.warn('failed to look for overdue withdrawals and erasures at peers; retried at the next interval', {
+      log.warn('failed to look for overdue parts, withdrawals and erasures; retried at the next interval', {
         error,
       }),
   });

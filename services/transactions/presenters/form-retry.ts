@@ -25,6 +25,7 @@ export function keepAnswers(
   const misinformed = new Set(staleNames.filter(isInformation).map(hostOf));
   const givenByKey = new Map(Object.entries(answers).map(([name, values]) => [keyOf(name), values]));
   const isShown = shownIn(answers);
+  const isStated = answers[shownField] !== undefined;
   const pressed = pressedIn(answers);
   const values: Record<string, string[]> = {};
   const changed: string[] = [];
@@ -33,7 +34,7 @@ export function keepAnswers(
     // The key of a peer's element contains a host, because several owners may use the same key.
     const key = keyOf(identifier);
     const given = givenByKey.get(key);
-    const bulk = bulkAnswer(element, pressed);
+    const bulk = !isStated || isShown(identifier) ? bulkAnswer(element, pressed) : undefined;
     if (stale.has(key) || misinformed.has(hostOf(identifier))) changed.push(identifier);
     else if (bulk !== undefined) values[identifier] = [bulk];
     else if (given) values[identifier] = given;
@@ -83,7 +84,7 @@ const maxValues = 50;
 /**
  * A form post as hidden fields of another form: the answers to each element of the layout, the shown elements
  * and informations, and the pressed button. All other fields are left out, so that the page is no larger than
- * the form was.
+ * the form was. Without an element nothing is left.
  */
 export function enteredFields(
   body: Readonly<Record<string, unknown>>,
@@ -106,7 +107,9 @@ export function enteredFields(
       keep(values.slice(0, maxValues));
     }
   }
-  return fields;
+  const isAbout = ({ name, value }: { name: string; value: string }) =>
+    asked.has(keyOf(name === shownField ? value : name));
+  return fields.some(isAbout) ? fields : [];
 }
 
 /**
@@ -120,9 +123,10 @@ export function enteredAgain(body: Readonly<Record<string, unknown>>, form: Fill
   const elements = majorsOf(form.elements);
   const names = [...Object.keys(answers), ...shown].filter((name) => elements.has(keyOf(name)));
   if (names.length === 0) return undefined;
-  const informations = majorsOf([form.info, ...form.peers.flatMap(({ info }) => info ?? [])]);
-  const seen = [...(answers[infoField] ?? []), ...shown].filter((name) => informations.has(keyOf(name)));
-  const majors = new Map([...elements, ...informations]);
+  const informations = [form.info, ...form.peers.flatMap(({ info }) => info ?? [])];
+  const majors = new Map([...elements, ...majorsOf(informations)]);
+  const seen = [...(answers[infoField] ?? []), ...shown].filter(isInformation);
+  // Another information of the same owner has another key.
   const stale = [...names, ...seen].filter((name) => majors.get(keyOf(name)) !== majorOf(name));
   return { ...keepAnswers({ outcome: 'stale', stale }, answers, form), kept: stale.length === 0 };
 }

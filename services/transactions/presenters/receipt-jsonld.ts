@@ -1,4 +1,5 @@
 import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
+import { isWithdrawable } from '../domain/receipt.ts';
 
 /** Terms of the W3C Data Privacy Vocabulary and of Dublin Core; values are typed here once. */
 const context = {
@@ -60,8 +61,8 @@ interface ProcessingTexts {
 
 /**
  * A receipt as JSON-LD in the terms of the W3C Data Privacy Vocabulary (docs/interface.md, "Receipts"):
- * processings become ConsentRecords; preferences and conditions have no term there. Members without a value
- * are left out.
+ * processings become ConsentRecords, or DataProcessingRecords without a consent; preferences and conditions
+ * have no term there. Members without a value are left out.
  * @param place.url of the receipt. @param place.recordOf the id of a consent's record, by its identifier.
  */
 export function receiptJsonLd(
@@ -70,28 +71,35 @@ export function receiptJsonLd(
 ): string {
   const { url, recordOf } = place;
   const { collector } = receipt;
+  const processings = receipt.consents.filter(({ type }) => type === 'processing');
+  const hasConsent = processings.some(isWithdrawable);
   return JSON.stringify({
     '@context': context,
     '@id': url,
-    '@type': 'dpv:ConsentReceipt',
-    'dct:conformsTo': `${profile}#receipt`,
+    '@type': hasConsent ? 'dpv:ConsentReceipt' : 'dpv:DataProcessingRecord',
+    'dct:conformsTo': hasConsent ? `${profile}#receipt` : undefined,
     'dct:identifier': receipt.receiptId,
     'dct:created': receipt.timestamp,
     'dct:publisher': { '@id': collector.instance, 'dct:title': collector.name },
-    'dpv:hasRecordOfActivity': receipt.consents
-      .filter(({ type }) => type === 'processing')
-      .map((consent) => consentRecord(receipt, consent, recordOf(consent.identifier))),
+    'dpv:hasRecordOfActivity': processings.map((consent) =>
+      processingRecord(receipt, consent, recordOf(consent.identifier)),
+    ),
   });
 }
 
-function consentRecord(receipt: ReceiptBody, consent: ReceiptConsent, record: string | undefined) {
+/**
+ * The record of a processing. A notice is not consent: it cannot be refused and has another legal basis. Its
+ * record is of the class above ConsentRecord, and states neither a consent status nor a control.
+ */
+function processingRecord(receipt: ReceiptBody, consent: ReceiptConsent, record: string | undefined) {
+  const isConsent = isWithdrawable(consent);
   const texts = consent.texts as ProcessingTexts;
   const { information, updateUrl } = receipt;
   const inLanguage = (text: string | undefined) => text && { '@value': text, '@language': consent.lang };
   const controller = (texts.dataController ?? information.texts.dataController) as Controller | undefined;
   return {
-    '@type': 'dpv:ConsentRecord',
-    'dct:conformsTo': `${profile}#record`,
+    '@type': isConsent ? 'dpv:ConsentRecord' : 'dpv:DataProcessingRecord',
+    'dct:conformsTo': isConsent ? `${profile}#record` : undefined,
     'dct:identifier': record,
     'dct:title': inLanguage(texts.title),
     'dpv:hasDataSubject': { '@type': 'dpv:DataSubject', 'dct:identifier': receipt.subject },
@@ -103,7 +111,7 @@ function consentRecord(receipt: ReceiptBody, consent: ReceiptConsent, record: st
     },
     'dpv:hasJurisdiction': receipt.jurisdiction,
     'dpv:hasNotice': {
-      '@type': 'dpv:ConsentNotice',
+      '@type': isConsent ? 'dpv:ConsentNotice' : 'dpv:PrivacyNotice',
       'dct:identifier': information.identifier,
       'dct:title': information.texts.title,
     },
@@ -124,13 +132,18 @@ function consentRecord(receipt: ReceiptBody, consent: ReceiptConsent, record: st
       })),
     },
     'dpv:hasLegalBasis': texts.legalBases?.flatMap((basis) => legalBases[basis] ?? []),
-    'dpv:hasConsentControl': updateUrl && { '@type': 'dpv:WithdrawConsent', 'dpv:isExercisedAt': updateUrl },
-    'dpv:hasConsentStatus': {
-      '@type': statusOf(consent),
-      'dpv:isIndicatedBy': receipt.author,
-      'dpv:isIndicatedAtTime': receipt.timestamp,
-      'dpv:hasIndicationMethod': receipt.collectionMethod,
-    },
+    ...(isConsent && {
+      'dpv:hasConsentControl': updateUrl && {
+        '@type': 'dpv:WithdrawConsent',
+        'dpv:isExercisedAt': updateUrl,
+      },
+      'dpv:hasConsentStatus': {
+        '@type': statusOf(consent),
+        'dpv:isIndicatedBy': receipt.author,
+        'dpv:isIndicatedAtTime': receipt.timestamp,
+        'dpv:hasIndicationMethod': receipt.collectionMethod,
+      },
+    }),
     'dct:valid': receipt.expirationTimestamp,
   };
 }

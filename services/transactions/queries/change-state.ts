@@ -37,7 +37,8 @@ export async function cancelOpen(db: Queries, scope: ErasureScope, source: strin
  * Ends transactions past their deadline, oldest first, in the state that `stateAt` names, and those whose
  * last code has expired, as ROLLBACK. SKIP LOCKED: sweepers share the work, and a submission that holds the
  * row is completed first.
- * @param limit for each of four kinds: without a code, not answered, not confirmed, not held by all owners.
+ * @param limit for each of four kinds: last code expired, not answered, not confirmed, not held by all
+ * owners.
  * @returns how many ended, whether there may be more, and those that not all owners held.
  */
 export async function endOverdue(
@@ -76,16 +77,16 @@ async function endOverdueOf(db: Queries, which: Statement, source: string) {
   const unanswered = sql`state = 'CREATED' AND id IN (${overdue(sql`o.state = 'CREATED'`)})`;
   const ofAwaiting = (ids: Statement) => sql`state = 'SUBMITTED' AND awaits_code AND id IN (${ids})`;
   const unconfirmed = ofAwaiting(overdue(sql`o.state = 'SUBMITTED' AND o.awaits_code`));
-  const withoutCode = sql`
+  const lastCodeExpired = sql`
     SELECT o.id FROM codes AS c JOIN transactions AS o ON o.id = c.transaction
      WHERE c.number = ${maxCodes} AND c.used_at IS NULL
        AND c.expires_at <= accord_now() - ${commitSeconds} * interval '1 second'
        AND o.state = 'SUBMITTED' AND o.awaits_code AND o.expires_at > accord_now() AND ${which}`;
-  const codeless = await endTransactions(db, 'ROLLBACK', ofAwaiting(withoutCode), source);
+  const outOfCodes = await endTransactions(db, 'ROLLBACK', ofAwaiting(lastCodeExpired), source);
   const timedOut = await endTransactions(db, 'TIMEOUT', unanswered, source);
   const notConfirmed = await endTransactions(db, 'TIMEOUT', unconfirmed, source);
   const rolledBack = await rollBack(db, overdue(sql`o.state = 'SUBMITTED' AND NOT o.awaits_code`), source);
-  return { codeless, timedOut, notConfirmed, rolledBack };
+  return { outOfCodes, timedOut, notConfirmed, rolledBack };
 }
 
 /** Rolls submitted transactions back. @param ids a query for ids. @returns those that became ROLLBACK. */

@@ -9,6 +9,7 @@ import { storeCode, useCode } from './codes.ts';
 import { partEvents, recordStateChange, supersededEvents, withdrawnEvents } from './events.ts';
 import { releaseNewParts, releaseWaitingParts, storeParts } from './release-parts.ts';
 import {
+  arrivedAt,
   isSubjectLocked,
   lockSubjectOf,
   subjectLockShared,
@@ -237,7 +238,8 @@ export async function commitSubmittedTransaction(
       RETURNING *
     ), given AS (
       SELECT r.id, r.subject, r.key, r.object, r.type, r.value,
-             takes_effect_at(r.subject, r.object, r.key, r.created_at, ${committedAt}) AS at
+             takes_effect_at(r.subject, r.object, r.key, r.type <> 'preference' AND r.value = '{accepted}',
+                             r.created_at, ${arrivedAt}, t.leader->>'location', ${committedAt}) AS at
         FROM t JOIN records AS r ON r.transaction = t.id WHERE r.state = 'PENDING'
     ), earlier AS (${earlierAnswers(sql`given AS g`, confirmed)}
     ), superseded AS (${supersededEvents(sql`earlier`, source)}

@@ -76,12 +76,22 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Inserts an event for each part in `from` (columns `sid` and `location`, for `released` also `deadline`).
+ * Until when a part, or an order to withdraw it, is delivered. From the deadline of an order peers derives
+ * when the person withdrew (`orderHours` in services/peers), also if the event is published again.
+ */
+const deadlines: Partial<Record<string, Statement>> = {
+  released: sql`to_json(s.deadline)`,
+  withdrawn: sql`(SELECT to_json(w.changed_at + interval '720 hours') FROM transactions AS w WHERE w.id = s.withdrawal)`,
+};
+
+/**
+ * Inserts an event for each part in `from` (columns `sid` and `location`, for `released` also `deadline`, for
+ * `withdrawn` also `withdrawal`).
  * @param name what the leader has done: released the part for delivery, decided about it, withdrawn it, or
- * erased its person.
+ * erased its person; `held`: what the owner does until the leader decides.
  */
 export function partEvents(
-  name: 'released' | 'decided' | 'withdrawn' | 'erased',
+  name: 'released' | 'decided' | 'withdrawn' | 'erased' | 'held',
   { from, source, decision }: { from: Statement; source: string; decision?: Decision },
 ): Statement {
   return insertEvents(
@@ -92,7 +102,7 @@ export function partEvents(
       type: sql`${`io.accord.submission.${name}.v1`}::text`,
       time: sql`accord_now()`,
       data: sql`jsonb_build_object('submission', s.sid, 'peer', s.location, 'decision', ${decision}::text,
-        'deadline', ${name === 'released' ? sql`to_json(s.deadline)` : sql`NULL::text`})`,
+        'deadline', ${deadlines[name] ?? sql`NULL::text`})`,
     },
     source,
   );

@@ -34,7 +34,13 @@ export async function orderPartErasures(
     ) ${partEvents('erased', { from: sql`o`, source })}`);
 }
 
-/** Writes what an owner has answered, unless it has answered for good before. Idempotent. */
+/** For how long an owner is asked again. */
+const askDays = 40;
+
+/**
+ * Writes what an owner has answered, unless it has answered for good before. An owner that has noted the
+ * request, or is no longer asked after 40 days, has not FAILED to acknowledge it. Idempotent.
+ */
 export async function changePartErasure(
   tx: Queries,
   { sid, location, state, outcome }: { sid: string; location: string } & PartErasure,
@@ -43,14 +49,14 @@ export async function changePartErasure(
     UPDATE part_erasures AS p
        SET state = ${state}, outcome = ${outcome},
            since = CASE WHEN p.state = ${state} THEN p.since ELSE accord_now() END
-     WHERE p.sid = ${sid} AND p.location = ${location} AND p.state <> 'ACKNOWLEDGED'`);
+     WHERE p.sid = ${sid} AND p.location = ${location} AND p.state <> 'ACKNOWLEDGED'
+       AND NOT (${state} = 'FAILED' AND (p.state = 'DELIVERED'
+                                         OR p.since >= p.created_at + ${askDays} * interval '1 day'))`);
 }
 
 /** An owner that has not answered for so long is OVERDUE. One that has not finished is asked again daily. */
 const overdueHours = 72;
 const askAgainHours = 24;
-/** For how long an owner is asked again. */
-const askDays = 40;
 
 /**
  * Requests without an answer for 72 hours become OVERDUE; their events are published again, in case they were

@@ -17,7 +17,8 @@ export function readStandingParts(
       : sql`t.id = ${of.transaction} AND t.state = 'COMMITTED'`;
   return db.query(sql`
     SELECT f.sid, f.location, f.name, f.state, f.reason, f.shown, f.transaction, f.withdrawal,
-           coalesce(t.context->>'object', '') AS object, w.changed_at AS "withdrawnAt"
+           coalesce(t.context->>'object', '') AS object, w.changed_at AS "withdrawnAt",
+           w.parent AS "withdrawalParent"
       FROM transactions AS t JOIN followers AS f ON f.transaction = t.id
       LEFT JOIN transactions AS w ON w.id = f.withdrawal
      WHERE ${which}
@@ -90,6 +91,26 @@ export async function markOverdueWithdrawals(tx: Queries, limit: number, source:
     due.map(({ withdrawal }) => withdrawal),
   );
   return due.length;
+}
+
+/**
+ * Publishes the events of OVERDUE orders again every 72 hours, in case the event or the report was lost.
+ * @returns how many, at most `limit`.
+ */
+export async function repeatOverdueWithdrawals(tx: Queries, limit: number, source: string): Promise<number> {
+  const repeated = await tx.query(sql`
+    WITH due AS MATERIALIZED (
+      SELECT f.sid FROM followers AS f
+       WHERE f.withdrawal_state = 'OVERDUE'
+         AND greatest(f.resent_at, f.withdrawal_since) <= accord_now() - ${overdueHours} * interval '1 hour'
+       ORDER BY greatest(f.resent_at, f.withdrawal_since) LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), f AS (
+      UPDATE followers AS f SET resent_at = accord_now() WHERE f.sid = ANY(ARRAY(SELECT d.sid FROM due AS d))
+      RETURNING f.*
+    ), published AS (${partEvents('withdrawn', { from: sql`f`, source })}
+    )
+    SELECT FROM f`);
+  return repeated.length;
 }
 
 /**

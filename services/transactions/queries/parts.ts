@@ -87,6 +87,25 @@ export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | 
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
 }
 
+/** Why a part was dropped, and whether its owner was asked to erase it. */
+export interface Drop {
+  transaction: string;
+  /** `taken-back`: the transaction was cancelled or rolled back. */
+  code: 'expired' | 'erased' | 'taken-back';
+  isOrdered: boolean;
+}
+
+/** Reads it, also just after a verdict has changed the state of a part of a committed transaction. */
+export function readDrop(db: Queries, sid: string): Promise<Drop> {
+  return db.one<Drop>(sql`
+    SELECT f.transaction,
+           CASE WHEN t.erased_at IS NOT NULL THEN 'erased'
+                WHEN f.reason = 'expired' OR t.state = 'COMMITTED' THEN 'expired'
+                ELSE 'taken-back' END AS code,
+           EXISTS (SELECT FROM part_erasures AS e WHERE e.sid = f.sid) AS "isOrdered"
+      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
+}
+
 /** Whether all parts of a transaction are held, and whether one has failed or is being withdrawn. */
 export function summarizeParts(db: Queries, transaction: string) {
   return db.one<{ allHeld: boolean; anyFailed: boolean; anyWithdrawn: boolean }>(sql`
@@ -101,6 +120,27 @@ export function summarizeWaiting(db: Queries, transaction: string) {
   return db.one<{ any: boolean; anyWithdrawn: boolean }>(sql`
     SELECT count(*) > 0 AS any, count(f.withdrawal) > 0 AS "anyWithdrawn"
       FROM followers AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING'`);
+}
+
+/**
+ * Whether the parts of a committed transaction are in force, as far as this instance knows: none was refused,
+ * dropped or withdrawn, and nothing that the subject answered or withdrew later about the same object was
+ * sent to one of their owners, which may have replaced the answers.
+ */
+export async function areInForce(db: Queries, transaction: string): Promise<boolean> {
+  const { inForce } = await db.one<{ inForce: boolean }>(sql`
+    SELECT NOT EXISTS (
+             SELECT FROM followers AS f
+              WHERE f.transaction = t.id
+                AND (f.state IN ('REFUSED', 'DROPPED') OR f.withdrawal IS NOT NULL OR EXISTS (
+                  SELECT FROM transactions AS o JOIN followers AS n ON n.transaction = o.id
+                    LEFT JOIN transactions AS w ON w.id = n.withdrawal
+                   WHERE o.subject = t.subject AND o.id <> t.id
+                     AND o.context->>'object' IS NOT DISTINCT FROM t.context->>'object'
+                     AND n.location = f.location
+                     AND greatest(o.changed_at, w.changed_at) >= t.changed_at))) AS "inForce"
+      FROM transactions AS t WHERE t.id = ${transaction}`);
+  return inForce;
 }
 
 /** The event for each state that a verdict leads to. */

@@ -75,18 +75,24 @@ interface Guards {
 }
 
 /**
- * SQL: no consent to a question of a part was withdrawn since its answers were given. If a withdrawal for the
- * same subject is being stored, `takes_effect_at` waits for its COMMIT and sees it; a subquery of this
- * statement would not.
+ * SQL: the answers of a part take effect at the time of its commit, because none to the same questions is
+ * later. If a withdrawal or another part for the same subject is being stored, `is_newest_at` waits for its
+ * COMMIT and sees it; this statement does not, so it stores nothing then.
  */
-function notWithdrawnSince(
-  { subject }: Transaction,
+function isNewest(
+  { subject, leader }: Transaction,
   { object, records, givenAt, submittedAt }: Commitment,
 ): Statement {
-  if (givenAt.getTime() >= submittedAt.getTime()) return empty;
+  const keys = records.map(({ key }) => key);
+  const consents = records.map(({ type, value }) => type !== 'preference' && value[0] === 'accepted');
   return sql`AND NOT EXISTS (
-      SELECT FROM unnest(${records.map(({ key }) => key)}::text[]) AS asked (key)
-       WHERE takes_effect_at(${subject}, ${object}, asked.key, ${givenAt}, 'infinity') < 'infinity')`;
+      SELECT FROM unnest(${keys}::text[], ${consents}::boolean[]) AS asked (key, is_consent)
+       WHERE NOT is_newest_at(
+               ${subject}, ${object}, asked.key, asked.is_consent, ${givenAt}, ${leader?.location ?? null},
+               ${submittedAt}, (
+                 SELECT max(r.committed_at) FROM records AS r
+                  WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
+                    AND r.key = asked.key)))`;
 }
 
 interface CommittedPart {
@@ -103,20 +109,25 @@ interface CommittedPart {
  * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if
  * it had been created and then committed, with records, receipt, history and outbox rows.
  * @returns the database's time; undefined if nothing was stored: the part has a verdict already, the times
- * differ too much, or a consent to one of its questions was withdrawn after its answers were given.
+ * differ too much, or a later answer to one of its questions is stored.
  */
 export async function commitPeerPart(
   db: Queries,
   { key, verdict, created, commitment, maxSkewSeconds }: CommittedPart,
   source: string,
 ): Promise<Date | undefined> {
-  const guard = notWithdrawnSince(created, commitment);
+  const guard = isNewest(created, commitment);
   const at = { at: created.createdAt, maxSkewSeconds, guard };
   const row = await db.maybeOne<{ now: Date }>(sql`
     WITH verdict AS (${insertedVerdict(key, verdict, at)}
     ), ${insertCommitted(created, commitment, source, sql`FROM verdict`)}
     SELECT accord_now() AS now FROM t`);
   return row?.now;
+}
+
+/** Notes when the person withdrew a part at its leader, for parts that arrive later and were given before. */
+export async function noteWithdrawal(tx: Queries, { peer, sid }: PeerPartKey, at: Date): Promise<void> {
+  await tx.query(sql`UPDATE submissions SET withdrawn_at = ${at} WHERE peer = ${peer} AND sid = ${sid}`);
 }
 
 /** Writes the verdict with which a held part ends. The caller has locked it. */

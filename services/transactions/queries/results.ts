@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import type { ShownStanding } from '../domain/withdrawal.ts';
-import { toReadTransaction, transactionColumns } from './transactions.ts';
+import { toReadTransaction, transactionColumns, withdrawnAt } from './transactions.ts';
 
 /** A transaction with its result, as its pages show it. */
 export interface TransactionResult extends ReadTransaction {
@@ -20,9 +20,9 @@ export interface TransactionResult extends ReadTransaction {
 const standing = sql`
   SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,
            'withdrawnAt', to_char((CASE WHEN a.value = '{refused}' THEN (
-             SELECT min(n.committed_at) FROM records AS o
+             SELECT min(${withdrawnAt}) FROM records AS o
                JOIN records AS n ON n.state = 'COMMITTED' AND n.subject = o.subject AND n.object = o.object
-                AND n.key = o.key AND n.committed_at > o.committed_at AND n.withdraws IS NOT NULL
+                AND n.key = o.key AND n.committed_at > o.committed_at AND n.value = '{refused}'
               WHERE o.transaction = t.id AND o.key = element.key AND o.value = '{accepted}')
            END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
     FROM jsonb_array_elements_text(t.layout->'elements') AS element (key) CROSS JOIN LATERAL (

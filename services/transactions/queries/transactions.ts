@@ -21,6 +21,12 @@ export const transactionColumns = sql`
 
 type Row = Transaction & { now: Date };
 
+/** SQL: when an answer `r` of the transaction `t` was given; for one of a part, when the part arrived. */
+export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END`;
+
+/** SQL: when the refusal `n` ended a consent: for one at a peer's form, when it was given there. */
+export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
+
 /**
  * SQL: when PENDING consents of `t` were withdrawn after they were given: by key, and by base URL of the
  * owner for parts that wait for a code; null if none was. A refusal has nothing to withdraw.
@@ -28,9 +34,10 @@ type Row = Transaction & { now: Date };
 export const withdrawnSince = sql`
   (SELECT jsonb_object_agg(w.of, w.at) FROM (
      SELECT r.key AS of, (
-              SELECT min(n.committed_at) FROM records AS n
+              SELECT min(${withdrawnAt}) FROM records AS n
                WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
-                 AND n.committed_at > r.created_at AND n.withdraws IS NOT NULL) AS at
+                 AND n.committed_at > r.created_at - interval '1 minute' AND n.value = '{refused}'
+                 AND is_later(n, r.created_at, ${arrivedAt}, t.leader->>'location')) AS at
        FROM records AS r
       WHERE r.transaction = t.id AND r.state = 'PENDING'
         AND r.type <> 'preference' AND r.value = '{accepted}'
@@ -257,9 +264,14 @@ export async function readClaimed(db: Queries, digest: Buffer): Promise<ReadTran
   return row && toReadTransaction(row);
 }
 
-/** Locks a claim until the end of the database transaction. */
-export async function lockClaim(tx: Queries, digest: Buffer): Promise<void> {
-  await tx.query(sql`SELECT c.transaction FROM context_claims AS c WHERE c.digest = ${digest} FOR UPDATE`);
+/**
+ * Locks a claim until the end of the database transaction. If an erasure has deleted the claim meanwhile, it
+ * is inserted for `transaction`, so that concurrent equal requests wait in that case, too.
+ */
+export async function lockClaim(tx: Queries, digest: Buffer, transaction: string): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO context_claims AS c (digest, transaction) VALUES (${digest}, ${transaction})
+    ON CONFLICT (digest) DO UPDATE SET transaction = c.transaction`);
 }
 
 /** Gives a locked claim to another transaction. */

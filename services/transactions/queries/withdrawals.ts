@@ -5,7 +5,7 @@ import type { Transaction } from '../domain/transaction.ts';
 import type { StandingAnswer } from '../domain/withdrawal.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
-import { storeSubject } from './transactions.ts';
+import { arrivedAt, storeSubject } from './transactions.ts';
 
 /**
  * Waits for all submissions of a subject that are being stored, and makes later ones wait for the end of the
@@ -15,10 +15,22 @@ export async function lockSubject(tx: Queries, subject: string): Promise<void> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext(${subject}))`);
 }
 
+/**
+ * Waits for the parts and withdrawals of a transaction's subject that are being stored, so that a later
+ * statement sees them.
+ */
+export async function lockParts(tx: Queries, transaction: string): Promise<void> {
+  await tx.query(sql`
+    SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(t.subject)),
+           pg_advisory_xact_lock(hashtext('parts'), hashtext(t.subject))
+      FROM transactions AS t WHERE t.id = ${transaction}`);
+}
+
 /** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
 const standingColumns = sql`
   r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.value, coalesce(r.committed_at, r.created_at) AS at, t.kind`;
+  r.value, coalesce(r.committed_at, r.created_at) AS at, r.created_at AS "givenAt", t.kind, t.parent,
+  leader_of(t.id) AS leader`;
 
 /**
  * The newest committed answer to each question about an object, then consents that may come into force later
@@ -66,7 +78,8 @@ function waitingConsents(subject: string, about: Statement = empty): Statement {
          AND NOT EXISTS (
            SELECT FROM records AS n
             WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
-              AND n.committed_at > r.created_at AND n.withdraws IS NOT NULL)
+              AND n.committed_at > r.created_at - interval '1 minute' AND n.value = '{refused}'
+              AND is_later(n, r.created_at, ${arrivedAt}, t.leader->>'location'))
        ORDER BY r.object, r.key, r.created_at DESC, r.id DESC`;
 }
 
@@ -79,12 +92,17 @@ async function readAnswers(
   db: Queries,
   { newest, waiting }: Record<'newest' | 'waiting', Statement>,
 ): Promise<Standing> {
-  type Stored = Omit<StandingAnswer, 'at'> & { at: string };
+  type Stored = Omit<StandingAnswer, 'at' | 'givenAt'> & { at: string; givenAt: string };
   const listed = (answers: Statement) => sql`
            (SELECT coalesce(jsonb_agg(to_jsonb(a) ORDER BY a.object, a.key), '[]'::jsonb) FROM (${answers}) AS a)`;
   const { clock, standing } = await db.one<{ clock: Date; standing: Stored[] }>(sql`
     SELECT clock_timestamp() + (accord_now() - now()) AS clock, ${listed(newest)} || ${listed(waiting)} AS standing`);
-  return { clock, standing: standing.map(({ at, ...answer }) => ({ ...answer, at: new Date(at) })) };
+  const read = ({ at, givenAt, ...answer }: Stored): StandingAnswer => ({
+    ...answer,
+    at: new Date(at),
+    givenAt: new Date(givenAt),
+  });
+  return { clock, standing: standing.map(read) };
 }
 
 /** Bodies of receipts, or of their drafts before the commit, by transaction. */

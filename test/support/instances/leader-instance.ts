@@ -4,6 +4,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
+import type { ReportedVerdict } from '../../../services/transactions/domain/part.ts';
 import { showCatalogue, signEntry } from '../peers/own-catalogue.ts';
 import { type OwnPeer, startOwnPeer } from '../peers/peer-of-our-own.ts';
 import { sampleContent } from '../samples/forms-models.ts';
@@ -31,7 +32,7 @@ type SharedKey = 'study' | 'wishes' | 'booking';
 
 /** What a partner said of a part, as the service peers tells it. */
 export interface Outcome {
-  verdict: 'committed' | 'held' | 'rolledback' | 'refused' | 'expired' | 'withdrawn';
+  verdict: ReportedVerdict['verdict'];
   reason?: string;
   id?: string;
   /** Another partner's part. */

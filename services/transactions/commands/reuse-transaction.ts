@@ -1,0 +1,111 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { receiptExpiry } from '../domain/access.ts';
+import { recordStatus, type StatusFacts, validRecords } from '../domain/records.ts';
+import {
+  asksChanged,
+  isFinal,
+  type NewTransaction,
+  type ReadTransaction,
+  stateAt,
+  type Transaction,
+} from '../domain/transaction.ts';
+import { ownKeys } from '../domain/withdrawal.ts';
+import { areInForce } from '../queries/parts.ts';
+import { readEarlier, readStatusFacts } from '../queries/records.ts';
+import {
+  insertTransaction,
+  lockClaim,
+  lockSubjectShared,
+  readClaimed,
+  repointClaim,
+} from '../queries/transactions.ts';
+import { readActiveVersions } from './check-answers.ts';
+
+/**
+ * The ACTIVE versions that {@link isReusable} needs. With `ask: CHANGED` earlier answers count, which may
+ * have been given under another information than that of the layout.
+ * @param resolved those of the layout.
+ */
+export async function readReuseVersions(
+  { db, forms }: { db: Queries; forms: FormsOperations },
+  transaction: Pick<Transaction, 'context' | 'layout' | 'parent'>,
+  resolved: ActiveVersions,
+): Promise<ActiveVersions> {
+  if (!asksChanged(transaction)) return resolved;
+  const earlier = await readOwnAnswers(db, transaction);
+  return { ...resolved, ...(await readActiveVersions(forms, earlier)) };
+}
+
+/** Locks the claim, so that one of several concurrent equal requests creates the transaction for all. */
+export async function reuseOrCreate(
+  tx: Queries,
+  { digest, transaction, source }: { digest: Buffer; transaction: NewTransaction; source: string },
+  isUsable: (claimed: ReadTransaction) => Promise<boolean>,
+): Promise<ReadTransaction & { created: boolean }> {
+  await lockSubjectShared(tx, transaction.context.subject);
+  await lockClaim(tx, digest, transaction.id);
+  const claimed = await readClaimed(tx, digest);
+  if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };
+  const created = await insertTransaction(tx, transaction, source);
+  await repointClaim(tx, digest, transaction.id);
+  return { ...created, created: true };
+}
+
+/**
+ * Whether a transaction is open, or committed with at least one record and all records VALID; with
+ * `ask: CHANGED`, committed while it has own elements and each of them has a valid answer.
+ */
+export async function isReusable(
+  db: Queries,
+  { transaction, now }: ReadTransaction,
+  active: ActiveVersions,
+): Promise<boolean> {
+  const state = stateAt(transaction, now);
+  if (!isFinal(state)) return true;
+  if (state !== 'COMMITTED') return false;
+  if (asksChanged(transaction)) return isAllValid(db, { transaction, now }, active);
+  const records = await readStatusFacts(db, transaction.id);
+  return records.length > 0 && areValid(records, active, now);
+}
+
+/**
+ * Whether a single step with the answers of a transaction would change nothing: the transaction is open, or
+ * committed with all its records VALID and all its parts in force, as far as this instance knows. Without
+ * records its `validity` must not have passed.
+ */
+export async function isRepeatable(
+  db: Queries,
+  { transaction, now }: ReadTransaction,
+  active: ActiveVersions,
+): Promise<boolean> {
+  const state = stateAt(transaction, now);
+  if (!isFinal(state)) return true;
+  if (state !== 'COMMITTED') return false;
+  const records = await readStatusFacts(db, transaction.id);
+  const until = receiptExpiry(transaction);
+  const isValid = records.length > 0 ? areValid(records, active, now) : until !== undefined && until > now;
+  return isValid && areInForce(db, transaction.id);
+}
+
+function areValid(records: readonly StatusFacts[], active: ActiveVersions, now: Date): boolean {
+  return records.every((record) => recordStatus(record, active, now)[0] === 'VALID');
+}
+
+/** Whether the newest answers to all own elements are VALID, wherever they were given. */
+async function isAllValid(
+  db: Queries,
+  { transaction, now }: ReadTransaction,
+  active: ActiveVersions,
+): Promise<boolean> {
+  const earlier = await readOwnAnswers(db, transaction);
+  const valid = new Set(validRecords(earlier, active, now).map(({ key }) => key));
+  const own = ownKeys(transaction);
+  return own.length > 0 && own.every((key) => valid.has(key));
+}
+
+/** The subject's newest answers to the own elements of a layout. */
+function readOwnAnswers(db: Queries, { context, layout }: Pick<Transaction, 'context' | 'layout'>) {
+  return readEarlier(db, context.subject, context.object ?? '', ownKeys({ layout }));
+}
