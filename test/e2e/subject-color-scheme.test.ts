@@ -1,8 +1,10 @@
 import type { FrameLocator, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeLiveModel } from '../support/instances/live-models.ts';
-import { createTransaction, expire } from '../support/instances/live-transactions.ts';
+import { letter } from '../support/instances/live-subject.ts';
+import { createTransaction, expire, recordAnswers } from '../support/instances/live-transactions.ts';
 import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
+import { parsePage } from '../support/pages/parse-page.ts';
 import { subjectSession } from '../support/pages/subject-session.ts';
 
 const session = subjectSession();
@@ -80,6 +82,30 @@ describe('the colours that an address asks for', () => {
     expect(await colorsOf(session.page)).toBe('dark');
     await session.open(`${session.instance.url}/consents/${late.id}?t=garbled&colorScheme=dark`);
     expect(await colorsOf(session.page)).toBe('dark');
+  });
+
+  it('stay in every link and form, also those that withdraw and that show the other questions', async () => {
+    const { id, subject } = await recordAnswers(session.operator, 'ann', { [letter]: ['accepted'] });
+    const both = { type: 'layout', elements: ['processing.001', 'processing.002'] };
+    const asked = await create({ subject, layoutData: both, ask: 'CHANGED' });
+    const urlsOn = async (path: string) => {
+      const response = await session.operator.get(`${path}?colorScheme=dark`, { Accept: 'text/html' });
+      const shown = parsePage(await response.text());
+      const links = [...shown.tagged('a'), ...shown.tagged('form')];
+      const urls = links.map(({ attribs }) => attribs.href ?? attribs.action ?? '');
+      return urls.filter((url) => url.startsWith(session.instance.url));
+    };
+    for (const [path, expected] of [
+      [`/consents/${id}`, '/withdraw'],
+      [`/consents/${id}/child`, '/withdraw'],
+      [`/receipts/${id}`, '/withdraw'],
+      [`/receipts/${id}`, 'format='],
+      [`/consents/${asked.id}/submit`, 'existingElementsVisible=true'],
+    ] as const) {
+      const urls = await urlsOn(path);
+      expect(urls.join(), path).toContain(expected);
+      for (const url of urls) expect(new URL(url).searchParams.getAll('colorScheme'), url).toEqual(['dark']);
+    }
   });
 
   it('win over the theme when they are fixed, and else give way to it', async () => {

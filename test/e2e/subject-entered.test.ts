@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, expire, recordsOf } from '../support/instances/live-transactions.ts';
 import { subjectSession } from '../support/pages/subject-session.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const session = subjectSession();
 const { question, button, press, heading, statusAfter } = session;
@@ -144,6 +145,24 @@ describe('answers that come too late', () => {
     await changed.getByText('New or changed').waitFor();
     expect(await changed.locator('input:checked').count()).toBe(0);
     expect(await question(letter).getByLabel('Accept').isChecked()).toBe(true);
+  });
+
+  it('are asked anew where the information has changed since', async () => {
+    const info = await makeLiveModel(session.admin, 'information', { en: sampleContent.information });
+    const transaction = await createTransaction(
+      session.operator,
+      layout(['processing.001', 'processing.002'], { info: info.key }),
+    );
+    await session.open(transaction.url);
+    await question(letter).getByLabel('Accept').check();
+    await expire(session.instance, transaction);
+    await activateContent(session.admin, info, { en: sampleContent.information }, 'MAJOR');
+    expect(await statusAfter('Send my choices')).toBe(410);
+    await press('Start again');
+    for (const name of [letter, study]) {
+      await question(name).getByText('New or changed').waitFor();
+      expect(await question(name).locator('input:checked').count()).toBe(0);
+    }
   });
 
   it('carry nothing along that the form did not ask', async () => {

@@ -78,19 +78,22 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
       ['receipt.shownBy', receipt.leader ? [receipt.author, receipt.leader.location] : []],
       ['receipt.date', [reader.dateTime(receipt.timestamp)]],
       ['receipt.confirmation', [confirmationText(receipt, reader)]],
-      [
-        'receipt.expires',
-        [
-          receipt.expirationTimestamp
-            ? reader.date(receipt.expirationTimestamp)
-            : receipt.kind
-              ? undefined
-              : reader.t('receipt.expiresNever'),
-        ],
-      ],
+      ['receipt.expires', [expiryText(receipt, reader)]],
     ],
     reader,
   );
+}
+
+/**
+ * Until when the answers are valid. Answers without an expiry are to conditions alone. Without own answers
+ * the receipt says nothing: the validity of answers to peers is on their receipts.
+ */
+function expiryText(
+  { kind, consents, expirationTimestamp }: ReceiptBody,
+  reader: Reader,
+): string | undefined {
+  if (expirationTimestamp) return reader.date(expirationTimestamp);
+  return kind || consents.length === 0 ? undefined : reader.t('receipt.expiresNever');
 }
 
 /** The value explains itself under the names that the service knows. */

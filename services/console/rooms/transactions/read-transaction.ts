@@ -124,12 +124,15 @@ function historyTable(reader: ConsoleReader, rows: readonly Change[]) {
 type Follower = Schemas['Follower'];
 
 function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
+  // A part that its owner did not confirm in time may be in force there.
+  const stateOf = ({ state: told, reason }: Follower) =>
+    told === 'DROPPED' && reason === 'expired' ? 'EXPIRED' : told;
   return shortTable(reader, 'transactions.parts', {
     file: 'parts',
     rows,
     columns: ({ text, state, time }) => [
       text('transactions.owner', ({ name }) => name, { note: ({ location }) => location }),
-      state('transactions.state', 'partState', (part) => part.state, { note: ({ reason }) => reason }),
+      state('transactions.state', 'partState', stateOf, { note: ({ reason }) => reason }),
       time('transactions.changed', ({ changed }) => changed),
     ],
   });
