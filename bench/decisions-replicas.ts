@@ -9,6 +9,7 @@ import { startServer } from './start-server.ts';
 
 /** Questions at one rate. */
 export interface RatedPhase {
+  server: string;
   wanted: number;
   /** Answers per second. */
   answered: number;
@@ -24,12 +25,12 @@ const replicas = 2;
 const connections = 64;
 
 /**
- * Asks two processes on one database, in turn, at fixed rates. A question counts from the moment it was due,
- * so that a server that falls behind is seen to.
- * @param ask sends a question. @returns its HTTP status.
+ * Asks two processes of Accord on one database, in turn, at fixed rates, and at each rate also two of the
+ * bare server. A question counts from the moment it was due, so that a server that falls behind is seen to.
+ * @param bare settings of the bare server. @param ask sends a question. @returns its HTTP status.
  */
 export async function runAtRates(
-  settings: Record<string, string>,
+  { settings, bare }: Record<'settings' | 'bare', Record<string, string>>,
   { rates, seconds }: { rates: readonly number[]; seconds: number },
   ask: (client: HttpClient, request: number) => Promise<number>,
 ): Promise<RatedPhase[]> {
@@ -47,14 +48,21 @@ export async function runAtRates(
       const own = { PORT: port, BASE_URL: `http://localhost:${port}`, KAFKA_BROKERS: kafka.address };
       return keep(await startServer('services/standalone.ts', { ...settings, ...own, LOG_LEVEL: 'error' }));
     };
-    const servers = await Promise.all(Array.from({ length: replicas }, start));
-    const clients = servers.map(({ port }) => createHttpClient({ port, connections }));
-    keep({ stop: async () => clients.forEach((client) => void client.close()) });
-    const pids = servers.map(({ pid }) => pid);
-    const run = (rate: number, length: number) => askAtRate({ clients, pids, ask }, rate, length);
-    await run(Math.min(...rates), 5); // The warm-up.
+    const startBare = async () => keep(await startServer('bench/baseline-decisions-server.ts', bare));
+    const contestants: Target[] = [];
+    for (const [server, launch] of [
+      ['Accord', start],
+      ['bare', startBare],
+    ] as const) {
+      const servers = await Promise.all(Array.from({ length: replicas }, launch));
+      const clients = servers.map(({ port }) => createHttpClient({ port, connections }));
+      keep({ stop: async () => clients.forEach((client) => void client.close()) });
+      contestants.push({ server, clients, pids: servers.map(({ pid }) => pid), ask });
+    }
+    for (const each of contestants) await askAtRate(each, Math.min(...rates), 5); // The warm-up.
     const phases: RatedPhase[] = [];
-    for (const rate of rates) phases.push(await run(rate, seconds));
+    for (const rate of rates)
+      for (const each of contestants) phases.push(await askAtRate(each, rate, seconds));
     return phases;
   } finally {
     for (const part of parts.reverse()) await part.stop();
@@ -62,12 +70,17 @@ export async function runAtRates(
 }
 
 interface Target {
+  server: string;
   clients: readonly HttpClient[];
   pids: readonly number[];
   ask: (client: HttpClient, request: number) => Promise<number>;
 }
 
-async function askAtRate({ clients, pids, ask }: Target, rate: number, seconds: number): Promise<RatedPhase> {
+async function askAtRate(
+  { server, clients, pids, ask }: Target,
+  rate: number,
+  seconds: number,
+): Promise<RatedPhase> {
   const cpu = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const [started, cpuBefore] = [performance.now(), cpu()];
   const times: number[] = [];
@@ -90,6 +103,7 @@ async function askAtRate({ clients, pids, ask }: Target, rate: number, seconds: 
   await Promise.all(sent);
   const took = (performance.now() - started) / 1000;
   return {
+    server,
     wanted: rate,
     answered: times.length / took,
     p50: percentile(times, 0.5),
@@ -101,8 +115,9 @@ async function askAtRate({ clients, pids, ask }: Target, rate: number, seconds: 
 
 export function ratesTable(phases: readonly RatedPhase[]): string {
   const rows = phases.map((phase) => {
-    const { wanted, answered, p50, p99, failed, processors } = phase;
+    const { server, wanted, answered, p50, p99, failed, processors } = phase;
     const cells = [
+      server,
       wanted,
       answered.toFixed(0),
       p50.toFixed(1),
@@ -112,7 +127,7 @@ export function ratesTable(phases: readonly RatedPhase[]): string {
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  return `| questions per second | answered per second | p50 ms | p99 ms | failed | processors of the replicas |
-|---:|---:|---:|---:|---:|---:|
+  return `| server | questions per second | answered per second | p50 ms | p99 ms | failed | processors of the two |
+|---|---:|---:|---:|---:|---:|---:|
 ${rows.join('\n')}`;
 }

@@ -105,7 +105,11 @@ async function measure(): Promise<string> {
   for (const { stop } of [accord, bare]) await stop();
   const rates = options.rates.split(',').map(Number);
   const seconds = Number(options.seconds);
-  const rated = await runAtRates({ ...settings, ...limits }, { rates, seconds }, async (client, request) => {
+  const asked = {
+    settings: { ...settings, ...limits },
+    bare: { DATABASE_URL: postgres.adminUrl('decisions') },
+  };
+  const rated = await runAtRates(asked, { rates, seconds }, async (client, request) => {
     const { status } = await client.post('/decisions', headersOf(key), questionAbout(anyone(request)));
     return status;
   });
@@ -176,7 +180,7 @@ ${rows.map((row) => `| ${row} |`).join('\n')}
 
 ## Two replicas at a fixed rate
 
-Two processes on the same database with Kafka, ${options.seconds} seconds at each rate, times from the moment at which a question was due. PostgreSQL, Kafka and
+Two processes on the same database with Kafka, ${options.seconds} seconds at each rate, then two of the bare server, which do not use Kafka; times from the moment at which a question was due. PostgreSQL, Kafka and
 the asking program use the same processors.
 
 ${ratesTable(rated)}

@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
 import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
+import { cached } from './cache-folder.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { startInDocker } from './docker.ts';
 import { findJava, type Java } from './java.ts';
-import { findKafkaFiles, formatData, kafkaVersion, writeProperties } from './kafka-files.ts';
+import { findKafkaFiles, formatData, type KafkaFiles, kafkaVersion, writeProperties } from './kafka-files.ts';
 import { type KafkaDemands, scramUser, securedProperties } from './kafka-security.ts';
 import { runLocalDaemon } from './local-daemon.ts';
 import type { LocalServer } from './local-server.ts';
@@ -39,6 +41,8 @@ export async function startLocalKafka(demands?: KafkaDemands): Promise<LocalServ
 
 async function startBroker(java: Java, demands: KafkaDemands | undefined): Promise<LocalServer> {
   const files = await findKafkaFiles(java);
+  const archive = await archivedClasses(java, files);
+  const classes = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : [];
   for (let attempt = 1; ; attempt += 1) {
     const work = await makeWorkFolder('kafka');
     const data = path.join(work.path, 'data');
@@ -50,7 +54,7 @@ async function startBroker(java: Java, demands: KafkaDemands | undefined): Promi
       ? securedProperties(plain, { port, plainPort: await freePort(), demands })
       : plain;
     await writeFile(path.join(work.path, 'server.properties'), properties, { mode: 0o600 });
-    const start = () => launch({ java, libraries: files.libraries, work, port });
+    const start = () => launch({ java, classes, libraries: files.libraries, work, port });
     try {
       return await runLocalDaemon({ address: `127.0.0.1:${port}`, work, start });
     } catch (error) {
@@ -61,18 +65,43 @@ async function startBroker(java: Java, demands: KafkaDemands | undefined): Promi
   }
 }
 
+/**
+ * The classes that a broker loads, in an archive that a first one writes when it stops: others then start
+ * with half of the CPU time (https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html). A Java
+ * that cannot write or read the archive loads the classes one by one.
+ */
+async function archivedClasses(java: Java, { libraries, data }: KafkaFiles): Promise<string> {
+  const name = 'classes.jsa';
+  const folder = await cached(`kafka-${kafkaVersion}-classes`, async (made) => {
+    const work = await makeWorkFolder('kafka');
+    const own = path.join(work.path, 'data');
+    const port = await freePort();
+    await cp(data, own, { recursive: true });
+    const properties = writeProperties({ port, controllerPort: await freePort(), data: own });
+    await writeFile(path.join(work.path, 'server.properties'), properties, { mode: 0o600 });
+    const classes = [`-XX:ArchiveClassesAtExit=${path.join(made, name)}`];
+    await launch({ java, classes, libraries, work, port })
+      .then((daemon) => daemon.stop())
+      .finally(() => work.remove());
+  });
+  return path.join(folder, name);
+}
+
 function launch({
   java: { java, environment },
+  classes,
   libraries,
   work,
   port,
 }: {
   java: Java;
+  /** Options of Java about classes. */
+  classes: readonly string[];
   libraries: string;
   work: WorkFolder;
   port: number;
 }): Promise<Daemon> {
-  const machine = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
+  const machine = [...classes, '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
   const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn';
   const settings = path.join(work.path, 'server.properties');
   return startDaemon({

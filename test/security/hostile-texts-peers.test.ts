@@ -14,7 +14,7 @@ import { sampleContent } from '../support/samples/forms-models.ts';
 import { bodyFields, contentFields, withText } from './hostile-texts/fields.ts';
 import { startWatchedProcess, type WatchedProcess } from './hostile-texts/process-under-test.ts';
 import { longestTurnMs, sendEach } from './hostile-texts/send-each.ts';
-import { hostileTexts as texts } from './hostile-texts/texts.ts';
+import { shareOf, hostileTexts as texts } from './hostile-texts/texts.ts';
 
 let watched: WatchedProcess;
 let partner: OwnPeer;
@@ -156,8 +156,9 @@ describe('no sealed part blocks other requests', () => {
           description: await partner.describe(),
         }),
       };
-      for (const field of fields) {
-        const given = { name: field.join('/'), texts, bytes: (limit ?? 64 * 1024) - 5_000 };
+      for (const [position, field] of fields.entries()) {
+        const share = shareOf(texts, { turn: position, of: Math.min(2, fields.length) });
+        const given = { name: field.join('/'), texts: share, bytes: (limit ?? 64 * 1024) - 5_000 };
         const broken = await sendEach(watched, given, async (text) => {
           const sid = randomId();
           const body = withText(await (bodies[name] ?? (async () => ({})))(sid), field, text);

@@ -11,7 +11,7 @@ import { createResources, type Resources } from './authorisation/resources.ts';
 import { bodyFields, contentFields, withText } from './hostile-texts/fields.ts';
 import { startWatchedProcess, type WatchedProcess } from './hostile-texts/process-under-test.ts';
 import { sendEach } from './hostile-texts/send-each.ts';
-import { encodedTexts, hostileTexts } from './hostile-texts/texts.ts';
+import { encodedTexts, hostileTexts, shareOf } from './hostile-texts/texts.ts';
 
 let watched: WatchedProcess;
 beforeAll(async () => {
@@ -45,11 +45,12 @@ const bytesOf = ({ contract }: Operation) =>
   ((contract as { 'x-body-limit'?: number })['x-body-limit'] ?? 64 * 1024) - 2_000;
 
 /**
- * Members whose fields another test covers: the same code reads a context in both operations that create
- * transactions, and the content of models has a test of its own. One field of each shows that they are read.
+ * Members whose fields another test covers: the same code reads a context in all operations that take one,
+ * and the content of models has a test of its own. One field of each shows that they are read.
  */
 const coveredElsewhere: Readonly<Record<string, string>> = {
   createSingleStepTransaction: 'context',
+  importModel: 'versions',
   createVersion: 'data',
   updateVersion: 'data',
   previewVersion: 'data',
@@ -72,9 +73,10 @@ describe('no text in a body blocks other requests', () => {
     ({ operation, fields }) =>
       withAdmin(async (credential, resources) => {
         const renew = () => prepare({ operation, credential, relation: 'own' }, resources);
-        for (const field of fields) {
+        for (const [position, field] of fields.entries()) {
           let { address, init } = await renew();
-          const given = { name: field.join('/'), texts: hostileTexts, bytes: bytesOf(operation) };
+          const texts = shareOf(hostileTexts, { turn: position, of: Math.min(2, fields.length) });
+          const given = { name: field.join('/'), texts, bytes: bytesOf(operation) };
           const broken = await sendEach(watched, given, async (text) => {
             const body = JSON.stringify(withText(JSON.parse(String(init.body)), field, text));
             const status = await send(address, { ...init, body });
@@ -111,8 +113,9 @@ describe('no text in a path or query blocks other requests', () => {
     ({ operation, parameters }) =>
       withAdmin(async (credential, resources) => {
         const { address, init } = await prepare({ operation, credential, relation: 'own' }, resources);
-        for (const { name, in: place } of parameters) {
-          const given = { name, texts: encodedTexts, bytes: addressBytes };
+        for (const [position, { name, in: place }] of parameters.entries()) {
+          const texts = shareOf(encodedTexts, { turn: position, of: Math.min(2, parameters.length) });
+          const given = { name, texts, bytes: addressBytes };
           const broken = await sendEach(watched, given, (text) => {
             const encoded = encodeURIComponent(text.toWellFormed());
             const url = new URL(address, watched.instance.url);
@@ -191,12 +194,11 @@ describe('no content of a model blocks other requests', () => {
     'layout',
   ] as const;
 
-  /** More than any field takes, and about as much as the longest and the shorter ones take. */
+  /**
+   * More than any field takes, and about as much as the longest and the shorter ones take. Each field gets
+   * each text, and each text has each size in some field.
+   */
   const sizes = [1_040_000, 64_000, 14_500];
-  /** Each field gets each text, and each text has each size in some field; HOSTILE_TEXTS=all: all of them. */
-  const isSent = (index: number, turn: number) =>
-    process.env.HOSTILE_TEXTS === 'all' || index % sizes.length === turn;
-
   async function newModel(admin: Caller, type: string): Promise<string> {
     const made = await admin.send('POST', '/models', { type, name: `A model ${randomUUID()}` });
     return ((await made.json()) as { id: string }).id;
@@ -210,7 +212,7 @@ describe('no content of a model blocks other requests', () => {
         const id = await newModel(admin, type);
         const headers = { ...admin.headers, 'Content-Type': 'application/json' };
         for (const [turn, bytes] of sizes.entries()) {
-          const texts = hostileTexts.filter((_, index) => isSent(index + position, turn));
+          const texts = shareOf(hostileTexts, { turn: turn + 2 * position, of: sizes.length });
           const given = { name: field.join('/'), texts, bytes };
           const broken = await sendEach(watched, given, async (text) => {
             const data = withText(sampleContent[type as 'theme'], field, text);

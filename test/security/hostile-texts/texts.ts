@@ -49,3 +49,14 @@ export const encodedTexts: HostileText[] = hostileTexts.map(({ name, of }) => ({
   name,
   of: (bytes) => of(Math.floor(bytes / 3)),
 }));
+
+/**
+ * The texts that one of several fields gets: each text goes to some field; `HOSTILE_TEXTS=all`: all to all.
+ * @param of how many fields share the texts.
+ */
+export function shareOf(
+  texts: readonly HostileText[],
+  { turn, of }: { turn: number; of: number },
+): HostileText[] {
+  return texts.filter((_, index) => process.env.HOSTILE_TEXTS === 'all' || index % of === turn % of);
+}

@@ -21,7 +21,27 @@ const everything = {
  */
 const byLook = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size'];
 
+/** What the texts of a language decide: names of controls and pages, and the language itself. */
+const byText = [
+  'aria-command-name',
+  'aria-input-field-name',
+  'aria-toggle-field-name',
+  'button-name',
+  'document-title',
+  'empty-heading',
+  'html-has-lang',
+  'html-lang-valid',
+  'image-alt',
+  'input-button-name',
+  'label',
+  'link-name',
+  'select-name',
+  'summary-name',
+  'valid-lang',
+];
+
 const lookOnly = { ...everything, rules: {}, runOnly: byLook };
+const lookAndText = { ...everything, rules: {}, runOnly: [...byLook, ...byText] };
 
 /** A colour scheme and a size of the window, and what axe looks for; without options, the layout alone. */
 interface Look {
@@ -42,13 +62,15 @@ export const phoneLooks: readonly Look[] = [lightNarrow, darkPhone];
 const usualLooks: readonly Look[] = [lightNarrow, darkWide];
 
 /**
- * For pages that are audited in several languages: Arabic has the looks that others leave out, so that each
+ * For pages that are audited in several languages. Their structure is the same, so all rules apply in English
+ * and those about looks and texts in the others. Arabic has the looks that others leave out, so that each
  * page is seen light and dark, narrow and wide.
  */
 export function looksIn(language: string): readonly Look[] {
-  if (language !== 'ar') return usualLooks;
-  const { options, ...narrowLayout } = lightNarrow;
-  return [{ ...darkWide, colorScheme: 'light', options }, darkPhone, narrowLayout];
+  if (language === 'en') return usualLooks;
+  if (language !== 'ar') return [{ ...lightNarrow, options: lookAndText }, darkWide];
+  const { options: _all, ...narrowLayout } = lightNarrow;
+  return [{ ...darkWide, colorScheme: 'light', options: lookAndText }, darkPhone, narrowLayout];
 }
 
 /** A mail fills a telephone, and has its greatest width in a window of 700 px. */
