@@ -66,9 +66,10 @@ async function startBroker(java: Java, demands: KafkaDemands | undefined): Promi
 }
 
 /**
- * The classes that a broker loads, in an archive that a first one writes when it stops: others then start
- * with half of the CPU time (https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html). A Java
- * that cannot write or read the archive loads the classes one by one.
+ * The classes that a broker loads, in an archive. A first broker writes the archive when it stops; later
+ * brokers start with half of the CPU time
+ * (https://docs.oracle.com/en/java/javase/17/vm/class-data-sharing.html). A Java that cannot write or read
+ * the archive loads the classes one by one.
  */
 async function archivedClasses(java: Java, { libraries, data }: KafkaFiles): Promise<string> {
   const name = 'classes.jsa';

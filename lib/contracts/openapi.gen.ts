@@ -334,7 +334,7 @@ export interface paths {
          *     changed since, can be withdrawn as well. Idempotent: the same request again returns the same
          *     transaction (200), and so does a request for consents that were withdrawn elsewhere. With a transaction
          *     token, only a withdrawal that was made at this transaction is returned, or this transaction itself if it
-         *     is one. `peers` names peers that keep a part of the transaction: each is told to withdraw all
+         *     is a withdrawal. `peers` names peers that keep a part of the transaction: each is told to withdraw all
          *     of its part. Without `elements` and `peers`, all peers of the transaction are told; with `elements`
          *     alone, none is. `followers` and `recipients` show whether they have withdrawn.
          *     409 `wrong-state` unless COMMITTED; 409 `nothing-to-withdraw` if none of the questions was accepted,

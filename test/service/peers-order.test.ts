@@ -172,7 +172,7 @@ describe('a withdrawal that arrives late', () => {
     expect(await decisionAtLab(subject)).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
   });
 
-  it('keeps an older consent to its questions out of force that arrives after it, also if it found none', async () => {
+  it('keeps an older consent out of force that arrives after the order, also if the order found no consent', async () => {
     const made = await here.consent();
     await here.delivered(made);
     await here.delivered(await answerAgain(made, 'refused'));
@@ -187,7 +187,7 @@ describe('a withdrawal that arrives late', () => {
     expect(await decisionAtLab(made.subject)).toMatchObject({ allowed: false });
   });
 
-  it('ends no choice that is not a consent, and puts no older one in its place', async () => {
+  it('leaves a late preference in force, and does not put the older preference in its place', async () => {
     const { id, key } = await makeLiveModel(here.labAdmin, 'preference', {
       en: { label: 'Wishes', valueType: 'FREE_TEXT' },
     });

@@ -19,11 +19,11 @@ import { endHeldPart, notReceived } from './decide-part.ts';
 import { withdraw } from './withdraw-consents.ts';
 
 /**
- * Withdraws the consents to the questions of a part that its leader withdrew: those of the part, and those
- * that were given in other parts of this leader before `order.withdrawn`. Answers that were given since, or
- * at this instance, stay (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one is
- * refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds nothing
- * left.
+ * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
+ * consents that were given in other parts of this leader before `order.withdrawn`. Answers that were given
+ * since, or at this instance, stay (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown
+ * one is refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds
+ * nothing left.
  * @param order.withdrawn when the person withdrew at the leader (RFC 3339); leaders of earlier releases do
  * not say.
  * @throws Failure `unavailable`: nothing was withdrawn.
@@ -92,7 +92,7 @@ async function withdrawAnswers(
   const isCovered = (answer: StandingAnswer) =>
     answer.transaction === transaction ||
     (givenAt !== undefined && answer.leader === peer.url && answer.givenAt <= givenAt);
-  // An answer in force that is not covered stays, also if one that waits is covered.
+  // An answer in force that is not covered stays, also if a waiting answer is covered.
   const first = (key: string) => answers.standing.find((answer) => answer.key === key) as StandingAnswer;
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   await withdraw(dependencies, tx, {

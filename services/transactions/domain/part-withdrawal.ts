@@ -23,7 +23,7 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
  * Whether the owner is told to withdraw its part. It is not told if it has refused the part, or if this
  * instance has taken the part back. A part that was not acknowledged in time (`expired`) may be in force, so
  * its owner is told. An owner that is told before the part arrives refuses the part. In an accepted part the
- * owner withdraws processings only, so it is not told if there is none that can be withdrawn.
+ * owner withdraws processings only, so it is not told if no processing can be withdrawn.
  */
 function canBeTold({ state, reason, shown }: Pick<Part, 'state' | 'reason' | 'shown'>): boolean {
   if (state === 'ACCEPTED')

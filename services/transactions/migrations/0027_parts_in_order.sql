@@ -12,7 +12,7 @@ $$ SELECT coalesce(t.leader->>'location', CASE WHEN t.context->>'origin' = 'PEER
 -- Whether the committed answer `r` is later than an answer to the same question that was given at `given` to the form
 -- of `of_leader` (null: a form of this instance). Answers to the forms of one leader are compared by the times that the
 -- leader states. Of all others only refusals are later that were stored after the answer was given: for an answer of a
--- part every such refusal; for an answer to an own form one that ended a consent, but not the order of a peer.
+-- part every such refusal; for an answer to an own form those that ended a consent, without those of a peer's order.
 -- `arrived` is the arrival of a part, else `given`: the clock of a leader may be half a minute ahead.
 CREATE FUNCTION is_later(r records, given timestamptz, arrived timestamptz, of_leader text)
 RETURNS boolean LANGUAGE sql STABLE AS
@@ -33,8 +33,8 @@ $$ SELECT EXISTS (
       WHERE s.peer = of_leader AND s.withdrawn_at > given AND t.subject = of_subject
         AND coalesce(t.context->>'object', '') = of_object AND t.layout->'elements' ? of_key) $$;
 
--- Returns when an answer takes effect: one that waited for a code, for peers or for its leader, or whose part has
--- arrived. It counts as older than the answers that are later, and otherwise an answer of a part as newer than all
+-- Returns when an answer takes effect that waited for a code, for peers or for its leader, or whose part has arrived. The
+-- answer counts as older than the answers that are later; otherwise an answer of a part counts as newer than all
 -- others. Parts of one person are stored one after the other. Processes of earlier releases call the function of 0017,
 -- which has the same name and five arguments.
 CREATE FUNCTION takes_effect_at(
@@ -65,8 +65,8 @@ BEGIN
   RETURN coalesce(later - interval '1 millisecond', greatest(at, newest + interval '1 millisecond'));
 END $$;
 
--- Whether the answer of a part takes effect at `at`, and the newest committed answer is the one that the calling
--- statement sees: of the time `seen`, null for none.
+-- Whether the answer of a part takes effect at `at`, and the calling statement sees the newest committed answer. `seen`:
+-- when the newest answer took effect that the statement sees; null without an answer.
 CREATE FUNCTION is_newest_at(
   of_subject text, of_object text, of_key text, is_consent boolean, given timestamptz, of_leader text,
   at timestamptz, seen timestamptz)
