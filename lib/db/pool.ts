@@ -11,12 +11,15 @@ export interface PoolOptions {
   /** The service's schema: the only one on the search path. */
   schema: string;
   log: Logger;
-  /** Limit of connections; a request that gets none within 2 s fails as unavailable. */
+  /** Limit of connections; a request that gets none within 4 s fails as unavailable. */
   max?: number;
 }
 
 /** pg has no constants for array types. */
 const int8Array = 1016;
+
+/** Connections that stay open while no request needs them. */
+const keptConnections = 4;
 
 /** Types that pg would parse with a loss of information, or depending on the machine's time zone. */
 const parsers: Record<number, (text: string) => unknown> = {
@@ -51,7 +54,9 @@ export function createPool({ url, otherPasswords = [], schema, log, max = 10 }: 
     connectionString: withSettings(url, schema),
     application_name: `accord-${schema}`,
     max,
-    connectionTimeoutMillis: 2_000,
+    min: Math.min(keptConnections, max),
+    // While a node starts its pods, a TLS connection to PostgreSQL takes 2 s (docs/kubernetes-verified.md).
+    connectionTimeoutMillis: 4_000,
     statement_timeout: 5_000,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 30_000,
@@ -87,13 +92,15 @@ function parseInt8(text: string): number | bigint {
 }
 
 /**
- * Opens connections in advance, because a new replica gets its share of all requests at once. Failures are
- * left to the statements that need a connection.
+ * Opens connections in advance, because a new replica gets its share of all requests at once. What fails
+ * three times is left to the statements that need a connection.
  */
 export async function openConnections(pool: pg.Pool): Promise<void> {
-  const count = Math.min(4, pool.options.max);
-  const opened = await Promise.allSettled(Array.from({ length: count }, () => pool.connect()));
-  for (const connection of opened) if (connection.status === 'fulfilled') connection.value.release();
+  const count = Math.min(keptConnections, pool.options.max);
+  for (let attempt = 0; attempt < 3 && pool.totalCount < count; attempt += 1) {
+    const opened = await Promise.allSettled(Array.from({ length: count }, () => pool.connect()));
+    for (const connection of opened) if (connection.status === 'fulfilled') connection.value.release();
+  }
 }
 
 /** A recent answer shows that PostgreSQL answers. */

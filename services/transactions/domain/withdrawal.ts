@@ -27,7 +27,7 @@ export interface StandingAnswer {
   infoKey: string;
   infoSerial: string;
   value: string[];
-  /** When it took effect; before that, when it was given. */
+  /** When it took effect; before that, when it was given or, if the clock of a leader is ahead, arrived. */
   at: Date;
   givenAt: Date;
   /** Base URL of the peer whose form was answered; null for a form of this instance. */
@@ -61,7 +61,7 @@ export interface Withdrawn {
  * The accepted answers whose consents a request could withdraw, before their texts are known: one for each
  * question. One record withdraws all that was accepted before it; it names the consent in force, if there is
  * one.
- * @param standing consents in force before those that are not yet.
+ * @param standing sorted: first the answers in force, then the consents that wait.
  */
 export function acceptedOf(
   standing: readonly StandingAnswer[],

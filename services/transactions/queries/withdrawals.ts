@@ -29,7 +29,8 @@ export async function lockParts(tx: Queries, transaction: string): Promise<void>
 /** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
 const standingColumns = sql`
   r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.value, coalesce(r.committed_at, r.created_at) AS at, r.created_at AS "givenAt", t.kind, t.parent,
+  r.value, coalesce(r.committed_at, least(r.created_at, ${arrivedAt})) AS at, r.created_at AS "givenAt", t.kind,
+  t.parent,
   leader_of(t.id) AS leader`;
 
 /**
