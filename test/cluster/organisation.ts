@@ -135,10 +135,13 @@ function valuesOf(name: string): object {
   };
 }
 
-/** An organisation whose namespace exists. */
-export function organisationOf(environment: Environment, name: string): Organisation {
+/** An organisation whose namespace exists. @param url its public address. */
+export function organisationOf(
+  environment: Environment,
+  name: string,
+  url = `https://${name}.example.test`,
+): Organisation {
   const { cluster, helm: program, chart } = environment;
-  const url = `https://${name}.example.test`;
   const kubectl = (...words: string[]) => cluster.kubectl.run([`--namespace=${name}`, ...words]);
   const helm = async (...words: string[]) => {
     const env = { ...process.env, KUBECONFIG: cluster.node.kubeconfig };

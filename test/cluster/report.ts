@@ -40,7 +40,7 @@ export function writeReport(results: readonly Result[], { base, command, seconds
     ...(base === 'public'
       ? []
       : [
-          'The base image of Node.js, PostgreSQL, Kafka and Redis were stand-ins made of the packages of Debian, npm and Maven.',
+          'The base image of Node.js, PostgreSQL, Kafka, Redis and nginx were stand-ins made of the packages of Debian, npm and Maven.',
         ]),
     '',
     `\`npm run test:cluster\` without \`--all\` tries only ${quick.map(({ name }) => name).join(', ')}: here ${minutes(quickSeconds)}, beside the start of the cluster.`,

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { Agent, type Dispatcher, fetch, request, setGlobalDispatcher } from 'undici';
 import type { HttpClient, Reply } from '../../bench/http-client.ts';
@@ -29,10 +30,12 @@ export async function createRouter(authorities: readonly string[]): Promise<Rout
     connections: 64,
     connect: {
       ca,
-      lookup: (_host, options, callback) =>
-        options.all
+      lookup: (host, options, callback) => {
+        if (!host.endsWith('.example.test')) return lookup(host, options, callback);
+        return options.all
           ? callback(null, [{ address: routerAddress, family: 4 }])
-          : callback(null, routerAddress, 4),
+          : callback(null, routerAddress, 4);
+      },
     },
     headersTimeout: 30_000,
     bodyTimeout: 30_000,

@@ -18,6 +18,7 @@ import { retryScenarios } from './scenarios/retrying-router.ts';
 import { scaleScenarios } from './scenarios/scale.ts';
 import { storeCredentialScenarios } from './scenarios/store-credentials.ts';
 import { traceCredentialScenarios } from './scenarios/trace-credentials.ts';
+import { trialScenarios } from './scenarios/trial.ts';
 import { faultScenarios, quietScenarios } from './scenarios/under-load.ts';
 import { templateScenarios } from './scenarios/without-helm.ts';
 
@@ -28,6 +29,7 @@ import { templateScenarios } from './scenarios/without-helm.ts';
 export const scenarios: readonly Scenario[] = [
   ...installScenarios,
   ...firstConsentScenarios,
+  ...trialScenarios,
   ...isolationScenarios,
   ...consoleScenarios,
   ...figureScenarios,

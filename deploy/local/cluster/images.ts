@@ -16,30 +16,35 @@ export interface NodeImage {
 
 const standIns = fileURLToPath(new URL('stand-ins', import.meta.url));
 /** The names by which the trial refers to its images (helm/trial). */
-const storeNames = ['postgres:17.11-trixie', 'apache/kafka:3.9.2', 'redis:7.2.5-bookworm'].map(qualify);
+const storeNames = [
+  'postgres:17.11-trixie',
+  'apache/kafka:3.9.2',
+  'redis:7.2.5-bookworm',
+  'nginxinc/nginx-unprivileged:1.30.2-alpine-slim',
+].map(qualify);
 const debianPackages = [
   'postgresql-17',
   'redis-server',
+  'nginx',
   'openjdk-21-jre-headless',
   'ca-certificates',
   'procps',
 ];
 
 /**
- * Stand-ins for the images of PostgreSQL, Kafka and Redis: one image of Debian 13 with all three
- * under the names of the trial.
+ * Stand-ins for the images of the trial: one image of Debian 13 with all their programs, under their names.
  */
 export async function buildStoreImages(say: (line: string) => void): Promise<NodeImage> {
   const files = await Promise.all(
     (await readdir(standIns)).sort().map((name) => readFile(path.join(standIns, name), 'utf8')),
   );
-  const root = await cached('cluster-stores-root', async (folder) => {
-    say('installing PostgreSQL, Redis and Java of Debian into an image');
+  const root = await cached(`cluster-stores-root-${digest(debianPackages)}`, async (folder) => {
+    say('installing PostgreSQL, Redis, nginx and Java of Debian into an image');
     const words = ['--variant=minbase', `--include=${debianPackages.join(',')}`, 'trixie'];
     await execute('mmdebstrap', [...words, path.join(folder, 'root.tar')], { maxBuffer: 1 << 26 });
   });
   const folder = await cached(`cluster-stores-${digest([...files, ...storeNames])}`, async (target) => {
-    say('building the image of PostgreSQL, Kafka and Redis');
+    say('building the image of PostgreSQL, Kafka, Redis and nginx');
     const { libraries } = await findKafkaFiles(await findJava());
     await inWorkFolder(async (work) => {
       await cp(standIns, work, { recursive: true });

@@ -15,22 +15,25 @@ export const firstConsentScenarios: Scenario[] = [
     name: 'first consent',
     isQuick: true,
     promise: "The README's first consent is given through the Ingress with its own lines.",
-    async run(stage) {
-      await publishDemo(stage);
-      const password = randomBytes(12).toString('hex');
-      const command = `printf '%s\\n' '${password}' | accord account add operator --role operator`;
-      await stage.organisation.kubectl('exec', `deploy/${release}-auth`, '--', 'sh', '-euc', command);
-      const printed = await paste(stage, await readLines(stage, password));
-      expectThat(printed.includes('"state":"COMMITTED"'), `no transaction was committed: ${printed}`);
-      const records = JSON.parse(printed.slice(printed.lastIndexOf('{"preference.001":'))) as object;
-      expectThat(
-        Object.keys(records).join() === 'preference.001,processing.001,processing.002',
-        `the records are ${JSON.stringify(records)}`,
-      );
-      return '5 calls by curl, 3 records';
-    },
+    run: giveFirstConsent,
   },
 ];
+
+/** Runs the lines of the README against the organisation of the stage. */
+export async function giveFirstConsent(stage: Stage): Promise<string> {
+  await publishDemo(stage);
+  const password = randomBytes(12).toString('hex');
+  const command = `printf '%s\\n' '${password}' | accord account add operator --role operator`;
+  await stage.organisation.kubectl('exec', `deploy/${release}-auth`, '--', 'sh', '-euc', command);
+  const printed = await paste(stage, await readLines(stage, password));
+  expectThat(printed.includes('"state":"COMMITTED"'), `no transaction was committed: ${printed}`);
+  const records = JSON.parse(printed.slice(printed.lastIndexOf('{"preference.001":'))) as object;
+  expectThat(
+    Object.keys(records).join() === 'preference.001,processing.001,processing.002',
+    `the records are ${JSON.stringify(records)}`,
+  );
+  return '5 calls by curl, 3 records';
+}
 
 /** Creates the models that a demonstration has, with their keys; those that exist stay. */
 async function publishDemo({ organisation }: Stage): Promise<void> {
