@@ -100,8 +100,6 @@ it('kill -9 between the reply of the mail server and the COMMIT sends a mail twi
 
   server.behave(emailAddress, {});
   await startAgain();
-  // Ends the lease of the killed process, which would otherwise expire later.
-  await client.query('UPDATE transactions.message_queues SET lease_until = now()');
   await server.waitFor(emailAddress, 2);
   await vi.waitFor(
     async () => {
