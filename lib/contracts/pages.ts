@@ -9,21 +9,12 @@ import type {
   WelcomePage,
 } from '#lib/contracts/instance-pages.ts';
 import type { PageBase, TransactionState } from '#lib/contracts/page-base.ts';
-import type { ConsentStanding, PageRecipient, WithdrawalChoice } from '#lib/contracts/page-withdrawal.ts';
+import type { PageRecipient, WithdrawalChoice } from '#lib/contracts/page-withdrawal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
-export type {
-  ApiPage,
-  ConsentStanding,
-  HostPage,
-  MailPage,
-  MessagesPage,
-  PageRecipient,
-  ProblemPage,
-  WelcomePage,
-  WithdrawalChoice,
-};
+export type * from '#lib/contracts/instance-pages.ts';
+export type * from '#lib/contracts/page-withdrawal.ts';
 
 /**
  * Page models: the input of the page renderer in forms, as plain JSON. HTML is only in the rich text members
@@ -89,6 +80,11 @@ export interface FormPage extends PageBase {
    * them.
    */
   changed: string[];
+  /**
+   * Number of questions that were removed since the subject opened the form. Present if the form is shown
+   * again because it has changed; the page then says that the answers have not been sent.
+   */
+  removed?: number;
   /**
    * Whether the answers were entered in a form that was submitted too late; the page says that they have not
    * been submitted.

@@ -91,7 +91,7 @@ describe.each([true, false])('a code (JavaScript: %s)', (javaScriptEnabled) => {
     const subjectInfos = javaScriptEnabled ? ann : amy;
     await submitForm(javaScriptEnabled, { confirmation: way.confirmation, subjectInfos });
     await session.page
-      .getByText(`A six-digit code has been sent by ${way.by} to ${way.destination}.`)
+      .getByText(`A six-digit code is being sent by ${way.by} to ${way.destination}.`)
       .waitFor();
     const code = await way.receive(subjectInfos);
     expect(await session.page.content()).not.toContain(code);

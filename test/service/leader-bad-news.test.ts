@@ -32,6 +32,22 @@ it('a subject gets a mail that names the organisation whose part was not deliver
   expect(JSON.stringify(server.to('ann@example.org'))).toContain('Northern Lab');
 });
 
+it('the mail about answers that were rolled back is in the language of the form', async () => {
+  const context = {
+    layoutData: { elements: questionsOf(here) },
+    subjectInfos: { emailAddress: 'luc@example.org' },
+    peerCommit: 'together',
+  };
+  const made = await createTransaction(here.operator, context);
+  const [study, other] = [here.lab.asked('study'), here.clinic.asked('study')];
+  const answers = { [letter]: ['accepted'], [study]: ['accepted'], [other]: ['refused'] };
+  const sent = await subjectOf(here, made).submitForm(answers, { 'Accept-Language': 'fr' });
+  expect(sent.status).toBe(303);
+  await here.say(made, here.lab, { verdict: 'refused', reason: 'invalid' });
+  await vi.waitFor(() => expect(server.to('luc@example.org')).toHaveLength(1), patience);
+  expect(server.to('luc@example.org')[0]?.mail.subject).toMatch(/réponses/);
+});
+
 it('the mail is not sent if the organisation confirms its part before', async () => {
   server.behave('ben@example.org', { recipient: 451 });
   const made = await undelivered('ben@example.org');

@@ -135,7 +135,7 @@ describe('answers to own elements and those of two peers', () => {
       followers: [{ state: 'SENDING' }],
     });
     expect(await recordsOf(here.operator, made.subject)).toEqual({});
-    expect(await pageOf(here, made)).toContain('Your answers were sent on');
+    expect(await pageOf(here, made)).toContain('Your answers were received');
   });
 
   it('can be recorded in a single step, once', async () => {
@@ -292,7 +292,9 @@ describe('the receipt', () => {
     ]);
     expect(JSON.stringify(receipt.peers)).not.toMatch(/"(accepted|refused)"/);
     const page = await (await here.operator.get(`/receipts/${made.id}`, { Accept: 'text/html' })).text();
-    expect(page).toContain('Answered to Northern Lab, on whose receipt the answer is');
+    expect(page).toContain(
+      'Answered to Northern Lab, on whose receipt the answer is if Northern Lab accepted it',
+    );
     expect(page).toContain('About Lakeside Clinic');
   });
 

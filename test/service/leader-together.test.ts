@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { signIn } from '../support/instances/callers.ts';
 import {
   type LeadingInstance,
   type LedPartner,
@@ -116,6 +117,27 @@ describe('answers with peerCommit together', () => {
     await here.operator.send('POST', '/choices/withdraw', { subject });
     await here.say(acknowledged, here.lab, { verdict: 'withdrawn' });
     expect(await statesOf(acknowledged)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
+  });
+
+  it('are answered with rollback once the person has withdrawn or was erased, or a part has expired', async () => {
+    const commit = async () => {
+      const made = await submitted({ subject: randomUUID() });
+      for (const partner of [here.lab, here.clinic]) await here.say(made, partner, { verdict: 'held' });
+      const { sid } = await here.partOf(made, here.lab);
+      expect(await ask(here.lab, sid)).toBe('commit');
+      return { made, sid };
+    };
+    const withdrawn = await commit();
+    expect((await here.operator.send('POST', `/consents/${withdrawn.made.id}/withdraw`)).status).toBe(201);
+    expect(await ask(here.lab, withdrawn.sid)).toBe('rollback');
+    const expired = await commit();
+    await here.say(expired.made, here.lab, { verdict: 'expired' });
+    expect(await ask(here.lab, expired.sid)).toBe('rollback');
+    const erased = await commit();
+    const admin = await signIn(here, 'admin');
+    const { subject } = erased.made;
+    expect((await admin.send('POST', `/subjects/${subject}/erasure`)).status).toBe(202);
+    await vi.waitFor(async () => expect(await ask(here.lab, erased.sid)).toBe('rollback'), patience);
   });
 
   it('are not asked again while they wait', async () => {

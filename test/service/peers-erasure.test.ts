@@ -145,6 +145,29 @@ describe('an erasure at the leader', () => {
     await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
   });
 
+  it('puts no consent in force again that the person has withdrawn, although the withdrawal is erased', async () => {
+    await setPeer('FOLLOW');
+    const subject = nameAnew();
+    const context = { subject, layoutData: { elements: ['processing.002'] } };
+    const separate = await createTransaction(here.labAdmin, context);
+    const answers = { 'element/processing/processing.002/1.0': ['accepted'] };
+    expect((await subjectOf(here.lab, separate).submit(answers)).status).toBe(200);
+    const made = await consent({ subject });
+    const [sent] = (await recordsOf(here.labAdmin, subject))['processing.002'] ?? [];
+    const withdrawn = await here.labAdmin.send('POST', `/consents/${sent?.transaction}/withdraw`);
+    expect(withdrawn.status).toBe(201);
+    const decided = async () => {
+      const query = `subject=${encodeURIComponent(subject)}&element=processing.002`;
+      return (await here.labAdmin.get(`/decisions?${query}`)).json();
+    };
+    expect(await decided()).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
+    await erase(made);
+    const rest = () =>
+      rowsOf(here.lab, 'SELECT t.id FROM transactions.transactions AS t WHERE t.subject = $1', [subject]);
+    await until(async () => expect(await rest()).toEqual([{ id: separate.id }]));
+    expect(await decided()).toMatchObject({ allowed: false, reason: 'EXPIRED' });
+  });
+
   it('waits at the owner while a hold is in force there, and restricts nothing for the leader', async () => {
     await setPeer('FOLLOW');
     const made = await consent();

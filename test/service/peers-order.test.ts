@@ -136,6 +136,36 @@ describe('answers to a peer that arrive in another order than they were given', 
   });
 });
 
+describe('a withdrawal at the owner', () => {
+  it('takes effect at once, also if the leader of a part that waits has a clock that is ahead', async () => {
+    const made = await here.consent();
+    await here.delivered(made);
+    const { subject } = made;
+    here.way.behave('reply lost');
+    const held = await here.consent({ subject, validity: 'P5M', peerCommit: 'together' });
+    const waiting = `SELECT FROM transactions.records WHERE subject = $1 AND state = 'PENDING'`;
+    await until(async () => expect(await rowsOf(here.lab, waiting, [subject])).toHaveLength(1));
+    await runInDatabase(
+      here.lab,
+      `UPDATE transactions.records SET created_at = created_at + interval '25 seconds'
+        WHERE subject = $1 AND state = 'PENDING'`,
+      [subject],
+    );
+    await holdBack(held);
+    const [record] = await rowsOf<{ transaction: string }>(
+      here.lab,
+      `SELECT transaction FROM transactions.records WHERE subject = $1 AND state = 'COMMITTED'`,
+      [subject],
+    );
+    const withdrawn = await here.labAdmin.send('POST', `/consents/${record?.transaction}/withdraw`);
+    expect(withdrawn.status).toBe(201);
+    expect(await decisionAtLab(subject)).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
+    await here.letWaitsPass();
+    await here.delivered(held);
+    expect(await decisionAtLab(subject)).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
+  });
+});
+
 describe('a withdrawal that arrives late', () => {
   it('leaves a consent in force that the person gave after it, whichever arrives first', async () => {
     for (const first of ['order', 'consent']) {

@@ -132,6 +132,22 @@ describe('a browser whose form has become stale', () => {
     expect((await subject.submitForm(answersTo(own, '2.0'))).status).toBe(303);
   });
 
+  it('is told that a question was removed and that nothing was sent, and keeps the other answers', async () => {
+    const { own, transaction, subject } = await open();
+    const shown = [letter, identifier(own, '1.0')];
+    await withdrawModel(admin, own);
+    const answer = await subject.submitForm({ 'accord-shown': shown, [letter]: ['refused'] });
+    expect(answer.status).toBe(409);
+    const page = parsePage(await answer.text());
+    expect(page.text()).toContain(
+      'One question has been removed since you opened this page. Your answers have not been sent yet.',
+    );
+    const checked = page.tagged('input').filter(({ attribs }) => 'checked' in attribs);
+    expect(checked.map(({ attribs }) => `${attribs.name} ${attribs.value}`)).toEqual([`${letter} refused`]);
+    expect(await recordsOf(shop, transaction.subject)).toEqual({});
+    expect((await subject.submitForm({ 'accord-shown': [letter], [letter]: ['refused'] })).status).toBe(303);
+  });
+
   it('gets all questions marked and open if the information has a new MAJOR', async () => {
     const information = await makeLiveModel(admin, 'information', { en: sampleContent.information });
     const layoutData = { info: information.key, elements: ['processing.001'] };

@@ -1,39 +1,44 @@
 import { expect, it } from 'vitest';
-import type { ReleasedPart } from '#lib/contracts/transactions.ts';
-import { readAhead } from '../../services/peers/commands/attempt-delivery.ts';
+import { batchReads } from '#lib/async/batch-reads.ts';
 
-/** A stand-in for transactions. @param fitting parts per answer. @param nothing sids without a part. */
-function standIn(fitting: number, nothing: readonly string[] = []) {
+/** A source of values. @param fitting values per answer. @param nothing keys without a value. */
+function sourceOf(fitting: number, nothing: readonly string[] = []) {
   const calls: string[][] = [];
-  const part = (sid: string) => ({ location: sid }) as ReleasedPart;
   return {
     calls,
-    async readSubmissions({ sids }: { sids: string[] }) {
-      calls.push(sids);
+    async readMany(keys: string[]) {
+      calls.push(keys);
       return Object.fromEntries(
-        sids.slice(0, fitting).map((sid) => [sid, nothing.includes(sid) ? null : part(sid)]),
+        keys.slice(0, fitting).map((key) => [key, nothing.includes(key) ? null : `value of ${key}`]),
       );
     },
   };
 }
 
-it('reads parts that are sent soon after each other with one call', async () => {
-  const transactions = standIn(10, ['b']);
-  const read = readAhead(transactions, ['a', 'b', 'c']);
-  expect([await read('a'), await read('b'), await read('c')]).toEqual([
-    { location: 'a' },
-    null,
-    { location: 'c' },
-  ]);
-  expect(transactions.calls).toEqual([['a', 'b', 'c']]);
+it('reads values that are asked for soon after each other with one call', async () => {
+  const { calls, readMany } = sourceOf(10, ['b']);
+  const read = batchReads(['a', 'b', 'c'], readMany);
+  expect([await read('a'), await read('b'), await read('c')]).toEqual(['value of a', null, 'value of c']);
+  expect(calls).toEqual([['a', 'b', 'c']]);
 });
 
-it('reads a part that did not fit into the answer in its turn, with the remaining parts', async () => {
-  const transactions = standIn(2);
-  const read = readAhead(transactions, ['a', 'b', 'c', 'd']);
-  for (const sid of ['a', 'b', 'c', 'd']) expect(await read(sid)).toEqual({ location: sid });
-  expect(transactions.calls).toEqual([
+it('reads a value that did not fit into the answer in its turn, with the remaining values', async () => {
+  const { calls, readMany } = sourceOf(2);
+  const read = batchReads(['a', 'b', 'c', 'd'], readMany);
+  for (const key of ['a', 'b', 'c', 'd']) expect(await read(key)).toBe(`value of ${key}`);
+  expect(calls).toEqual([
     ['a', 'b', 'c', 'd'],
     ['c', 'd'],
   ]);
+});
+
+it('reads again after a read that failed', async () => {
+  let failures = 1;
+  const read = batchReads(['a'], async () => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('away');
+    return { a: 'value of a' };
+  });
+  await expect(read('a')).rejects.toThrow('away');
+  expect(await read('a')).toBe('value of a');
 });

@@ -107,10 +107,10 @@ describe('another code', () => {
     expect(page.field).toBeDefined();
   });
 
-  it('is announced as a status once it has been sent', () => {
+  it('is announced as a status', () => {
     const { elements, text } = confirm('confirm-resent');
     const status = elements.find(({ attribs }) => attribs.role === 'status');
-    expect(text(status)).toBe('Another code has been sent. The earlier one no longer works.');
+    expect(text(status)).toBe('Another code is being sent. The earlier one no longer works.');
     expect(confirm().elements.some(({ attribs }) => attribs.role === 'status')).toBe(false);
   });
 });

@@ -98,6 +98,7 @@ describe('the form that late answers are filled into', () => {
     expect(enteredAgain(late, formWith({ own: 2 }))).toEqual({
       values: { [study]: ['refused'], [care]: [] },
       changed: [letter],
+      removed: 0,
       faults: [],
       kept: false,
     });
@@ -107,6 +108,7 @@ describe('the form that late answers are filled into', () => {
     expect(enteredAgain(late, formWith({ lab: 2 }))).toEqual({
       values: { [letter]: ['accepted'], [care]: [] },
       changed: [study],
+      removed: 0,
       faults: [],
       kept: false,
     });
@@ -115,6 +117,21 @@ describe('the form that late answers are filled into', () => {
   it('marks the elements of a peer that shows another information now', () => {
     const shown = late['accord-shown'].with(3, information('former@lab.example'));
     expect(enteredAgain({ ...late, 'accord-shown': shown }, formWith())).toMatchObject({ changed: [study] });
+  });
+
+  it('has no question that was removed, and counts it once', () => {
+    const form = formWith();
+    const left = { ...form, elements: form.elements.slice(1) };
+    expect(enteredAgain(late, left)).toEqual({
+      values: { [study]: ['refused'], [care]: [] },
+      changed: [],
+      removed: 1,
+      faults: [],
+      kept: false,
+    });
+    const [asked, ...others] = form.elements;
+    const hiding = { ...form, elements: others, hidden: [asked as FormElement] };
+    expect(enteredAgain(late, hiding)).toMatchObject({ kept: true });
   });
 
   it('"accept all" answers what the page showed, and nothing else', () => {

@@ -43,7 +43,7 @@ export function formView(page: FormPage, reader: Reader, rich: RichText) {
     columns: inColumns(questions, layout.orientation),
     owners,
     faults: faultLinks(page, all, reader),
-    changedCount: page.changed.length,
+    changes: changesNotice(page, reader),
     validity: validityText(page, reader),
     rights: rightsTexts(page, reader),
     submitText: layout.submitText || reader.t(asksNothing(all) ? 'form.continue' : 'form.submit'),
@@ -60,6 +60,19 @@ export function formView(page: FormPage, reader: Reader, rich: RichText) {
 }
 
 export type FormView = ReturnType<typeof formView>;
+
+/** What has changed since the subject opened the form; null if it is not shown again for that. */
+function changesNotice({ changed, removed }: FormPage, reader: Reader) {
+  if (changed.length === 0 && removed === undefined) return null;
+  const texts = [
+    ...(changed.length > 0 ? [reader.t('changed.text', { count: changed.length })] : []),
+    ...(removed ? [reader.t('removed.text', { count: removed })] : []),
+  ];
+  return {
+    title: reader.t(changed.length > 0 ? 'changed.title' : 'stale.title'),
+    texts: texts.length > 0 ? texts : [reader.t('stale.text')],
+  };
+}
 
 function asksNothing(questions: readonly QuestionView[]): boolean {
   return questions.length > 0 && questions.every(({ control }) => control === 'notice');

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import type { OwnerVerdict } from '#lib/contracts/parts.ts';
-import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
+import type { ReleasedPart } from '#lib/contracts/transactions.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import type { AttemptResult } from '#lib/deliveries/delivery-kind.ts';
 import { Failure } from '#lib/errors/fail.ts';
@@ -24,40 +24,6 @@ type Reply = Acknowledgement | { fault: string };
 
 /** Reads a part. Call it once for each part. @returns null if nothing is left to send. */
 export type ReadPart = (sid: string) => Promise<ReleasedPart | null>;
-
-/**
- * Reads parts with few calls (ADR 13): a call returns as many parts as fit into its response, and they are
- * kept until they are sent. Calls never overlap.
- */
-export function readAhead(
-  transactions: Pick<TransactionsOperations, 'readSubmissions'>,
-  sids: readonly string[],
-): ReadPart {
-  const unread = new Set(sids);
-  const read = new Map<string, ReleasedPart | null>();
-  let reading: Promise<void> | undefined;
-
-  async function readMore(first: string): Promise<void> {
-    unread.delete(first);
-    const found = await transactions.readSubmissions({ sids: [first, ...unread] });
-    for (const [sid, part] of Object.entries({ [first]: null, ...found })) {
-      unread.delete(sid);
-      read.set(sid, part);
-    }
-  }
-
-  return async (sid) => {
-    while (!read.has(sid)) {
-      reading ??= readMore(sid).finally(() => {
-        reading = undefined;
-      });
-      await reading;
-    }
-    const part = read.get(sid) ?? null;
-    read.delete(sid);
-    return part;
-  };
-}
 
 /** Makes one attempt. @throws errors of transactions and of the database. */
 export function attemptDelivery(
@@ -117,13 +83,9 @@ async function sendOrder(
   } catch (error) {
     return failed(describeFailure(error));
   }
-  const content = row.kind === 'withdraw' ? { withdrawn: withdrawalTime(row).toISOString() } : {};
+  const orderedAt = new Date(row.deadline.getTime() - orderHours * 3_600_000);
+  const content = row.kind === 'withdraw' ? { withdrawn: orderedAt.toISOString() } : {};
   return sendAbout(dependencies, row, { name: capability, content, verdicts });
-}
-
-/** When the person withdrew. */
-function withdrawalTime({ deadline }: PeerRow): Date {
-  return new Date(deadline.getTime() - orderHours * 3_600_000);
 }
 
 async function sendPart(
@@ -151,10 +113,8 @@ async function sendAbout(
 ): Promise<Attempt> {
   const path = `${pathOf(row.sid)}/${name}`;
   const body = bytesOf(content);
-  return readVerdict(
-    await requestAcknowledgement(dependencies, row, { method: 'POST', path, body }),
-    verdicts,
-  );
+  const reply = await requestAcknowledgement(dependencies, row, { method: 'POST', path, body });
+  return readVerdict(reply, verdicts);
 }
 
 /** Back-off of requests for a decision while the leader has not decided. */

@@ -10,7 +10,7 @@ import type { PinnedKey } from './signatures.ts';
  */
 export type PeerDeliveryKind = 'submit' | 'decide' | 'ask' | 'withdraw' | 'erase';
 
-/** For so many hours after a withdrawal its order is delivered. */
+/** Delivery of an order to withdraw is attempted for this many hours after the withdrawal. */
 export const orderHours = 30 * 24;
 
 /** Primary key of a delivery. */

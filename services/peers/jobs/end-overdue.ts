@@ -20,7 +20,7 @@ const expiredVerdicts = { withdraw: 'unreachable', erase: 'erasure-unreachable' 
 const everyMs = 15_000;
 /** Rows per database transaction, so that no transaction runs long. */
 const limit = 200;
-/** How long after the deadline an undecided part is rolled back; its leader is asked until then. */
+/** How long after the deadline an undecided part is rolled back, if no request since then was answered. */
 const graceMinutes = 5;
 
 /** Ends overdue deliveries, also to peers that are not paired, and rolls undecided parts back. */

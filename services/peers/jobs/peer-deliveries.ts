@@ -1,3 +1,4 @@
+import { batchReads } from '#lib/async/batch-reads.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
@@ -5,12 +6,7 @@ import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/deliv
 import type { DeliveryKind, Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
-import {
-  type AttemptDependencies,
-  attemptDelivery,
-  type ReadPart,
-  readAhead,
-} from '../commands/attempt-delivery.ts';
+import { type AttemptDependencies, attemptDelivery, type ReadPart } from '../commands/attempt-delivery.ts';
 import type { AttemptFacts, PeerRow } from '../domain/delivery.ts';
 import { endDeliveries, lockDeliveries, postponeDelivery } from '../queries/deliveries.ts';
 
@@ -38,7 +34,7 @@ const peerTables = {
   rowKey: sql`(d.kind || ' ' || d.sid || ' ' || d.peer_url)`,
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
-  // A delivery goes only to a peer that has one of the keys to which it is bound (`bindDeliveries`). One that
+  // A delivery goes only to a peer that lists a key that it is bound to (`bindDeliveries`). One that
   // a process of the former release queued while a pairing was being stored may be bound to none, and is
   // sent, too. The job end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and
   // then ends with a rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides
@@ -61,9 +57,8 @@ const peerTables = {
 };
 
 /**
- * Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, and 64 from this
- * process. The kinds are
- * `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw` and `peer-erase`; a target is a peer.
+ * Sends due deliveries: at most 4 at a time to a peer, 1 to a failing peer, and 64 from this process. The
+ * kinds are `peer-submit`, `peer-decide`, `peer-ask`, `peer-withdraw` and `peer-erase`; a target is a peer.
  */
 export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
   /** Rows that were read together share a reader, so that few calls read their parts. */
@@ -80,7 +75,9 @@ export function createDeliveryJob(dependencies: Dependencies): DeliveryEngine {
     targetBackoff: failureBackoff,
     prepare(rows) {
       const sids = rows.flatMap((row) => (row.kind === 'submit' ? [row.sid] : []));
-      const readPart = readAhead(dependencies.transactions, sids);
+      const { readSubmissions } = dependencies.transactions;
+      // As many parts as fit into an answer (ADR 13).
+      const readPart = batchReads(sids, (some) => readSubmissions({ sids: some }));
       for (const row of rows) readers.set(row, readPart);
     },
     attempt: (row) => attemptDelivery(dependencies, row, readers.get(row) as ReadPart),

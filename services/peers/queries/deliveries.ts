@@ -18,10 +18,9 @@ export interface NewDelivery extends DeliveryName {
 }
 
 /**
- * Queues a delivery; idempotent by event and by delivery. The delivery is bound to the keys that are pinned
- * for the peer now (a change that is being stored is waited for), so that it never goes to another instance
- * at the same address. If no key is pinned, the
- * next pairing at this address binds it ({@link bindDeliveries}).
+ * Queues a delivery; idempotent by event and by delivery. It is bound to the peer's pinned keys, after a
+ * change of them that is being stored: an instance that lists none of these keys does not get it. If no key
+ * is pinned, the next pairing at this address binds it (bindDeliveries).
  */
 export async function queueDelivery(
   db: Queries,

@@ -12,7 +12,7 @@ import { mintLinks, type TransactionTokens } from '../domain/transaction-token.t
 import { titleOf } from '../presenters/form-page.ts';
 import { askerOf, readAsker } from '../presenters/page-parts.ts';
 import { readCodeLife } from '../queries/codes.ts';
-import { readParts } from '../queries/parts.ts';
+import { readPartLanguage, readParts } from '../queries/parts.ts';
 import { readReceipt, readReceiptBody } from '../queries/records.ts';
 import { readTransactionWithReceipt } from '../queries/transactions.ts';
 import type { OutgoingMail } from '../transports/transport.ts';
@@ -45,10 +45,12 @@ export async function composeMessage(
   const owners = kind === 'bad-news' ? await failedOwners(db, read) : [];
   // The owner has acknowledged after all that it stored its part.
   if (kind === 'bad-news' && transaction.state === 'COMMITTED' && owners.length === 0) return undefined;
-  // Before the commit, the draft of the receipt states the language of the form.
+  // While answers are SUBMITTED, the draft of the receipt states the language of the form. A rollback deletes
+  // the draft.
   const body = read.receipt ?? (await readReceiptBody(db, id));
   const receipt = body === undefined ? undefined : (JSON.parse(body) as ReceiptBody);
-  const language = receipt?.language ?? transaction.context.language;
+  const answeredIn = receipt?.language ?? (kind === 'bad-news' ? await readPartLanguage(db, id) : undefined);
+  const language = answeredIn ?? transaction.context.language;
   const languages = [...(language ? [language] : []), defaultLanguage];
   const { asker } = receipt
     ? askerOf(receipt.information.texts, receipt.information.lang ?? defaultLanguage)

@@ -87,7 +87,7 @@ export async function confirmCode(
   // A parallel request may have confirmed the answers with the same code.
   const after = await readTransactionWithCode(db, id);
   if (after && hasConfirmed(codes, after, entered)) return after;
-  // A parallel request may have replaced the code, which is wrong then.
+  // If a parallel request has replaced the code, the entered one is wrong.
   const current = isRight && after?.code?.number !== code.number ? after?.code : undefined;
   if (isRight && !current) throw transactionBusy();
   const rejected = current ?? { ...code, tries: tries ?? code.tries };

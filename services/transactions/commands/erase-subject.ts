@@ -7,6 +7,7 @@ import { cancelOpen } from '../queries/change-state.ts';
 import {
   deleteClaims,
   type ErasureScope,
+  endRefusedConsents,
   eraseTransactions,
   pickTransactions,
   readRest,
@@ -177,6 +178,7 @@ async function eraseBatch(tx: Queries, scope: ErasureScope, source: string): Pro
   if (erasure.state === 'HELD') await moveErasure(tx, id, 'RUNNING');
   const picked = await pickTransactions(tx, scope, batch);
   if (picked.length > 0) {
+    if (peer !== null) await endRefusedConsents(tx, scope);
     const erased = await eraseTransactions(tx, picked, { erasure: id, source });
     await addErased(tx, erasure, erased);
     return true;

@@ -60,9 +60,13 @@ export async function withdrawConsents(
   const { transaction: parent } = read;
   const state = stateAt(parent, read.now);
   if (state !== 'COMMITTED')
-    throw fail('wrong-state', `The transaction is ${state}; only consents in force can be withdrawn.`, {
-      members: { state, breed: `${instance.baseUrl}/consents/${id}/child` },
-    });
+    throw fail(
+      'wrong-state',
+      `The transaction is ${state}; consents are withdrawn at a COMMITTED transaction, or with POST /choices/withdraw.`,
+      {
+        members: { state, breed: `${instance.baseUrl}/consents/${id}/child` },
+      },
+    );
   const request = readWithdrawal(body);
   const { subject, context } = parent;
   const own = ownKeys(parent);

@@ -87,22 +87,26 @@ async function withdrawAnswers(
   await lockSubject(tx, subject);
   const own = ownKeys(parent);
   const answers = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
-  const givenAt = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), answers.clock);
-  if (givenAt) await noteWithdrawal(tx, { peer: peer.url, sid }, givenAt);
+  const stated = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), answers.clock);
+  if (stated) await noteWithdrawal(tx, { peer: peer.url, sid }, stated);
   const isCovered = (answer: StandingAnswer) =>
     answer.transaction === transaction ||
-    (givenAt !== undefined && answer.leader === peer.url && answer.givenAt <= givenAt);
-  // An answer in force that is not covered stays, also if a waiting answer is covered.
+    (stated !== undefined && answer.leader === peer.url && answer.givenAt <= stated);
+  // If the answer in force is not covered, nothing is withdrawn for its question, not even a covered answer
+  // that waits.
   const first = (key: string) => answers.standing.find((answer) => answer.key === key) as StandingAnswer;
+  const covered = answers.standing.filter((answer) => isCovered(answer) && isCovered(first(answer.key)));
+  // Earlier releases do not state when the person withdrew: it was after the answers of this part.
+  const after = Math.max(...[answers.clock, ...covered.map((answer) => answer.givenAt)].map(Number)) + 1;
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   await withdraw(dependencies, tx, {
     principal,
     request: { keys: undefined, peers: [], comment: null },
     own,
-    standing: answers.standing.filter((answer) => isCovered(answer) && isCovered(first(answer.key))),
+    standing: covered,
     parts: [],
     clock: answers.clock,
     parent,
-    givenAt,
+    givenAt: stated ?? new Date(after),
   });
 }

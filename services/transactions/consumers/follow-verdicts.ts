@@ -87,15 +87,15 @@ async function apply(
     await changePartErasure(tx, { sid, location: peer, ...erasure });
     return;
   }
-  const told = withdrawalStates[verdict.verdict];
+  const orderState = withdrawalStates[verdict.verdict];
   // Verdicts on parts of one transaction are applied one after the other: the last must see all others.
   await lockTransactionOf(tx, sid);
   const part = await readPart(tx, sid);
-  if (told) {
-    const isOrder = await changePartWithdrawal(tx, { sid, location: peer, state: told });
+  if (orderState) {
+    const isOrder = await changePartWithdrawal(tx, { sid, location: peer, state: orderState });
     // The subject has withdrawn this part, so not all parts can take effect: all are rolled back.
     if (isOrder && part?.transactionState === 'SUBMITTED' && part.state !== 'WAITING')
-      await decideTransaction(dependencies, tx, part, { isHeld: false, hasFailed: true });
+      await decideTransaction(dependencies, tx, part, { isHeld: false, hasFailed: false });
     return;
   }
   if (part?.location !== peer) {

@@ -102,7 +102,7 @@ export function presentRecipient({ name, state, outcome, since }: Notice): PageR
   return { name, state, kept: outcome === 'kept', since: since.toISOString() };
 }
 
-/** Why answers were rolled back, where the page has another text for it. */
+/** The reason of a rollback, if the page has a text of its own for it. */
 function reasonOf({ awaitsCode }: Transaction, parts: readonly Part[]): Pick<FinalPage, 'reason'> {
   if (awaitsCode) return { reason: 'codes' };
   return parts.some(({ withdrawal }) => withdrawal !== null) ? { reason: 'withdrawn' } : {};
@@ -127,8 +127,8 @@ const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
 };
 
 /**
- * Why a part is DROPPED, where pages have another text for it: their state `unsent` is the reason
- * `withdrawn`, and the reason `unsent` is shown as `dropped`.
+ * States on pages by the reason of a DROPPED part. The names differ: the state `unsent` means withdrawn
+ * before it was sent. The reason `unsent` has no text of its own and is shown as `dropped`.
  */
 const dropReasons = new Map<string | null, PagePart['state']>([
   ['expired', 'late'],

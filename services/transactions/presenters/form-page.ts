@@ -8,7 +8,7 @@ import type {
 } from '#lib/contracts/form-content.ts';
 import type { DescribedElement, FormDescription, FormOutline } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
-import type { AnsweredPage, FormPage, PageAnswer, PageFault } from '#lib/contracts/pages.ts';
+import type { AnsweredPage, FormPage, PageAnswer } from '#lib/contracts/pages.ts';
 import { type EarlierRecord, major, previousAnswer } from '../domain/records.ts';
 import {
   asksChanged,
@@ -73,13 +73,7 @@ function asOptional(element: DescribedElement): DescribedElement {
 }
 
 /** The members of a form page that depend on a rejected submission. */
-export interface Retry {
-  values: Record<string, string[]>;
-  faults: PageFault[];
-  changed: string[];
-  /** See {@link FormPage.kept}. */
-  kept?: boolean;
-}
+export type Retry = Pick<FormPage, 'values' | 'faults' | 'changed' | 'removed' | 'kept'>;
 
 const noAnswers: Retry = { values: {}, faults: [], changed: [] };
 

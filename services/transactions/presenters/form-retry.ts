@@ -11,7 +11,7 @@ const infoField: FormFields['info'] = 'info';
 
 /**
  * The form after a rejected submission: answers are kept under the current identifiers; elements that have
- * changed, or whose information has, are marked and have no answer.
+ * changed, or whose information has, are marked and have no answer; removed elements are counted.
  * @param answers as the browser sent them, with the pressed button and the shown elements.
  */
 export function keepAnswers(
@@ -41,7 +41,19 @@ export function keepAnswers(
     // Browsers do not send unchecked boxes; the earlier answer must not be filled in instead.
     else if (isShown(identifier)) values[identifier] = [];
   }
-  return { values, changed, faults: check.outcome === 'invalid' ? check.faults.map(toPageFault) : [] };
+  return {
+    values,
+    changed,
+    ...(staleNames.length > 0 && { removed: countRemoved(staleNames, form) }),
+    faults: check.outcome === 'invalid' ? check.faults.map(toPageFault) : [],
+  };
+}
+
+/** How many of the named elements the form has no longer. */
+function countRemoved(names: readonly string[], { elements, hidden }: FilledForm): number {
+  const present = new Set([...elements, ...hidden].map(({ identifier }) => keyOf(identifier)));
+  const asked = names.filter((name) => isItem(name) && !isInformation(name));
+  return new Set(asked.map(keyOf).filter((key) => !present.has(key))).size;
 }
 
 function pressedIn(answers: Record<string, string[]>): FormAction {
@@ -58,6 +70,11 @@ export function shownIn(answers: Record<string, string[]>): (identifier: string)
 /** `element/<type>/<key>/<serial>` → key; a prefix such as `bloc/…/` is ignored. */
 function keyOf(identifier: string): string {
   return /element\/[^/]+\/([^/]+)\/[^/]+$/.exec(identifier)?.[1] ?? identifier;
+}
+
+/** Whether this is the identifier of an element or an information. */
+function isItem(name: string): boolean {
+  return /element\/[^/]+\/[^/]+\/[^/]+$/.test(name);
 }
 
 function isInformation(identifier: string): boolean {
@@ -121,8 +138,10 @@ export function enteredAgain(body: Readonly<Record<string, unknown>>, form: Fill
   const answers = Object.fromEntries(Object.entries(body).map(([name, given]) => [name, textsOf(given)]));
   const shown = answers[shownField] ?? [];
   const elements = majorsOf(form.elements);
-  const names = [...Object.keys(answers), ...shown].filter((name) => elements.has(keyOf(name)));
-  if (names.length === 0) return undefined;
+  const hidden = new Set(form.hidden.map(({ identifier }) => keyOf(identifier)));
+  const sent = [...Object.keys(answers), ...shown].filter((name) => isItem(name) && !isInformation(name));
+  const names = sent.filter((name) => !hidden.has(keyOf(name)));
+  if (!names.some((name) => elements.has(keyOf(name)))) return undefined;
   const informations = [form.info, ...form.peers.flatMap(({ info }) => info ?? [])];
   const majors = new Map([...elements, ...majorsOf(informations)]);
   const seen = [...(answers[infoField] ?? []), ...shown].filter(isInformation);

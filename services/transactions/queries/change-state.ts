@@ -7,7 +7,7 @@ import { partEvents, recordStateChange } from './events.ts';
 
 /** Locks a transaction until the end of the database transaction; changes and new children wait. */
 export async function lockTransaction(tx: Queries, id: string): Promise<void> {
-  await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR UPDATE`);
+  await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR NO KEY UPDATE`);
 }
 
 /**
@@ -29,7 +29,7 @@ export async function cancelOpen(db: Queries, scope: ErasureScope, source: strin
     SELECT t.id FROM transactions AS t JOIN erasures AS e ON e.id = ${scope.erasure}
      WHERE ${coveredBy(scope)} AND t.state IN ('CREATED', 'SUBMITTED') AND t.leader IS NULL
        AND t.expires_at > accord_now() AND e.state IN ('RUNNING', 'HELD')
-     FOR UPDATE OF t SKIP LOCKED)`;
+     FOR NO KEY UPDATE OF t SKIP LOCKED)`;
   await endTransactions(db, 'CANCELLED', where, source);
 }
 
@@ -39,14 +39,15 @@ export async function cancelOpen(db: Queries, scope: ErasureScope, source: strin
  * row is completed first.
  * @param limit for each of four kinds: last code expired, not answered, not confirmed, not held by all
  * owners.
- * @returns how many ended, whether there may be more, and those that not all owners held.
+ * @returns how many ended, whether there may be more, and the transactions that were rolled back because not
+ * all owners held their parts.
  */
 export async function endOverdue(
   db: Queries,
   limit: number,
   source: string,
 ): Promise<{ count: number; more: boolean; rolledBack: EndedTransaction[] }> {
-  const oldest = sql`o.leader IS NULL ORDER BY o.expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+  const oldest = sql`o.leader IS NULL ORDER BY o.expires_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`;
   const ended = await endOverdueOf(db, oldest, source);
   const counts = Object.values(ended).map(({ length }) => length);
   return {

@@ -122,7 +122,7 @@ export function useCode(transaction: string, number: number, condition = sql`tru
 }
 
 /**
- * Replaces a code that was made at least `after` seconds ago.
+ * Replaces a code that was made at least `after` seconds ago. Locks as {@link useCode}.
  * @returns undefined if the code is newer, used or replaced, or its transaction awaits no code any more.
  */
 export function replaceCode(
@@ -132,10 +132,10 @@ export function replaceCode(
   return tx.maybeOne<Code>(sql`
     UPDATE codes AS c
        SET number = ${code.number}, mac = ${code.mac}, sealed = ${code.sealed}::bytea, tries = 0,
-           created_at = accord_now(),
-           expires_at = ${expiryAfter(code.ttl, sql`(SELECT t.expires_at FROM transactions AS t WHERE t.id = c.transaction)`)}
-     WHERE c.transaction = ${transaction} AND c.number = ${code.number - 1} AND c.used_at IS NULL
-       AND EXISTS (SELECT FROM transactions AS t WHERE t.id = c.transaction AND t.state = 'SUBMITTED' AND t.awaits_code)
+           created_at = accord_now(), expires_at = ${expiryAfter(code.ttl, sql`own.expires_at`)}
+      FROM (SELECT t.id, t.expires_at FROM transactions AS t
+             WHERE t.id = ${transaction} AND t.state = 'SUBMITTED' AND t.awaits_code FOR NO KEY UPDATE) AS own
+     WHERE c.transaction = own.id AND c.number = ${code.number - 1} AND c.used_at IS NULL
        AND c.created_at <= accord_now() - ${after} * interval '1 second'
     RETURNING ${columns}`);
 }

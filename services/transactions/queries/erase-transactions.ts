@@ -162,6 +162,28 @@ export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number
      ORDER BY t.created_at LIMIT ${limit} FOR UPDATE OF t SKIP LOCKED`);
 }
 
+/**
+ * Ends consents outside of an erasure that a peer asks for, if a refusal that the erasure covers has ended
+ * them: without the refusal they would be in force again (docs/withdrawal.md, "The rule"). They have expired
+ * then.
+ */
+export async function endRefusedConsents(tx: Queries, scope: ErasureScope): Promise<void> {
+  await tx.query(sql`
+    WITH answers AS (
+      SELECT r.id, r.object, r.key, r.type, r.value, r.committed_at, ${coveredBy(scope)} AS covered
+        FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+       WHERE r.subject = ${scope.subject} AND r.state = 'COMMITTED'
+    ), newest AS (
+      SELECT DISTINCT ON (a.object, a.key) a.* FROM answers AS a WHERE NOT a.covered
+       ORDER BY a.object, a.key, a.committed_at DESC, a.id DESC)
+    UPDATE records AS r SET expires_at = least(r.expires_at, accord_now())
+      FROM newest AS n
+     WHERE r.id = n.id AND n.type <> 'preference' AND n.value = '{accepted}' AND EXISTS (
+       SELECT FROM answers AS a
+        WHERE a.covered AND a.object = n.object AND a.key = n.key AND a.value = '{refused}'
+          AND a.committed_at > n.committed_at)`);
+}
+
 /** Whether transactions are left that an erasure covers, and whether the subject has others. */
 export async function readRest(
   tx: Queries,

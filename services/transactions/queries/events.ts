@@ -76,8 +76,9 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Until when a part, or an order to withdraw it, is delivered. From the deadline of an order peers derives
- * when the person withdrew (`orderHours` in services/peers), also if the event is published again.
+ * Until when a part, or an order to withdraw it, is delivered. The service peers calculates the time of a
+ * withdrawal from the deadline of its order (`orderHours`), so an event that is published again must state
+ * the same one.
  */
 const deadlines: Partial<Record<string, Statement>> = {
   released: sql`to_json(s.deadline)`,

@@ -45,7 +45,7 @@ export async function orderPartWithdrawals(
 
 /**
  * Writes what has become of an order, unless the owner has acknowledged it before. Idempotent.
- * @returns whether it is an order to this owner.
+ * @returns false if no withdrawal of this part is ordered, or if the part belongs to another owner.
  */
 export async function changePartWithdrawal(
   tx: Queries,

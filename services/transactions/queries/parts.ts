@@ -69,13 +69,17 @@ export async function lockTransactionOf(tx: Queries, sid: string): Promise<void>
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
   await tx.query(sql`
     SELECT t.id FROM transactions AS t
-     WHERE t.id = (SELECT f.transaction FROM followers AS f WHERE f.sid = ${sid}) FOR UPDATE`);
+     WHERE t.id = (SELECT f.transaction FROM followers AS f WHERE f.sid = ${sid}) FOR NO KEY UPDATE`);
 }
 
 /** A part, its transaction and the database's time. */
 export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'state' | 'mode'> {
   transaction: string;
   transactionState: Transaction['state'];
+  /**
+   * Whether it may no longer take effect: it failed, its withdrawal was ordered, or its person was erased.
+   */
+  hasEnded: boolean;
   expiresAt: Date;
   now: Date;
 }
@@ -83,6 +87,7 @@ export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'stat
 export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | undefined> {
   return db.maybeOne<PartOfTransaction>(sql`
     SELECT f.sid, f.location, f.state, f.mode, f.transaction, t.state AS "transactionState",
+           f.state IN ('REFUSED', 'DROPPED') OR f.withdrawal IS NOT NULL OR t.erased_at IS NOT NULL AS "hasEnded",
            t.expires_at AS "expiresAt", accord_now() AS now
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
 }
@@ -95,7 +100,10 @@ export interface Drop {
   isOrdered: boolean;
 }
 
-/** Reads it, also just after a verdict has changed the state of a part of a committed transaction. */
+/**
+ * Reads why a part was dropped. Call it before a verdict changes the part, or, for a part of a committed
+ * transaction, also afterwards: such a part can only have expired.
+ */
 export function readDrop(db: Queries, sid: string): Promise<Drop> {
   return db.one<Drop>(sql`
     SELECT f.transaction,
@@ -104,6 +112,13 @@ export function readDrop(db: Queries, sid: string): Promise<Drop> {
                 ELSE 'taken-back' END AS code,
            EXISTS (SELECT FROM part_erasures AS e WHERE e.sid = f.sid) AS "isOrdered"
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
+}
+
+/** The language in which a form with questions of peers was answered; undefined if there are none. */
+export async function readPartLanguage(db: Queries, transaction: string): Promise<string | undefined> {
+  const row = await db.maybeOne<{ language: string }>(sql`
+    SELECT f.language FROM followers AS f WHERE f.transaction = ${transaction} LIMIT 1`);
+  return row?.language;
 }
 
 /** Whether all parts of a transaction are held, and whether one has failed or is being withdrawn. */

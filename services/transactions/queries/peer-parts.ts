@@ -75,9 +75,10 @@ interface Guards {
 }
 
 /**
- * SQL: the answers of a part take effect at the time of its commit, because none to the same questions is
- * later. If a withdrawal or another part for the same subject is being stored, `is_newest_at` waits for its
- * COMMIT and sees it; this statement does not, so it stores nothing then.
+ * SQL: whether no stored answer to these questions is later than that of the part, so that it takes effect at
+ * the time of its commit. `is_newest_at` waits for a withdrawal or another part of the same subject that is
+ * being stored. The calling statement has an older snapshot and does not see that one, so the condition is
+ * false then, and nothing is stored.
  */
 function isNewest(
   { subject, leader }: Transaction,

@@ -224,8 +224,8 @@ export const subjectLockShared = sql`
 
 /**
  * SQL: a common table expression that takes the lock of the subject of a transaction as shared. A statement
- * that contains this expression and changes the transaction needs {@link isSubjectLocked} in its WHERE: a
- * withdrawal takes the lock exclusively and then changes rows, so rows are only locked after it.
+ * that contains it and changes the transaction needs {@link isSubjectLocked} in its WHERE, so that it takes
+ * this lock before it locks rows, as a withdrawal does. In the other order the two could deadlock.
  */
 export function lockSubjectOf(id: string): Statement {
   return sql`locked AS MATERIALIZED (

@@ -153,7 +153,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     faults: [],
     caught: /^I2: the child of \S+ is there twice/m,
     statements: [
-      { find: /WHERE t\.id = \$1 FOR UPDATE/, replace: 'WHERE t.id = $1' },
+      { find: /WHERE t\.id = \$1 FOR NO KEY UPDATE/, replace: 'WHERE t.id = $1' },
       {
         find: /CREATE UNIQUE INDEX transactions_open_child/,
         replace: 'CREATE INDEX transactions_open_child',
