@@ -68,8 +68,8 @@ async function readLines({ organisation }: Stage, password: string): Promise<str
 async function paste({ organisation, certificates }: Stage, lines: string): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-terminal-'));
   try {
-    const { host } = new URL(organisation.url);
-    const settings = [`resolve = "${host}:443:${routerAddress}"`, `cacert = "${certificates}/ca.crt"`];
+    const { hostname } = new URL(organisation.url);
+    const settings = [`resolve = "${hostname}:443:${routerAddress}"`, `cacert = "${certificates}/ca.crt"`];
     await writeFile(path.join(folder, '.curlrc'), settings.join('\n'));
     const env = { ...process.env, CURL_HOME: folder };
     return (await execute('sh', ['-eu', '-c', lines], { env })).stdout;
