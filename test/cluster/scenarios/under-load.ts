@@ -210,8 +210,8 @@ export async function countRestarts({ organisation }: Stage, service: string): P
   return text.split(' ').reduce((sum, count) => sum + Number(count), 0);
 }
 
-/** Kills the oldest process that runs a program. */
+/** Kills the newest process that runs a program: after an update older ones may be stopping. */
 export async function killProcess({ cluster }: Stage, program: string): Promise<void> {
-  const pids = (await cluster.node.enter('pgrep', ['--full', program])).trim().split('\n');
-  await cluster.node.enter('kill', ['-9', pids[0] as string]);
+  const pid = (await cluster.node.enter('pgrep', ['--newest', '--full', program])).trim();
+  await cluster.node.enter('kill', ['-9', pid]);
 }
