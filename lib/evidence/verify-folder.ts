@@ -12,8 +12,8 @@ import { verifyLog } from '#lib/evidence/verify-log.ts';
 /** What a folder of evidence was found to prove. */
 export interface Findings {
   checkpoints: number;
-  /** By area: lines in the file, and lines that checkpoints cover. */
-  logs: Record<string, { lines: number; covered: number }>;
+  /** By area: lines in the file, lines that checkpoints cover, and blanked lines. */
+  logs: Record<string, { lines: number; covered: number; blanked: number }>;
   receipts: {
     /** Signed, with the digest that the log has. */
     proved: number;
@@ -31,13 +31,18 @@ const auditFile = /^audit-([a-z]+)\.ndjson$/;
 /**
  * Verifies an exported folder offline (docs/evidence.md, "How to check").
  * @param keysFile trusted keys from elsewhere; default: `keys.json` of the folder.
+ * @param checkpointsFile further checkpoints, from elsewhere.
  * @throws EvidenceFault that names the first fault.
  */
-export async function verifyFolder(folder: string, keysFile?: string): Promise<Findings> {
+export async function verifyFolder(
+  folder: string,
+  { keysFile, checkpointsFile }: { keysFile?: string | undefined; checkpointsFile?: string | undefined } = {},
+): Promise<Findings> {
   const names = await readdir(folder);
   if (names.includes('manifest.json')) await verifyManifest(folder, names);
   const verify = createJwsVerifier(await readKeys(keysFile ?? path.join(folder, 'keys.json')));
-  const { checkpoints, roots } = await verifyCheckpoints(path.join(folder, 'checkpoints.ndjson'), verify);
+  const files = [path.join(folder, 'checkpoints.ndjson'), ...(checkpointsFile ? [checkpointsFile] : [])];
+  const { checkpoints, roots } = await verifyCheckpoints(files, verify);
   const receipts = names.includes('records.ndjson')
     ? await verifyReceipts(path.join(folder, 'records.ndjson'), verify)
     : undefined;
@@ -103,10 +108,10 @@ interface Claims {
 }
 
 /** @returns the roots that checkpoints state, by area and size of the tree. */
-async function verifyCheckpoints(file: string, verify: VerifyJws) {
+async function verifyCheckpoints(files: readonly string[], verify: VerifyJws) {
   const roots = new Map<string, Map<number, string>>();
   let checkpoints = 0;
-  for await (const { value, place } of readObjects(file)) {
+  for await (const { value, place } of readAll(files)) {
     const claims = (await verify(value.jws, { type: 'accord-checkpoint+jwt', place })) as unknown as Claims;
     const isShown =
       canonicalize(value.logs) === canonicalize(claims.logs) &&
@@ -122,6 +127,10 @@ async function verifyCheckpoints(file: string, verify: VerifyJws) {
   }
   if (checkpoints === 0) throw new EvidenceFault('checkpoints.ndjson has no checkpoint.');
   return { checkpoints, roots };
+}
+
+async function* readAll(files: readonly string[]) {
+  for (const file of files) yield* readObjects(file);
 }
 
 /** A receipt of `records.ndjson`: SHA-256 of its JWS in hexadecimal. */

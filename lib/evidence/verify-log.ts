@@ -12,14 +12,16 @@ const blanked = ['seq', 'id', 'at', 'leaf'];
 /**
  * Verifies a log: its lines must have all numbers in order, and their leaves the roots of the checkpoints.
  * @param onLine is called with each line that has a body.
- * @returns how many lines there are, and how many of them checkpoints cover.
+ * @returns how many lines there are, how many of them checkpoints cover, and of how many only the hash is
+ * left.
  * @throws EvidenceFault.
  */
 export async function verifyLog(
   file: string,
   stated: StatedRoots,
   onLine: (line: SealedLine, place: string) => void,
-): Promise<{ lines: number; covered: number }> {
+): Promise<{ lines: number; covered: number; blanked: number }> {
+  let blankedLines = 0;
   const tree = emptyFrontier();
   const covered = Math.max(0, ...stated.keys());
   let last = '';
@@ -28,6 +30,7 @@ export async function verifyLog(
       throw new EvidenceFault(
         `${place}: the line with seq ${tree.size} is missing, or the order is changed.`,
       );
+    if (Object.hasOwn(value, 'leaf')) blankedLines += 1;
     appendLeaf(tree, leafIn(value, place, onLine));
     const root = stated.get(tree.size);
     if (root !== undefined && root !== rootOf(tree).toString('hex'))
@@ -38,7 +41,7 @@ export async function verifyLog(
   }
   if (tree.size < covered)
     throw new EvidenceFault(`${file} ends after ${tree.size} lines; a checkpoint states ${covered}.`);
-  return { lines: tree.size, covered };
+  return { lines: tree.size, covered, blanked: blankedLines };
 }
 
 function leafIn(
