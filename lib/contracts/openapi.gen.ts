@@ -45,8 +45,8 @@ export interface paths {
          *     submits the answers atomically. Idempotent: the same request returns the existing transaction (200)
          *     while that one is open, or committed with all of its records valid; if it was committed without a record
          *     of this instance, until its `validity` has passed. The answers are stored and sent again if an
-         *     organisation did not store its part, the part was withdrawn, or the person has answered or withdrawn
-         *     otherwise at that organisation about the same object.
+         *     organisation did not store its part, the part was withdrawn, or a later transaction of this instance
+         *     sent that organisation answers, or a withdrawal, of this person about the same object.
          */
         post: operations["createSingleStepTransaction"];
         delete?: never;
@@ -2342,8 +2342,9 @@ export interface paths {
         /**
          * Get the decision about a held part
          * @description Between instances: the leader's decision about a part that the caller holds, in a signed
-         *     acknowledgement (`receipt`). `open`: not decided yet. `rollback` for a part that was
-         *     not sent to the caller.
+         *     acknowledgement (`receipt`). `open`: not decided yet. `rollback` also for a part that was
+         *     not sent to the caller, that has failed, whose person was erased, or that was withdrawn
+         *     before the transaction was committed.
          */
         get: operations["readDecision"];
         put?: never;

@@ -190,8 +190,8 @@ export interface PagePart {
    */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped' | 'unsent';
   /**
-   * Whether the owner has accepted the part and its withdrawal has been ordered, before or after that. The
-   * owner may not have been told of it.
+   * Whether the owner holds or has accepted the part and its withdrawal has been ordered, before or after
+   * that. The owner may not have been told of it.
    */
   withdrawn?: boolean;
   /** The elements of the part. */
@@ -245,7 +245,7 @@ export interface FinalPage extends PageBase {
   contact: PageContact | null;
 }
 
-/** GET …/child: a button that POSTs to it. */
+/** GET …/child: offers to create the child or to withdraw consents. */
 export interface ChildPage extends PageBase {
   page: 'child';
   /** The state of the parent, which selects the text: "change my answers" or "start again". */

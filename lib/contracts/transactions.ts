@@ -25,7 +25,8 @@ export interface TransactionsOperations {
   readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedPart | null>>;
   /**
    * At the leader: reads the stored decision about a held part. `open`: none is stored yet, even past the
-   * deadline. `rollback` for a part that is unknown or not the peer's.
+   * deadline. `rollback` also for a part that is unknown, not the peer's, refused or dropped, whose person
+   * was erased, or that was withdrawn before the transaction was committed.
    * @param input.peer base URL of the owner that asks.
    */
   readDecision(input: { sid: string; peer: string }): Promise<{ decision: Decision | 'open' }>;

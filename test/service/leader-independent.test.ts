@@ -172,6 +172,12 @@ describe('answers to own elements and those of two peers', () => {
     await isRepeated();
     await here.say(made, here.lab, { verdict: 'committed' });
     await isRepeated();
+    // Answers that wait for a code have been sent to nobody.
+    const waiting = await createTransaction(here.operator, { ...context, confirmation: 'FORM_CODE' });
+    expect((await subjectOf(here, waiting).submit(values)).status).toBe(200);
+    await isRepeated();
+    expect((await here.operator.send('POST', `/consents/${waiting.id}/cancel`)).status).toBe(200);
+    await isRepeated();
 
     // The lab has got another answer since then.
     const changed = { ...context, attributes: { by: 'telephone' } };

@@ -119,7 +119,7 @@ describe('answers with peerCommit together', () => {
     expect(await statesOf(acknowledged)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
   });
 
-  it('are answered with rollback once the person has withdrawn or was erased, or a part has expired', async () => {
+  it('are rolled back by an owner that asks after a withdrawal that it does not get, an erasure or the deadline', async () => {
     const commit = async () => {
       const made = await submitted({ subject: randomUUID() });
       for (const partner of [here.lab, here.clinic]) await here.say(made, partner, { verdict: 'held' });
@@ -129,14 +129,21 @@ describe('answers with peerCommit together', () => {
     };
     const withdrawn = await commit();
     expect((await here.operator.send('POST', `/consents/${withdrawn.made.id}/withdraw`)).status).toBe(201);
+    // The order follows, and other answers of the part stay.
+    expect(await ask(here.lab, withdrawn.sid)).toBe('commit');
+    await here.say(withdrawn.made, here.lab, { verdict: 'unreachable' });
     expect(await ask(here.lab, withdrawn.sid)).toBe('rollback');
+    const subject = randomUUID();
+    const open = await submitted({ subject });
+    expect((await here.operator.send('POST', '/choices/withdraw', { subject })).status).toBe(201);
+    expect(await ask(here.lab, (await here.partOf(open, here.lab)).sid)).toBe('rollback');
     const expired = await commit();
     await here.say(expired.made, here.lab, { verdict: 'expired' });
     expect(await ask(here.lab, expired.sid)).toBe('rollback');
     const erased = await commit();
     const admin = await signIn(here, 'admin');
-    const { subject } = erased.made;
-    expect((await admin.send('POST', `/subjects/${subject}/erasure`)).status).toBe(202);
+    const erasure = await admin.send('POST', `/subjects/${erased.made.subject}/erasure`);
+    expect(erasure.status).toBe(202);
     await vi.waitFor(async () => expect(await ask(here.lab, erased.sid)).toBe('rollback'), patience);
   });
 

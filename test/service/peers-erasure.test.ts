@@ -91,6 +91,15 @@ describe('an erasure at the leader', () => {
     expect(await tablesWith(here.clinic, made.subject)).toEqual([]);
   });
 
+  it('names nobody at the owner any more once the owner has erased the whole person', async () => {
+    const made = await consent();
+    await told(await erase(made), { state: 'DELIVERED' });
+    expect(await asked(made)).toMatchObject([{ state: 'REQUESTED' }]);
+    expect((await here.labAdmin.send('POST', `/subjects/${made.subject}/erasure`)).status).toBe(202);
+    await until(async () => expect(await asked(made)).toEqual([]));
+    expect(await tablesWith(here.lab, made.subject)).toEqual([]);
+  });
+
   it('is reported as kept if the owner refuses it, and later parts are asked about anew', async () => {
     const subject = nameAnew();
     const id = await erase(await consent({ subject }));

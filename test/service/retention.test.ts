@@ -22,10 +22,15 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
     superseded: await once('susi', { [letter]: ['refused'] }),
     withdrawn: await once('willa', { [letter]: ['accepted'] }),
   };
+  const long = { validity: 'P9Y' };
+  await recordAnswers(shop, 'tom', { [letter]: ['accepted'], [study]: ['accepted'] }, long);
+  const short = await recordAnswers(shop, 'tom', { [letter]: ['accepted'] }, { validity: 'P1M' });
+  const unused = await admin.send('POST', '/subjects', { name: 'ulla', emailAddress: 'ulla@example.org' });
+  expect(unused.status).toBe(201);
   const { id: withdrawal } = await recordAnswers(shop, 'willa', { [letter]: ['refused'] });
   const afterWithdrawal = new Date(Date.now() + 60_000).toISOString();
-  const decided = async (query = '') => {
-    const answer = await shop.get(`/decisions?subject=willa&element=processing.001${query}`);
+  const decided = async (query = '', subject = 'willa') => {
+    const answer = await shop.get(`/decisions?subject=${subject}&element=processing.001${query}`);
     const { reason } = (await answer.json()) as { reason: string };
     return { reason, etag: answer.headers.get('etag') };
   };
@@ -72,7 +77,10 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   await vi.waitFor(async () => expect(await stored()).toHaveLength(1), { timeout: 20_000 });
   await letTimePass({ databaseUrl: database }, '100 days');
   await reach([made.abandoned.id]);
-  expect((await shop.get('/subjects/anna')).status).toBe(404);
+  for (const name of ['anna', 'ulla'])
+    await vi.waitFor(async () => expect((await shop.get(`/subjects/${name}`)).status).toBe(404));
+  const expired = await decided('', 'tom');
+  expect(expired.reason).toBe('EXPIRED');
 
   await letTimePass({ databaseUrl: database }, '20 months');
   await reach([
@@ -80,10 +88,13 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
     made.expired.id,
     made.superseded.id,
     made.withdrawn.id,
+    short.id,
     partOver,
     partWithdrawn,
   ]);
   expect(await erased()).not.toContain(newer);
+  // The longer consent that the expired one had replaced is not in force again.
+  expect((await decided('', 'tom')).reason).toBe('EXPIRED');
   // The refusal that is left is still a withdrawal, now and as of then.
   expect(await erased()).not.toContain(withdrawal);
   expect(await decided()).toEqual(before);

@@ -1,6 +1,8 @@
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
 import {
   complete,
   type LiveForm,
@@ -10,6 +12,7 @@ import {
   transactionIn,
 } from '../support/instances/live-subject.ts';
 import { createTransaction, expire, recordsOf } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
@@ -45,6 +48,28 @@ describe('a child', () => {
     expect(child.location).toBe(`${instance.url}/consents/${child.id}?t=${child.token}`);
     const contextOf = async (id: string) => (await shop.get(`/consents/${id}/context`)).json();
     expect(await contextOf(child.id)).toEqual(await contextOf(parent.transaction.id));
+  });
+
+  it('is not created from a transaction that is erased while the request waits', async () => {
+    const { transaction, subject } = await committed({ object: 'account 8' });
+    const client = new pg.Client({ connectionString: instance.databaseUrl });
+    await client.connect();
+    await client.query(
+      `BEGIN; SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext('${transaction.subject}'))`,
+    );
+    const answer = subject.post('/child');
+    const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await until(async () => expect(await rowsOf(instance, waiting)).toHaveLength(1));
+    await client.query(
+      `UPDATE transactions.transactions SET erased_at = now(), subject = 'nobody', token_epoch = token_epoch + 1 WHERE id = $1`,
+      [transaction.id],
+    );
+    await client.query('COMMIT');
+    await client.end();
+    expect((await answer).status).toBe(401);
+    const children = 'SELECT FROM transactions.transactions WHERE subject = $1';
+    expect(await rowsOf(instance, children, [transaction.subject])).toEqual([]);
   });
 
   it('shows earlier answers, and its own answers replace them', async () => {

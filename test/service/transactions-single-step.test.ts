@@ -37,6 +37,16 @@ describe('a single step', () => {
     expect(await stored('bea')).toHaveLength(1);
   });
 
+  it('that answers an open transaction states the author of the answers, not that of the creation', async () => {
+    const operator = await signIn(instance, 'operator');
+    const context = { subject: 'berta', layout: 'layout.001' };
+    const open = await createTransaction(operator, { ...context, author: 'Desk 1' });
+    const answer = await step('berta', complete, { author: 'Desk 2' }, operator);
+    expect(await transactionIn(answer)).toMatchObject({ id: open.id, state: 'COMMITTED' });
+    const { 'processing.001': letters } = await recordsOf(shop, 'berta');
+    expect(letters).toMatchObject([{ author: 'Desk 2' }]);
+  });
+
   it('creates another transaction for other answers, which replace the first ones', async () => {
     await step('carl');
     expect((await step('carl', { ...complete, [letter]: ['refused'] })).status).toBe(201);

@@ -148,6 +148,40 @@ describe('a withdrawal', () => {
     expect(await newestOf(subject, 'processing.001')).toMatchObject({ value: 'refused', transaction: id });
   });
 
+  it('of a notice that rests on consent is not undone by sending a form that shows the notice again', async () => {
+    const legalBases = ['LEGAL_BASIS_CONSENT'];
+    const notice = await makeLiveModel(admin, 'processing', {
+      en: { ...sampleContent.processing, legalBases, refusable: false },
+    });
+    const subject = `notice-${crypto.randomUUID()}`;
+    const layoutData = { elements: [notice.key, 'processing.001'] };
+    const first = await recordAnswers(shop, subject, { [letter]: ['accepted'] }, { layoutData });
+    const identifier = `element/processing/${notice.key}/1.0`;
+    expect((await transactionIn(withdraw(first, { elements: [identifier] }))).state).toBe('COMMITTED');
+    await recordAnswers(shop, subject, { [letter]: ['refused'] }, { layoutData });
+    expect(await decisionOf(subject, notice.key)).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
+  });
+
+  it('is offered only where the texts of the newest answer can be withdrawn', async () => {
+    const { en } = { en: { ...sampleContent.processing, legalBases: ['LEGAL_BASIS_CONTRACT'] } };
+    const element = await makeLiveModel(admin, 'processing', { en });
+    const subject = `texts-${crypto.randomUUID()}`;
+    const layoutData = { elements: [element.key, 'processing.001'] };
+    const answers = (serial: string) => ({
+      [letter]: ['accepted'],
+      ...(serial === '1.0' && { [`element/processing/${element.key}/${serial}`]: ['accepted'] }),
+    });
+    const first = await recordAnswers(shop, subject, answers('1.0'), { layoutData });
+    await activateContent(admin, element, { en: { ...en, refusable: false } }, 'MAJOR');
+    await recordAnswers(shop, subject, answers('2.0'), { layoutData });
+    const page = parsePage(await (await shop.get(`/consents/${first.id}`, { Accept: 'text/html' })).text());
+    const offered = page
+      .tagged('input')
+      .flatMap(({ attribs }) => (attribs.name === 'elements' ? [attribs.value] : []));
+    expect(offered.filter((value) => value?.includes(element.key))).toEqual([]);
+    expect((await withdraw(first)).status).toBe(201);
+  });
+
   it('ends with a child that gives the consent again, and can be made again then', async () => {
     const { made, subject } = await consented();
     const withdrawal = await transactionIn(withdraw(made, { elements: [letter] }));

@@ -1,3 +1,4 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type {
   ExportedErasure,
   ExportedMessage,
@@ -163,7 +164,8 @@ function answerRow(record: ExportedRecord, { receipt }: ExportedTransaction, rea
   const title = consent?.texts.title ?? consent?.texts.label;
   const attributes = consent ? reader.in(consent.lang) : {};
   const isPreference = element.split('/')[1] === 'preference';
-  const words = consent?.withdraws ? ['withdrawn'] : answers;
+  const isShown = consent !== undefined && isNotice(element, consent.texts) && answers[0] === 'accepted';
+  const words = consent?.withdraws ? ['withdrawn'] : isShown ? ['shown'] : answers;
   const given = isPreference ? answers : words.map((word) => reader.word('answer', word));
   return [
     typeof title === 'string' && title !== '' ? [{ text: title, attributes }] : plain(element),

@@ -66,10 +66,11 @@ function otherText({ page, parts, leader, reason }: FinalPage): string {
 }
 
 function partView({ owner, state, withdrawn, elements }: PagePart, reader: Reader) {
+  const withdrawnText = state === 'held' ? 'part.heldWithdrawn' : 'part.withdrawn';
   return {
     state,
     title: reader.t('part.title', { owner }),
-    text: reader.t(withdrawn ? 'part.withdrawn' : `part.${state}`, { owner }),
+    text: reader.t(withdrawn ? withdrawnText : `part.${state}`, { owner }),
     elements: elements.map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
   };
 }

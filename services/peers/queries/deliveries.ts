@@ -18,9 +18,9 @@ export interface NewDelivery extends DeliveryName {
 }
 
 /**
- * Queues a delivery; idempotent by event and by delivery. It is bound to the peer's pinned keys, after a
- * change of them that is being stored: an instance that lists none of these keys does not get it. If no key
- * is pinned, the next pairing at this address binds it (bindDeliveries).
+ * Queues a delivery; idempotent by event and by delivery. It is bound to the peer's pinned keys; if a change
+ * of them is being stored, the statement waits for it. An instance that lists none of these keys does not get
+ * the delivery. If no key is pinned, the next pairing at this address binds it (bindDeliveries).
  */
 export async function queueDelivery(
   db: Queries,

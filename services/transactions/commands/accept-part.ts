@@ -24,6 +24,7 @@ import { insertTransaction } from '../queries/transactions.ts';
 import { endHeldPart } from './decide-part.ts';
 import { isNotified, queueNotification } from './queue-messages.ts';
 import { type SubmitDependencies, storeAnswers } from './submit-answers.ts';
+import { withoutWithdrawnNotices } from './withdrawn-notices.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
   db: Database;
@@ -127,7 +128,7 @@ function repeatVerdict(
 }
 
 async function checkPart(
-  { forms, sealingKeys }: AcceptDependencies,
+  { db, forms, sealingKeys }: AcceptDependencies,
   received: ReceivedPart,
   now: Date,
 ): Promise<ValidPart | { refused: RefusalReason }> {
@@ -141,7 +142,9 @@ async function checkPart(
   const keys = elements.map((identifier) => identifier.split('/')[2] as string);
   const asked = { info: check.info.entry.key, elements: keys };
   const transaction = peerTransaction(received, asked, subjectInfos);
-  return transaction ? { transaction, check: { ...check, parts: [] }, givenAt } : { refused: 'invalid' };
+  if (!transaction) return { refused: 'invalid' };
+  const kept = await withoutWithdrawnNotices(db, transaction.context, check);
+  return { transaction, check: { ...kept, parts: [] }, givenAt };
 }
 
 interface StoringTime {

@@ -32,7 +32,7 @@ export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction
 /**
  * Renders a message in the language of its subject.
  * @returns undefined if it need not be sent: the transaction does not exist, the transaction of an invitation
- * has ended, or all owners have meanwhile stored the answers that the bad news is about.
+ * has ended, or every part that the bad news is about has meanwhile been stored after all or was withdrawn.
  */
 export async function composeMessage(
   dependencies: Dependencies,

@@ -61,8 +61,9 @@ export function withCode(read: TransactionWithCode): AwaitedCode {
 
 /**
  * Confirms submitted answers with a code (docs/interface.md, "Confirmation codes"). Repeating the code that
- * confirmed the answers succeeds and changes nothing. With the last code, the last wrong attempt rolls the
- * answers back, and so does any attempt from ten seconds after its expiry on, if the sweeper has not.
+ * confirmed the answers succeeds and changes nothing. With the last code, a wrong last attempt rolls the
+ * answers back. From ten seconds after that code has expired any attempt does, unless the sweeper already
+ * has.
  * @param input.code six digits.
  * @throws Failure of `requireAccess`; `confirmation-failed`, `expired`, `wrong-state`, `unavailable`.
  */
@@ -149,9 +150,9 @@ async function confirmWith(
 }
 
 /**
- * Rolls the answers back if no code is left that could confirm them. Only the attempt that was counted as the
- * last one of the last code does so, or any attempt some seconds after its expiry: the last counted attempt
- * may be right, and be committing now.
+ * Rolls the answers back if no code is left that could confirm them. An attempt that was not counted does
+ * nothing while a counted one may still be committing. So only the last counted attempt with the last code
+ * rolls back, or any attempt from ten seconds after the expiry of that code on.
  * @param counted number of this attempt; undefined if it was not counted.
  * @returns the failure that says why the code was rejected.
  * @throws Failure `wrong-state` or `expired` if the transaction no longer awaits a code.

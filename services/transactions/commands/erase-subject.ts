@@ -7,7 +7,6 @@ import { cancelOpen } from '../queries/change-state.ts';
 import {
   deleteClaims,
   type ErasureScope,
-  endRefusedConsents,
   eraseTransactions,
   pickTransactions,
   readRest,
@@ -15,6 +14,7 @@ import {
 import {
   addErased,
   endErasure,
+  endRequestsOfPeers,
   insertErasure,
   lockErasure,
   moveErasure,
@@ -154,7 +154,7 @@ export async function runErasure(
   const { subject, peer } = found;
   const scope = { erasure: id, subject, peer };
   if ((await readHold(db, subject)) === undefined) {
-    await cancelOpen(db, scope, instance.baseUrl);
+    await db.withTransaction((tx) => cancelOpen(tx, scope, instance.baseUrl));
     await deleteClaims(db, scope);
   }
   let goesOn = true;
@@ -178,7 +178,6 @@ async function eraseBatch(tx: Queries, scope: ErasureScope, source: string): Pro
   if (erasure.state === 'HELD') await moveErasure(tx, id, 'RUNNING');
   const picked = await pickTransactions(tx, scope, batch);
   if (picked.length > 0) {
-    if (peer !== null) await endRefusedConsents(tx, scope);
     const erased = await eraseTransactions(tx, picked, { erasure: id, source });
     await addErased(tx, erasure, erased);
     return true;
@@ -192,5 +191,6 @@ async function eraseBatch(tx: Queries, scope: ErasureScope, source: string): Pro
   }
   await recordAction(tx, { action: 'subject.erased', target: `subject/${reference}` }, thisInstance);
   await endErasure(tx, id, { state: 'DONE' });
+  if (peer === null) await endRequestsOfPeers(tx, subject);
   return false;
 }

@@ -178,17 +178,22 @@ export async function queueWithdrawalNews(
 }
 
 /**
- * Queues the mail about answers that a peer did not store or that were rolled back. Without a valid address
- * there is no mail.
- * @param ended.isWithdrawn whether the person has withdrawn a part of what was rolled back: no mail is
+ * Queues the mails about answers that a peer did not store or that were rolled back, in the order of their
+ * addresses, which are locked one after the other. Without a valid address there is no mail.
+ * @param ended `isWithdrawn`: whether the person has withdrawn a part of what was rolled back: no mail is
  * needed.
  */
 export async function queueBadNews(
   tx: Queries,
   messaging: Messaging,
-  { id, context, isWithdrawn }: Pick<Transaction, 'id' | 'context'> & { isWithdrawn?: boolean },
+  ended: readonly (Pick<Transaction, 'id' | 'context'> & { isWithdrawn?: boolean })[],
 ): Promise<void> {
-  const destination = notificationAddress(context);
-  if (!destination || !messaging.channels.mail || isWithdrawn) return;
-  await queueMessage(tx, messaging, { transaction: id, kind: 'bad-news', destination });
+  if (!messaging.channels.mail) return;
+  const mails = ended.flatMap(({ id, context, isWithdrawn }) => {
+    const destination = notificationAddress(context);
+    if (!destination || isWithdrawn) return [];
+    return [{ id, destination, place: messaging.digests.addressOf(destination) }];
+  });
+  for (const { id, destination } of mails.toSorted((a, b) => Buffer.compare(a.place, b.place)))
+    await queueMessage(tx, messaging, { transaction: id, kind: 'bad-news', destination });
 }

@@ -12,15 +12,10 @@ import {
   type Transaction,
 } from '../domain/transaction.ts';
 import { ownKeys } from '../domain/withdrawal.ts';
+import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
 import { areInForce } from '../queries/parts.ts';
 import { readEarlier, readStatusFacts } from '../queries/records.ts';
-import {
-  insertTransaction,
-  lockClaim,
-  lockSubjectShared,
-  readClaimed,
-  repointClaim,
-} from '../queries/transactions.ts';
+import { insertTransaction, lockSubjectShared } from '../queries/transactions.ts';
 import { readActiveVersions } from './check-answers.ts';
 
 /**

@@ -30,6 +30,7 @@ import { readTransaction } from '../queries/transactions.ts';
 import { checkAnswers } from './check-answers.ts';
 import { isNotified, type Messaging, queueCode, queueNotification } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
+import { withoutWithdrawnNotices } from './withdrawn-notices.ts';
 
 export interface SubmitDependencies extends CommitmentSettings {
   db: Queries;
@@ -98,8 +99,9 @@ export async function submitAnswers(
     if (!sent) throw invalidComment();
     const { answers, comment } = sent;
     const given = { answers, form, languages };
-    const check = await checkAnswers(dependencies, read.transaction, read.now, given);
-    if (check.outcome !== 'valid') return { outcome: 'rejected', read, check, answers };
+    const checked = await checkAnswers(dependencies, read.transaction, read.now, given);
+    if (checked.outcome !== 'valid') return { outcome: 'rejected', read, check: checked, answers };
+    const check = await withoutWithdrawnNotices(db, read.transaction.context, checked);
     const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
     const facts = { read, check, answersDigest, principal, comment, gpc };
     const stored =

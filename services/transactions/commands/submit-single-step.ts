@@ -13,12 +13,14 @@ import {
 import type { ValidCheck } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
+import { replaceUncounted } from '../queries/context-claims.ts';
 import { insertWithClaim, readNow } from '../queries/transactions.ts';
 import { checkAnswers } from './check-answers.ts';
 import { recordByStaff } from './record-by-staff.ts';
 import { isRepeatable, reuseOrCreate } from './reuse-transaction.ts';
 import { noticesIn, type SubmitDependencies, storeAnswers, transactionBusy } from './submit-answers.ts';
 import { readContext, requireNotifiable } from './transactions.ts';
+import { withoutWithdrawnNotices } from './withdrawn-notices.ts';
 
 interface SingleStep {
   body: { context: Record<string, unknown>; values: Record<string, unknown> };
@@ -54,7 +56,7 @@ export async function submitSingleStep(
     return read;
   });
   const openedAt = await readNow(db);
-  const check = requireValid(
+  const checked = requireValid(
     await checkAnswers(dependencies, { layout, context, parent: null, createdAt: openedAt }, openedAt, {
       answers: sent.answers,
       form: false,
@@ -62,6 +64,7 @@ export async function submitSingleStep(
     }),
     sent,
   );
+  const check = await withoutWithdrawnNotices(db, context, checked);
   const given = withComment(sent);
   const notices = noticesIn(check);
   const answersDigest = digests.of(given, check.parts.length > 0, notices);
@@ -83,10 +86,12 @@ export async function submitSingleStep(
     const inserted = await insertWithClaim(tx, digest, transaction, source);
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
+    // An equal context may name another author and recipient; those of the request with the answers count.
+    const taken = inserted ?? (await replaceUncounted(tx, read, context));
     const committed = await storeAnswers(
       { ...dependencies, db: tx },
       {
-        read,
+        read: taken,
         check,
         answersDigest,
         principal,

@@ -1,7 +1,7 @@
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { isPrivileged, isStaff, type Principal } from '#lib/contracts/principal.ts';
-import type { Database } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import {
@@ -29,11 +29,11 @@ import {
 } from '../domain/transaction.ts';
 import { normaliseText } from '../domain/values.ts';
 import { cancelLocked, closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
+import { readClaimed } from '../queries/context-claims.ts';
 import {
   insertTransaction,
   insertWithClaim,
   lockSubjectShared,
-  readClaimed,
   readOpenChild,
   readTransaction,
 } from '../queries/transactions.ts';
@@ -171,13 +171,19 @@ export async function createChild(
   { id, principal, languages }: { id: string; principal: Principal; languages: string[] },
 ): Promise<ReadTransaction & { created: boolean }> {
   const source = instance.baseUrl;
-  const parent = requireAccess(principal, await readTransaction(db, id), 'result');
-  requireUpdatable(parent);
+  const readParent = async (queries: Queries) => {
+    const read = requireAccess(principal, await readTransaction(queries, id), 'result');
+    requireUpdatable(read);
+    return read;
+  };
+  const { subject } = (await readParent(db)).transaction;
   const child = await db.withTransaction(async (tx) => {
-    await lockSubjectShared(tx, parent.transaction.subject);
+    await lockSubjectShared(tx, subject);
     // One of several concurrent requests creates the child; the others find it.
     await lockTransaction(tx, id);
-    for (const ended of await closeExpiredChild(tx, id, source)) await queueBadNews(tx, messaging, ended);
+    // The person may have been erased while the locks were waited for.
+    const parent = await readParent(tx);
+    await queueBadNews(tx, messaging, await closeExpiredChild(tx, id, source));
     const open = await readOpenChild(tx, id);
     if (open) return { ...open, created: false };
     const created = await insertTransaction(tx, childOf(parent.transaction, principal, languages), source);

@@ -29,6 +29,7 @@ import {
   readStanding,
 } from '../queries/withdrawals.ts';
 import { type Messaging, queueWithdrawalNews } from './queue-messages.ts';
+import { transactionBusy } from './submit-answers.ts';
 
 export interface WithdrawDependencies {
   db: Database;
@@ -56,9 +57,10 @@ export async function withdrawConsents(
   { id, principal, body }: { id: string; principal: Principal; body: unknown },
 ): Promise<Withdrawal> {
   const { db, wake, instance } = dependencies;
-  const read = requireAccess(principal, await readTransaction(db, id), 'result');
-  const { transaction: parent } = read;
-  const state = stateAt(parent, read.now);
+  const readParent = async (queries: Queries) =>
+    requireAccess(principal, await readTransaction(queries, id), 'result');
+  const read = await readParent(db);
+  const state = stateAt(read.transaction, read.now);
   if (state !== 'COMMITTED')
     throw fail(
       'wrong-state',
@@ -68,10 +70,12 @@ export async function withdrawConsents(
       },
     );
   const request = readWithdrawal(body);
-  const { subject, context } = parent;
-  const own = ownKeys(parent);
+  const { subject, context } = read.transaction;
+  const own = ownKeys(read.transaction);
   const done = await db.withTransaction(async (tx) => {
     await lockSubject(tx, subject);
+    // The person may have been erased while the lock was waited for.
+    const { transaction: parent } = await readParent(tx);
     const { clock, standing } = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
     const parts = await readStandingParts(tx, { transaction: id });
     return withdraw(dependencies, tx, { principal, request, own, standing, parts, clock, parent });
@@ -168,7 +172,8 @@ export async function withdraw(
   }
   const source = parent ?? (await readTransaction(tx, newest.transaction))?.transaction;
   const shown = receipts.get(newest.transaction);
-  if (!source || !shown) throw new Error('a consent has no transaction or no receipt');
+  // The transaction of a part that waits may have been cancelled meanwhile.
+  if (!source || !shown) throw transactionBusy();
   const at = withdrawalTime(clock, standing);
   const where = { source, shown, parts, parent: parent?.id ?? null };
   const facts = { ...where, principal, comment: request.comment, at, givenAt, instance };

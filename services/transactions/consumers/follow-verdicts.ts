@@ -142,10 +142,10 @@ async function decideTransaction(
   const source = dependencies.instance.baseUrl;
   const { transaction: id, transactionState: state, expiresAt, now } = part;
   if (state !== 'SUBMITTED') {
-    // An owner may hold a part that was sent with mode `commit`. The transaction here is COMMITTED already,
-    // so the decision is `commit`.
+    if (state !== 'COMMITTED') return;
+    // An owner may hold a part that was sent with mode `commit`.
     if (isHeld) await releaseCommit(tx, part, source);
-    else if (hasFailed && state === 'COMMITTED') await queueBadNewsOf(dependencies, tx, id);
+    else if (hasFailed) await queueBadNewsOf(dependencies, tx, id);
     return;
   }
   const { allHeld, anyFailed, anyWithdrawn } = await summarizeParts(tx, id);
@@ -154,11 +154,11 @@ async function decideTransaction(
   if (!isOver && !allHeld) return;
   if (!isOver && (await commitSubmittedById(tx, dependencies, id))) return;
   const rolledBack = await rollBack(tx, sql`SELECT ${id}::text`, source);
-  for (const ended of rolledBack) await queueBadNews(tx, dependencies.messaging, ended);
+  await queueBadNews(tx, dependencies.messaging, rolledBack);
 }
 
 /** Queues the mail about committed answers of which an owner has not stored its part. */
 async function queueBadNewsOf({ messaging }: VerdictDependencies, tx: Queries, id: string): Promise<void> {
   const read = await readTransaction(tx, id);
-  if (read) await queueBadNews(tx, messaging, read.transaction);
+  if (read) await queueBadNews(tx, messaging, [read.transaction]);
 }

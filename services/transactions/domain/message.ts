@@ -15,7 +15,7 @@ import { isFault } from './values.ts';
 
 /**
  * EXPIRED: the message is obsolete: its transaction has ended, its code was used, replaced or has expired, or
- * the owners have stored the answers after all (docs/messages.md).
+ * every part that it is about has been stored after all or was withdrawn (docs/messages.md).
  */
 export type MessageState = 'PENDING' | 'SENT' | 'FAILED' | 'EXPIRED';
 

@@ -22,15 +22,15 @@ export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | '
 /**
  * Whether the owner is told to withdraw its part. It is not told if it has refused the part, or if this
  * instance has taken the part back. A part that was not acknowledged in time (`expired`) may be in force, so
- * its owner is told. An owner that is told before the part arrives refuses the part. In an accepted part the
- * owner withdraws processings only, so it is not told if no processing can be withdrawn.
+ * its owner is told. An owner that is told before the part arrives refuses the part. The owner withdraws
+ * processings only, so it is not told of a sent part without a processing that can be withdrawn.
  */
 function canBeTold({ state, reason, shown }: Pick<Part, 'state' | 'reason' | 'shown'>): boolean {
-  if (state === 'ACCEPTED')
-    return shown.elements.some(
-      (shownText) => shownText.identifier.startsWith('element/processing/') && isWithdrawable(shownText),
-    );
-  return state !== 'REFUSED' && (state !== 'DROPPED' || reason === 'expired');
+  if (state === 'WAITING') return true;
+  if (state === 'REFUSED' || (state === 'DROPPED' && reason !== 'expired')) return false;
+  return shown.elements.some(
+    (shownText) => shownText.identifier.startsWith('element/processing/') && isWithdrawable(shownText),
+  );
 }
 
 /** The owners that have not been told to withdraw their part, and can be. */

@@ -35,7 +35,11 @@ export interface StandingAnswer {
 }
 
 /** What pages show of the newest answer to a question on a receipt. */
-export interface ShownStanding extends Pick<StandingAnswer, 'key' | 'type' | 'value'> {
+export interface ShownStanding extends Pick<StandingAnswer, 'key' | 'type' | 'value' | 'transaction'> {
+  /**
+   * Whether it can be withdrawn, by the texts of a later transaction in which it was given; else undefined.
+   */
+  isWithdrawable?: boolean;
   /** RFC 3339: when the consent on the receipt was withdrawn; null if it was not, or is given again. */
   withdrawnAt: string | null;
 }
@@ -245,13 +249,20 @@ export function withdrawalReceipt(
   return JSON.stringify(receipt);
 }
 
+/** Whether the answer to a question on a receipt can be withdrawn. */
+export function isWithdrawableOn({ consents }: ReceiptBody, key: string): boolean {
+  const consent = consents.find(({ identifier }) => keyOf(identifier) === key);
+  return consent !== undefined && isWithdrawable(consent);
+}
+
 /** What has become of the answers on a receipt, for its pages. */
 export function standingOf(receipt: ReceiptBody, standing: readonly ShownStanding[]): ConsentStanding[] {
   return receipt.consents.flatMap((consent): ConsentStanding[] => {
     const { identifier } = consent;
     const answer = standing.find(({ key }) => key === keyOf(identifier));
     if (!answer) return [];
-    if (isAccepted(answer)) return isWithdrawable(consent) ? [{ identifier, withdrawn: null }] : [];
+    if (isAccepted(answer))
+      return (answer.isWithdrawable ?? isWithdrawable(consent)) ? [{ identifier, withdrawn: null }] : [];
     return answer.withdrawnAt === null ? [] : [{ identifier, withdrawn: answer.withdrawnAt }];
   });
 }

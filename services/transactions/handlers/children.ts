@@ -24,7 +24,8 @@ export function childHandlers(dependencies: Dependencies): Handlers {
   const { db, forms, instance, defaultLanguage } = dependencies;
   return {
     /**
-     * A page with one button, or the open child as JSON. Creates nothing, because mail scanners follow links.
+     * A page that offers to create the child or to withdraw consents, or the open child as JSON. Creates
+     * nothing, because mail scanners follow links.
      */
     async getChild(ctx, { params, principal, mode }) {
       const read = requireAccess(principal, await readResult(db, params.txid ?? ''), 'result');

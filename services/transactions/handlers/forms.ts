@@ -150,8 +150,8 @@ async function reject(
 
 /**
  * Fast path: a form that was described before is rendered in one call to forms, if its description is still
- * the same (ADR 12). These forms are described first: with elements of peers that need no answer, with only
- * hidden elements, and those whose earlier answers are to a former MAJOR or under another information.
+ * the same (ADR 12). Three kinds do not take it: forms with elements of peers that need no answer, forms with
+ * hidden elements only, and forms whose earlier answers are to a former MAJOR or under another information.
  */
 async function sendForm(
   ctx: Context,

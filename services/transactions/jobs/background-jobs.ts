@@ -40,7 +40,7 @@ export function createDeadlineSweeper({
       do {
         ended = await db.withTransaction(async (tx) => {
           const batch = await endOverdue(tx, deadlineBatch, source);
-          for (const transaction of batch.rolledBack) await queueBadNews(tx, messaging, transaction);
+          await queueBadNews(tx, messaging, batch.rolledBack);
           return batch;
         });
         if (ended.count > 0) wake();
@@ -111,7 +111,7 @@ export function createPartSweeper({
   async function endUnreported(tx: Queries): Promise<number> {
     const ended = await dropUnreported(tx, overdueBatch, source);
     const transactions = new Map(ended.map(({ transaction }) => [transaction.id, transaction]));
-    for (const transaction of transactions.values()) await queueBadNews(tx, messaging, transaction);
+    await queueBadNews(tx, messaging, [...transactions.values()]);
     for (const { sid: id, location: address, transaction } of ended)
       log.error('part on which no verdict was reported is dropped; it may be in force at the peer', {
         id,

@@ -8,6 +8,7 @@ import {
   deleteUnused,
   findAbandoned,
   findOver,
+  findUnused,
   isAbandoned,
   isOver,
   type Outlived,
@@ -28,11 +29,12 @@ interface RetentionDependencies {
   everyMs: number;
 }
 
-/** Transactions of each kind in one run, so that a run takes few seconds. */
+/** Transactions of each kind, and subjects, in one run, so that a run takes few seconds. */
 const batch = 200;
 
 /**
- * Erases transactions whose retention has ended (docs/erasure.md, "Retention"). Each run looks at the next
+ * Erases transactions whose retention has ended, and deletes subjects without transactions
+ * (docs/erasure.md, "Retention"). Each run looks at the next
  * committed transactions, and after the newest starts again with the oldest; only the place is kept in
  * memory.
  */
@@ -45,6 +47,12 @@ export function createRetention(dependencies: RetentionDependencies): RepeatedWo
       for (const found of await findAbandoned(db, abandoned, batch))
         if (!isStopped())
           await erase(dependencies, found, { ended: isAbandoned(abandoned), retention: abandoned });
+      for (const subject of await findUnused(db, abandoned, batch))
+        if (!isStopped())
+          await db.withTransaction(async (tx) => {
+            await lockSubject(tx, subject);
+            await deleteUnused(tx, subject, abandoned);
+          });
       if (records === undefined) return;
       const looked = await findOver(db, { retention: records, after, limit: batch });
       for (const found of looked)

@@ -36,13 +36,14 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     },
 
     /**
-     * `rollback` for an unknown part, for one of another peer, and for one that has ended, so that its owner
-     * puts nothing in force after a withdrawal or an erasure. Past the deadline `open` until the sweeper has
-     * stored the rollback: a COMMIT that began before the deadline may still be in progress.
+     * `rollback` for an unknown part, for one of another peer, and for one that must be rolled back. After a
+     * withdrawal of a committed part `commit`: the order to withdraw follows, and other answers of the part
+     * stay. Past the deadline `open` until the sweeper has stored the rollback: a COMMIT that began before
+     * the deadline may still be in progress.
      */
     async readDecision({ sid, peer }) {
       const part = await readPart(db, sid);
-      if (part?.location !== peer || part.hasEnded) return { decision: 'rollback' };
+      if (part?.location !== peer || part.mustRollBack) return { decision: 'rollback' };
       const { transactionState: state } = part;
       if (!isFinal(state)) return { decision: 'open' };
       return { decision: state === 'COMMITTED' ? 'commit' : 'rollback' };

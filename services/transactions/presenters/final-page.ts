@@ -141,7 +141,7 @@ export function presentPart({ name, state, reason, shown, withdrawal }: Part): P
     owner: name,
     // The reason of a REFUSED part is the owner's own text.
     state: (state === 'DROPPED' && dropReasons.get(reason)) || pageStates[state],
-    ...(state === 'ACCEPTED' && withdrawal !== null && { withdrawn: true }),
+    ...((state === 'ACCEPTED' || state === 'HELD') && withdrawal !== null && { withdrawn: true }),
     elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
   };
 }

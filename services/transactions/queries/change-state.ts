@@ -21,16 +21,19 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
 }
 
 /**
- * Cancels the open transactions that an erasure covers. The sweeper ends those past their deadline, and those
- * that a peer leads wait for its decision. SKIP LOCKED: a submission that holds the row is completed first.
+ * Cancels the open transactions that an erasure covers. Left out are transactions past their deadline, which
+ * the sweeper ends, and those that a peer leads, which wait for the peer's decision. A row that is locked is
+ * skipped; the next run finds it. Rows are locked first, so that the change sees what a submission that has
+ * just ended has stored.
  */
-export async function cancelOpen(db: Queries, scope: ErasureScope, source: string): Promise<void> {
-  const where = sql`id IN (
+export async function cancelOpen(tx: Queries, scope: ErasureScope, source: string): Promise<void> {
+  const locked = await tx.query<{ id: string }>(sql`
     SELECT t.id FROM transactions AS t JOIN erasures AS e ON e.id = ${scope.erasure}
      WHERE ${coveredBy(scope)} AND t.state IN ('CREATED', 'SUBMITTED') AND t.leader IS NULL
        AND t.expires_at > accord_now() AND e.state IN ('RUNNING', 'HELD')
-     FOR NO KEY UPDATE OF t SKIP LOCKED)`;
-  await endTransactions(db, 'CANCELLED', where, source);
+     FOR NO KEY UPDATE OF t SKIP LOCKED`);
+  const ids = locked.map(({ id }) => id);
+  await endTransactions(tx, 'CANCELLED', sql`id = ANY(${ids}::text[])`, source);
 }
 
 /**

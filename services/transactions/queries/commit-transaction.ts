@@ -238,7 +238,7 @@ export async function commitSubmittedTransaction(
       RETURNING *
     ), given AS (
       SELECT r.id, r.subject, r.key, r.object, r.type, r.value,
-             takes_effect_at(r.subject, r.object, r.key, r.type <> 'preference' AND r.value = '{accepted}',
+             takes_effect_at(r.subject, r.object, r.key, r.type = 'processing' AND r.value = '{accepted}',
                              r.created_at, ${arrivedAt}, t.leader->>'location', ${committedAt}) AS at
         FROM t JOIN records AS r ON r.transaction = t.id WHERE r.state = 'PENDING'
     ), earlier AS (${earlierAnswers(sql`given AS g`, confirmed)}

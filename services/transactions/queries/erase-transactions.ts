@@ -30,6 +30,7 @@ export async function eraseTransactions(
   { erasure, source }: { erasure: string | undefined; source: string },
 ): Promise<Erased> {
   const ids = picked.map(({ id }) => id);
+  await endOlderAnswers(tx, ids);
   const peers = await readPeers(tx, ids);
   if (erasure !== undefined) await orderPartErasures(tx, { erasure, transactions: ids }, source);
   await eraseRows(tx, picked);
@@ -37,6 +38,27 @@ export async function eraseTransactions(
   const records = await eraseRecords(tx, ids, { erasure, source });
   const messages = await eraseMessages(tx, ids);
   return { counts: { transactions: ids.length, records, receipts, messages }, peers };
+}
+
+/**
+ * Ends answers that would be in force again once the newer answers of these transactions are erased: where a
+ * refusal or a withdrawal is erased, an expired answer, or a newer choice of a preference. They have expired
+ * then (docs/withdrawal.md, "The rule").
+ */
+async function endOlderAnswers(tx: Queries, ids: readonly string[]): Promise<void> {
+  await tx.query(sql`
+    WITH erased AS (
+      SELECT r.subject, r.object, r.key, max(r.committed_at) AS at FROM records AS r
+       WHERE r.transaction = ANY(${ids}::text[]) AND r.state = 'COMMITTED'
+         AND (r.value = '{refused}' OR r.type = 'preference' OR r.expires_at <= accord_now())
+       GROUP BY r.subject, r.object, r.key)
+    UPDATE records AS r SET expires_at = least(r.expires_at, accord_now())
+      FROM erased AS e CROSS JOIN LATERAL (
+           SELECT n.id, n.value, n.committed_at FROM records AS n
+            WHERE n.state = 'COMMITTED' AND n.subject = e.subject AND n.object = e.object AND n.key = e.key
+              AND n.transaction <> ALL(${ids}::text[])
+            ORDER BY n.committed_at DESC, n.id DESC LIMIT 1) AS n
+     WHERE r.id = n.id AND n.committed_at < e.at AND n.value <> '{refused}'`);
 }
 
 /** Peers that keep answers of transactions, or have shown their form. */
@@ -160,28 +182,6 @@ export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number
     SELECT t.id, t.context FROM transactions AS t
      WHERE ${coveredBy(scope)} AND t.state NOT IN ('CREATED', 'SUBMITTED') ${scope.peer === null ? sql`` : isLast}
      ORDER BY t.created_at LIMIT ${limit} FOR UPDATE OF t SKIP LOCKED`);
-}
-
-/**
- * Ends consents outside of an erasure that a peer asks for, if a refusal that the erasure covers has ended
- * them: without the refusal they would be in force again (docs/withdrawal.md, "The rule"). They have expired
- * then.
- */
-export async function endRefusedConsents(tx: Queries, scope: ErasureScope): Promise<void> {
-  await tx.query(sql`
-    WITH answers AS (
-      SELECT r.id, r.object, r.key, r.type, r.value, r.committed_at, ${coveredBy(scope)} AS covered
-        FROM records AS r JOIN transactions AS t ON t.id = r.transaction
-       WHERE r.subject = ${scope.subject} AND r.state = 'COMMITTED'
-    ), newest AS (
-      SELECT DISTINCT ON (a.object, a.key) a.* FROM answers AS a WHERE NOT a.covered
-       ORDER BY a.object, a.key, a.committed_at DESC, a.id DESC)
-    UPDATE records AS r SET expires_at = least(r.expires_at, accord_now())
-      FROM newest AS n
-     WHERE r.id = n.id AND n.type <> 'preference' AND n.value = '{accepted}' AND EXISTS (
-       SELECT FROM answers AS a
-        WHERE a.covered AND a.object = n.object AND a.key = n.key AND a.value = '{refused}'
-          AND a.committed_at > n.committed_at)`);
 }
 
 /** Whether transactions are left that an erasure covers, and whether the subject has others. */

@@ -129,6 +129,18 @@ export function endErasure(
   );
 }
 
+/**
+ * Ends the erasures of a subject that peers asked for and that have not begun, once all data of the subject
+ * are erased: they cover nothing more, and their rows name the subject.
+ */
+export async function endRequestsOfPeers(tx: Queries, subject: string): Promise<void> {
+  await tx.query(sql`
+    UPDATE erasures AS e
+       SET state = 'DONE', sent_subject = NULL, reason = NULL, ended_at = accord_now(),
+           started_at = coalesce(e.started_at, accord_now())
+     WHERE e.sent_subject = ${subject} AND e.state = 'REQUESTED'`);
+}
+
 function change(tx: Queries, id: string, assignments: Statement): Promise<Erasure> {
   return tx.one<Erasure>(
     sql`UPDATE erasures AS e SET ${assignments} WHERE e.id = ${id} RETURNING ${columns}`,

@@ -18,8 +18,8 @@ interface EventRows {
 }
 
 /**
- * An INSERT into the outbox. Events never carry an answer, contact data or the name of a person. @param
- * source BASE_URL.
+ * An INSERT into the outbox. Events never carry an answer, contact data or the name of a person.
+ * @param source BASE_URL.
  */
 function insertEvents(
   { from, topic, key, type, subject = key, time, data, extension }: EventRows,

@@ -40,8 +40,9 @@ export async function readDueTransactions(
   const byTransaction = Map.groupBy(records, ({ transaction }) => transaction);
   const due = rows.map(({ id, dueAt, now }) => {
     const own = byTransaction.get(id) ?? [];
-    // All records of a transaction that expire, expire at the same time.
-    return { id, dueAt, records: own, expiresAt: own[0]?.expiresAt ?? now };
+    // Records of a transaction expire together, but for those that an erasure has ended (`endOlderAnswers`).
+    const expiresAt = new Date(Math.max(...own.map((record) => Number(record.expiresAt))));
+    return { id, dueAt, records: own, expiresAt: own.length > 0 ? expiresAt : now };
   });
   return { due, now: first.now };
 }

@@ -72,7 +72,7 @@ export function dropUnreported(tx: Queries, limit: number, source: string): Prom
       FROM f JOIN transactions AS t ON t.id = f.transaction`);
 }
 
-/** In so many hours the service peers has asked for a decision, and has rolled the part back without one. */
+/** Within so many hours the service peers has got the decision, or has rolled the part back. */
 const undecidedHours = 26;
 
 /**

@@ -77,9 +77,10 @@ export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'stat
   transaction: string;
   transactionState: Transaction['state'];
   /**
-   * Whether it may no longer take effect: it failed, its withdrawal was ordered, or its person was erased.
+   * Whether an owner that still holds it must roll it back: it has failed, its person was erased, or it was
+   * withdrawn before the commit or by an order that the owner does not get.
    */
-  hasEnded: boolean;
+  mustRollBack: boolean;
   expiresAt: Date;
   now: Date;
 }
@@ -87,7 +88,10 @@ export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'stat
 export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | undefined> {
   return db.maybeOne<PartOfTransaction>(sql`
     SELECT f.sid, f.location, f.state, f.mode, f.transaction, t.state AS "transactionState",
-           f.state IN ('REFUSED', 'DROPPED') OR f.withdrawal IS NOT NULL OR t.erased_at IS NOT NULL AS "hasEnded",
+           f.state IN ('REFUSED', 'DROPPED') OR t.erased_at IS NOT NULL OR coalesce(
+             f.withdrawal IS NOT NULL AND (t.state <> 'COMMITTED'
+                                           OR f.withdrawal_state IN ('FAILED', 'UNSUPPORTED')), false)
+             AS "mustRollBack",
            t.expires_at AS "expiresAt", accord_now() AS now
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
 }
@@ -101,8 +105,9 @@ export interface Drop {
 }
 
 /**
- * Reads why a part was dropped. Call it before a verdict changes the part, or, for a part of a committed
- * transaction, also afterwards: such a part can only have expired.
+ * Reads why a part was dropped. Call it before a verdict changes the part, because the verdict overwrites the
+ * reason. For a committed transaction it may be called afterwards: a part dropped as `withdrawn` was never
+ * sent and gets no verdict, an erased one is recognised by `erased_at`, and every other one has expired.
  */
 export function readDrop(db: Queries, sid: string): Promise<Drop> {
   return db.one<Drop>(sql`
@@ -152,7 +157,8 @@ export async function areInForce(db: Queries, transaction: string): Promise<bool
                     LEFT JOIN transactions AS w ON w.id = n.withdrawal
                    WHERE o.subject = t.subject AND o.id <> t.id
                      AND o.context->>'object' IS NOT DISTINCT FROM t.context->>'object'
-                     AND n.location = f.location
+                     AND n.location = f.location AND n.state <> 'WAITING'
+                     AND NOT (n.state = 'DROPPED' AND n.reason IN ('unsent', 'withdrawn'))
                      AND greatest(o.changed_at, w.changed_at) >= t.changed_at))) AS "inForce"
       FROM transactions AS t WHERE t.id = ${transaction}`);
   return inForce;

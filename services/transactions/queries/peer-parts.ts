@@ -85,7 +85,7 @@ function isNewest(
   { object, records, givenAt, submittedAt }: Commitment,
 ): Statement {
   const keys = records.map(({ key }) => key);
-  const consents = records.map(({ type, value }) => type !== 'preference' && value[0] === 'accepted');
+  const consents = records.map(({ type, value }) => type === 'processing' && value[0] === 'accepted');
   return sql`AND NOT EXISTS (
       SELECT FROM unnest(${keys}::text[], ${consents}::boolean[]) AS asked (key, is_consent)
        WHERE NOT is_newest_at(

@@ -1,8 +1,10 @@
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import type { ShownStanding } from '../domain/withdrawal.ts';
+import { isWithdrawableOn, type ShownStanding } from '../domain/withdrawal.ts';
 import { toReadTransaction, transactionColumns, withdrawnAt } from './transactions.ts';
+import { readReceiptBodies } from './withdrawals.ts';
 
 /** A transaction with its result, as its pages show it. */
 export interface TransactionResult extends ReadTransaction {
@@ -19,6 +21,7 @@ export interface TransactionResult extends ReadTransaction {
  */
 const standing = sql`
   SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,
+           'transaction', a.transaction,
            'withdrawnAt', to_char((CASE WHEN a.value = '{refused}' THEN (
              SELECT min(${withdrawnAt}) FROM records AS o
                JOIN records AS n ON n.state = 'COMMITTED' AND n.subject = o.subject AND n.object = o.object
@@ -26,7 +29,7 @@ const standing = sql`
               WHERE o.transaction = t.id AND o.key = element.key AND o.value = '{accepted}')
            END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
     FROM jsonb_array_elements_text(t.layout->'elements') AS element (key) CROSS JOIN LATERAL (
-      SELECT r.type, r.value FROM records AS r
+      SELECT r.type, r.value, r.transaction FROM records AS r
        WHERE r.state = 'COMMITTED' AND r.subject = t.subject
          AND r.object = coalesce(t.context->>'object', '') AND r.key = element.key
        ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS a`;
@@ -41,12 +44,31 @@ export async function readResult(db: Queries, id: string): Promise<TransactionRe
      WHERE t.id = ${id}`);
   if (!row) return undefined;
   const { receipt, standing: newest, ...rest } = row;
-  return { ...toReadTransaction(rest), receipt, standing: newest ?? [] };
+  return { ...toReadTransaction(rest), receipt, standing: await judgeLater(db, id, newest ?? []) };
 }
 
 /** The newest answers to the questions of a committed transaction. */
 export async function readShownStanding(db: Queries, transaction: string): Promise<ShownStanding[]> {
   const { newest } = await db.one<{ newest: ShownStanding[] | null }>(sql`
     SELECT (${standing}) AS newest FROM transactions AS t WHERE t.id = ${transaction}`);
-  return newest ?? [];
+  return judgeLater(db, transaction, newest ?? []);
+}
+
+/** Judges acceptances of later transactions by the receipts there: their texts may be others. */
+async function judgeLater(
+  db: Queries,
+  transaction: string,
+  newest: ShownStanding[],
+): Promise<ShownStanding[]> {
+  const later = newest.filter((each) => each.transaction !== transaction && each.value[0] === 'accepted');
+  if (later.length === 0) return newest;
+  const bodies = await readReceiptBodies(
+    db,
+    later.map((each) => each.transaction),
+  );
+  const receipts = new Map([...bodies].map(([id, body]) => [id, JSON.parse(body) as ReceiptBody]));
+  return newest.map((each) => {
+    const receipt = later.includes(each) ? receipts.get(each.transaction) : undefined;
+    return receipt ? { ...each, isWithdrawable: isWithdrawableOn(receipt, each.key) } : each;
+  });
 }

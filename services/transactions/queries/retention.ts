@@ -85,6 +85,19 @@ export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Stat
      FOR UPDATE OF t SKIP LOCKED`);
 }
 
+/** Subjects without transactions and holds that have not changed for the retention, oldest change first. */
+export async function findUnused(db: Queries, retention: string, limit: number): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(sql`
+    SELECT s.name FROM subjects AS s
+     WHERE s.modified_at < accord_now() - ${retention}::interval
+       AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
+       AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
+       AND NOT EXISTS (SELECT FROM holds AS h
+                        WHERE h.subject = s.name AND (h.until IS NULL OR h.until > accord_now()))
+     ORDER BY s.modified_at LIMIT ${limit}`);
+  return rows.map(({ name }) => name);
+}
+
 /** Deletes a subject, which is locked, if it has no transactions and has not changed for the retention. */
 export async function deleteUnused(tx: Queries, subject: string, retention: string): Promise<void> {
   await tx.query(sql`

@@ -24,7 +24,10 @@ type Row = Transaction & { now: Date };
 /** SQL: when an answer `r` of the transaction `t` was given; for one of a part, when the part arrived. */
 export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END`;
 
-/** SQL: when the refusal `n` ended a consent: for one at a peer's form, when it was given there. */
+/**
+ * SQL: when the refusal `n` ended a consent; if the person refused or withdrew at a peer's form, when that
+ * was.
+ */
 export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
 
 /**
@@ -253,28 +256,4 @@ export function storeSubject(): Statement {
         FROM t CROSS JOIN ${subjectLockShared} AS shared
       ON CONFLICT (name) DO NOTHING
     )`;
-}
-
-/** The transaction that holds the claim on a digest. */
-export async function readClaimed(db: Queries, digest: Buffer): Promise<ReadTransaction | undefined> {
-  const row = await db.maybeOne<Row>(sql`
-    SELECT ${transactionColumns}, accord_now() AS now
-      FROM context_claims AS c JOIN transactions AS t ON t.id = c.transaction
-     WHERE c.digest = ${digest}`);
-  return row && toReadTransaction(row);
-}
-
-/**
- * Locks a claim until the end of the database transaction. If an erasure has deleted the claim meanwhile, it
- * is inserted for `transaction`, so that concurrent equal requests wait in that case, too.
- */
-export async function lockClaim(tx: Queries, digest: Buffer, transaction: string): Promise<void> {
-  await tx.query(sql`
-    INSERT INTO context_claims AS c (digest, transaction) VALUES (${digest}, ${transaction})
-    ON CONFLICT (digest) DO UPDATE SET transaction = c.transaction`);
-}
-
-/** Gives a locked claim to another transaction. */
-export async function repointClaim(tx: Queries, digest: Buffer, transaction: string): Promise<void> {
-  await tx.query(sql`UPDATE context_claims AS c SET transaction = ${transaction} WHERE c.digest = ${digest}`);
 }

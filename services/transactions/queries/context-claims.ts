@@ -1,0 +1,49 @@
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import type { ConsentContext } from '../domain/context.ts';
+import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { toReadTransaction, transactionColumns } from './transactions.ts';
+
+/**
+ * Gives a CREATED transaction, which is locked, the author and the recipient of notifications of an equal
+ * context: the digest leaves them out (`contextDigest`).
+ */
+export async function replaceUncounted(
+  tx: Queries,
+  read: ReadTransaction,
+  { author, notificationRecipient }: Pick<ConsentContext, 'author' | 'notificationRecipient'>,
+): Promise<ReadTransaction> {
+  const { author: _author, notificationRecipient: _recipient, ...counted } = read.transaction.context;
+  const context: ConsentContext = {
+    ...counted,
+    ...(author !== undefined && { author }),
+    ...(notificationRecipient !== undefined && { notificationRecipient }),
+  };
+  await tx.query(sql`
+    UPDATE transactions SET context = ${JSON.stringify(context)}::jsonb WHERE id = ${read.transaction.id}`);
+  return { ...read, transaction: { ...read.transaction, context } };
+}
+
+/** The transaction that holds the claim on a digest. */
+export async function readClaimed(db: Queries, digest: Buffer): Promise<ReadTransaction | undefined> {
+  const row = await db.maybeOne<Transaction & { now: Date }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now
+      FROM context_claims AS c JOIN transactions AS t ON t.id = c.transaction
+     WHERE c.digest = ${digest}`);
+  return row && toReadTransaction(row);
+}
+
+/**
+ * Locks a claim until the end of the database transaction. If an erasure has deleted the claim meanwhile, it
+ * is inserted for `transaction`, so that concurrent equal requests wait in that case, too.
+ */
+export async function lockClaim(tx: Queries, digest: Buffer, transaction: string): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO context_claims AS c (digest, transaction) VALUES (${digest}, ${transaction})
+    ON CONFLICT (digest) DO UPDATE SET transaction = c.transaction`);
+}
+
+/** Gives a locked claim to another transaction. */
+export async function repointClaim(tx: Queries, digest: Buffer, transaction: string): Promise<void> {
+  await tx.query(sql`UPDATE context_claims AS c SET transaction = ${transaction} WHERE c.digest = ${digest}`);
+}
