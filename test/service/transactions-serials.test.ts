@@ -139,9 +139,8 @@ describe('a browser whose form has become stale', () => {
     const answer = await subject.submitForm({ 'accord-shown': shown, [letter]: ['refused'] });
     expect(answer.status).toBe(409);
     const page = parsePage(await answer.text());
-    expect(page.text()).toContain(
-      'One question has been removed since you opened this page. Your answers have not been sent yet.',
-    );
+    expect(page.text()).toContain('One question has been removed since you opened this page.');
+    expect(page.text()).toContain('Your answers have not been sent yet.');
     const checked = page.tagged('input').filter(({ attribs }) => 'checked' in attribs);
     expect(checked.map(({ attribs }) => `${attribs.name} ${attribs.value}`)).toEqual([`${letter} refused`]);
     expect(await recordsOf(shop, transaction.subject)).toEqual({});

@@ -64,14 +64,14 @@ export type FormView = ReturnType<typeof formView>;
 /** What has changed since the subject opened the form; null if it is not shown again for that. */
 function changesNotice({ changed, removed }: FormPage, reader: Reader) {
   if (changed.length === 0 && removed === undefined) return null;
-  const texts = [
-    ...(changed.length > 0 ? [reader.t('changed.text', { count: changed.length })] : []),
-    ...(removed ? [reader.t('removed.text', { count: removed })] : []),
-  ];
-  return {
-    title: reader.t(changed.length > 0 ? 'changed.title' : 'stale.title'),
-    texts: texts.length > 0 ? texts : [reader.t('stale.text')],
-  };
+  const removedText = removed ? [reader.t('removed.text', { count: removed })] : [];
+  if (changed.length > 0)
+    return {
+      title: reader.t('changed.title'),
+      texts: [reader.t('changed.text', { count: changed.length }), ...removedText],
+    };
+  const reason = removed ? removedText : [reader.t('stale.information')];
+  return { title: reader.t('stale.title'), texts: [...reason, reader.t('stale.text')] };
 }
 
 function asksNothing(questions: readonly QuestionView[]): boolean {

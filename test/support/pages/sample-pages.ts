@@ -144,6 +144,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     }),
     'form-stale': sampleForm(language, [newsletter, research], {
       changed: [research.identifier],
+      removed: 1,
       values: { [newsletter.identifier]: ['accepted'] },
     }),
     'form-asked-again': sampleForm(language, [changedSince(research)], {
