@@ -4,7 +4,7 @@ import type { DescribedElement } from './forms.ts';
 /**
  * Whether an element is a notice: a processing that cannot be refused. It is shown without a choice and
  * recorded as `accepted` with every submission, because a choice with a single outcome is not consent (GDPR
- * art. 4(11)).
+ * art. 4(11)); not if it rests on consent and the person has refused or withdrawn it.
  */
 export function isNotice(identifier: string, content: object): boolean {
   return (

@@ -138,7 +138,8 @@ export interface paths {
          *     multiple choice means that no option was chosen, in JSON send `[]`.
          *
          *     A processing with `refusable: false` is a notice. It is shown without a choice, and recorded as
-         *     `accepted` with every submission. Its answer is optional; `refused` is a 422. The version that is recorded
+         *     `accepted` with every submission, unless it rests on consent and the person has refused or withdrawn it.
+         *     Its answer is optional; `refused` is a 422. The version that is recorded
          *     is the one that the answer names, else the one that the page of a form post showed, else the ACTIVE one.
          *
          *     Form posts may carry `accord-action`: `submit` (default), `accept-all` or `refuse-all`. The last two
@@ -2344,7 +2345,7 @@ export interface paths {
          * @description Between instances: the leader's decision about a part that the caller holds, in a signed
          *     acknowledgement (`receipt`). `open`: not decided yet. `rollback` also for a part that was
          *     not sent to the caller, that has failed, whose person was erased, or that was withdrawn
-         *     before the transaction was committed.
+         *     before the transaction was committed or by an order that is no longer delivered.
          */
         get: operations["readDecision"];
         put?: never;

@@ -213,7 +213,7 @@ export interface FinalPage extends PageBase {
   /** The answers if committed, else empty. */
   answers: PageAnswer[];
   withdrawal?: WithdrawalChoice;
-  /** Only for a withdrawal: peers whose parts this withdrawal does not include. */
+  /** Only for a withdrawal: peers that could still be told to withdraw their part of the parent. */
   keptBy?: string[];
   /** Only for a withdrawal: peers that are told to end all consents of the form. */
   toldPeers?: string[];

@@ -5,7 +5,12 @@ import { rowsOf } from '../support/instances/live-database.ts';
 import { subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 import { tablesWith } from '../support/instances/tables-with.ts';
-import { type Asked, type ClinicAndLab, startClinicAndLab } from '../support/peers/clinic-and-lab.ts';
+import {
+  type Asked,
+  type ClinicAndLab,
+  own as ownQuestion,
+  startClinicAndLab,
+} from '../support/peers/clinic-and-lab.ts';
 import { until } from '../support/run/until.ts';
 
 type Erasure = components['schemas']['Erasure'];
@@ -175,6 +180,39 @@ describe('an erasure at the leader', () => {
       rowsOf(here.lab, 'SELECT t.id FROM transactions.transactions AS t WHERE t.subject = $1', [subject]);
     await until(async () => expect(await rest()).toEqual([{ id: separate.id }]));
     expect(await decided()).toMatchObject({ allowed: false, reason: 'EXPIRED' });
+  });
+
+  it('puts no consent in force again that the person has refused, although later answers are erased with it', async () => {
+    await setPeer('FOLLOW');
+    const subject = nameAnew();
+    const own = { subject, layoutData: { elements: ['processing.002'] } };
+    const answer = async (
+      admin: Caller,
+      context: Record<string, unknown>,
+      answers: Record<string, string[]>,
+    ) => {
+      const made = await createTransaction(admin, context);
+      const instance = admin === here.labAdmin ? here.lab : here.clinic;
+      expect((await subjectOf(instance, made).submit(answers)).status).toBe(200);
+      return made;
+    };
+    const separate = await answer(here.labAdmin, own, {
+      'element/processing/processing.002/1.0': ['accepted'],
+    });
+    const elements = ['processing.001', here.theirs];
+    const refusal = { [ownQuestion]: ['accepted'], [`element/processing/${here.theirs}/1.0`]: ['refused'] };
+    await here.delivered(await answer(here.clinicAdmin, { subject, layoutData: { elements } }, refusal));
+    const made = await consent({ subject, validity: 'P5M' });
+    // With a child it is erased after the part with the refusal.
+    const [sent] = (await recordsOf(here.labAdmin, subject))['processing.002'] ?? [];
+    expect((await here.labAdmin.send('POST', `/consents/${sent?.transaction}/child`)).status).toBe(201);
+    await erase(made);
+    const rest = () =>
+      rowsOf(here.lab, 'SELECT t.id FROM transactions.transactions AS t WHERE t.subject = $1', [subject]);
+    await until(async () => expect(await rest()).toEqual([{ id: separate.id }]));
+    const query = `subject=${encodeURIComponent(subject)}&element=processing.002`;
+    const decision = await (await here.labAdmin.get(`/decisions?${query}`)).json();
+    expect(decision).toMatchObject({ allowed: false, reason: 'EXPIRED' });
   });
 
   it('waits at the owner while a hold is in force there, and restricts nothing for the leader', async () => {

@@ -33,7 +33,7 @@ interface LongReads {
 }
 
 /** How long a page waits for its long reads. */
-const longMs = 500;
+const longMs = 100;
 
 /** The sentence of a failed read: 403 names the role, 429 and 503 say when to try again. */
 function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }: ApiFailure): FailedView {

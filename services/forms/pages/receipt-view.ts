@@ -180,8 +180,8 @@ function answeredText(
   reader: Reader,
 ): string {
   if (withdrawn) return reader.t('receipt.unsent', { owner, date: reader.dateTime(withdrawn) });
-  // The receipt of a withdrawal says that the owner is told of it; other receipts, that the owner has the
-  // answers.
+  // The receipt of a withdrawal refers to its page, which shows whether the owner could be told; other
+  // receipts refer to the owner's receipt.
   return reader.t(kind ? 'receipt.withdrawnAt' : 'receipt.answeredTo', { owner });
 }
 

@@ -155,7 +155,7 @@ interface StoringTime {
 
 /**
  * @returns undefined if the part has a verdict already, or, with `maxSkewSeconds`, if `now` is too far from
- * the database's time, or the part does not get the newest answers at this time (`isNewest`).
+ * the database's time, or a later answer to one of its questions is stored (`isNewest`).
  */
 async function store(
   dependencies: AcceptDependencies,

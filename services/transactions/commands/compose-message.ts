@@ -43,7 +43,7 @@ export async function composeMessage(
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
   const owners = kind === 'bad-news' ? await failedOwners(db, read) : [];
-  // The owner has acknowledged after all that it stored its part.
+  // Every failed part was stored after all or was withdrawn.
   if (kind === 'bad-news' && transaction.state === 'COMMITTED' && owners.length === 0) return undefined;
   // While answers are SUBMITTED, the draft of the receipt states the language of the form. A rollback deletes
   // the draft.

@@ -87,7 +87,7 @@ export async function submitSingleStep(
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     // An equal context may name another author and recipient; those of the request with the answers count.
-    const taken = inserted ?? (await replaceUncounted(tx, read, context));
+    const taken = inserted ?? (await replaceUncounted(tx, read, transaction));
     const committed = await storeAnswers(
       { ...dependencies, db: tx },
       {

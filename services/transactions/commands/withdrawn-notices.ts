@@ -6,8 +6,8 @@ import { isWithdrawable } from '../domain/receipt.ts';
 import { readStanding } from '../queries/withdrawals.ts';
 
 /**
- * Leaves out notices that rest on consent and that the person has withdrawn: a notice offers no choice, so
- * sending a form must not give the consent again (docs/withdrawal.md, "The rule").
+ * Leaves out notices that rest on consent and whose newest answer is a refusal or withdrawal: a notice offers
+ * no choice, so sending a form must not give the consent again (docs/withdrawal.md, "The rule").
  * @param check answers to own elements, checked.
  */
 export async function withoutWithdrawnNotices<Check extends { answers: CheckedAnswer[] }>(

@@ -86,7 +86,7 @@ export function previousAnswer(
   if (!record) return null;
   const { answers } = element;
   const texts =
-    record.positions && answers
+    element.entry.type === 'preference' && record.positions && answers
       ? record.positions.flatMap((position) => answers[position] ?? [])
       : record.value;
   return {
@@ -121,7 +121,10 @@ export function expiringAt({ from, to }: { from: Date; to: Date }, leadMs: numbe
   return new Date(to.getTime() - Math.min(leadMs, (to.getTime() - from.getTime()) / 10));
 }
 
-/** Composes a notice. Answers that were replaced, or whose element was withdrawn, expire without an event. */
+/**
+ * Composes a notice. Answers that were replaced or ended before, or whose element was withdrawn, expire
+ * without an event.
+ */
 export function expiryNotice(
   { id, dueAt, expiresAt, records }: DueTransaction,
   active: ActiveVersions,
@@ -129,7 +132,9 @@ export function expiryNotice(
 ): ExpiryNotice {
   const isOver = expiresAt <= now;
   const isInForce = records.some(
-    (record) => recordStatus({ ...record, expiresAt: null }, active, now)[0] === 'VALID',
+    (record) =>
+      Number(record.expiresAt) === Number(expiresAt) &&
+      recordStatus({ ...record, expiresAt: null }, active, now)[0] === 'VALID',
   );
   return {
     id,

@@ -180,7 +180,7 @@ async function sendFinalPage(
   await sendTransactionPage(ctx, dependencies, read, page);
 }
 
-/** Names of the peers that keep answers of the form whose consents were withdrawn, and are not told. */
+/** Names of the peers that could still be told to withdraw their part of the parent transaction. */
 async function ownersOf({ db }: Dependencies, { parent }: Transaction): Promise<string[]> {
   const read = parent === null ? undefined : await readTransaction(db, parent);
   const parts = read && (await readParts(db, [read.transaction])).get(read.transaction.id);

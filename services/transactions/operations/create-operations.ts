@@ -36,10 +36,10 @@ export function createOperations(dependencies: OperationDependencies): Transacti
     },
 
     /**
-     * `rollback` for an unknown part, for one of another peer, and for one that must be rolled back. After a
-     * withdrawal of a committed part `commit`: the order to withdraw follows, and other answers of the part
-     * stay. Past the deadline `open` until the sweeper has stored the rollback: a COMMIT that began before
-     * the deadline may still be in progress.
+     * `rollback` for an unknown part, for one of another peer, and for one that must be rolled back. If the
+     * part was withdrawn after the commit, `commit`: the order to withdraw is still to be delivered, and the
+     * other answers of the part stay. Past the deadline `open` until the sweeper has stored the rollback: a
+     * COMMIT that began before the deadline may still be in progress.
      */
     async readDecision({ sid, peer }) {
       const part = await readPart(db, sid);

@@ -181,13 +181,14 @@ export function presentAnswer(
   answers: string[],
 ): Omit<PageAnswer, 'owner'> {
   const isPreference = type === 'preference';
-  const choice = withdraws ? 'withdrawn' : answers[0] === 'accepted' ? 'accepted' : 'refused';
+  const accepted = isNotice(identifier, texts) ? 'shown' : 'accepted';
+  const choice = withdraws ? 'withdrawn' : answers[0] === 'refused' ? 'refused' : accepted;
   return {
     identifier,
     type,
     title: titleOf(texts),
     lang,
-    decision: isPreference ? null : isNotice(identifier, texts) && !withdraws ? 'shown' : choice,
+    decision: isPreference ? null : choice,
     values: isPreference ? answers : [],
     ...(withdraws && { created: withdraws.given }),
   };

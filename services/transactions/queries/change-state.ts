@@ -5,7 +5,10 @@ import { statesBefore, type Transaction } from '../domain/transaction.ts';
 import { coveredBy, type ErasureScope } from './erase-transactions.ts';
 import { partEvents, recordStateChange } from './events.ts';
 
-/** Locks a transaction until the end of the database transaction; changes and new children wait. */
+/**
+ * Locks a transaction until the end of the database transaction: other changes wait, and so does
+ * `createChild`, which takes this lock. A withdrawal made at the transaction does not.
+ */
 export async function lockTransaction(tx: Queries, id: string): Promise<void> {
   await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR NO KEY UPDATE`);
 }

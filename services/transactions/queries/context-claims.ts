@@ -1,17 +1,18 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { ConsentContext } from '../domain/context.ts';
-import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import type { NewTransaction, ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 /**
- * Gives a CREATED transaction, which is locked, the author and the recipient of notifications of an equal
- * context: the digest leaves them out (`contextDigest`).
+ * Gives a CREATED transaction, whose claim is locked, the author and the recipient of an equal context; the
+ * digest leaves them out (`contextDigest`). If the transaction is answered meanwhile, `storeAnswers` stores
+ * nothing and all is rolled back.
  */
 export async function replaceUncounted(
   tx: Queries,
   read: ReadTransaction,
-  { author, notificationRecipient }: Pick<ConsentContext, 'author' | 'notificationRecipient'>,
+  { context: { author, notificationRecipient }, author: creator }: Pick<NewTransaction, 'context' | 'author'>,
 ): Promise<ReadTransaction> {
   const { author: _author, notificationRecipient: _recipient, ...counted } = read.transaction.context;
   const context: ConsentContext = {
@@ -20,8 +21,9 @@ export async function replaceUncounted(
     ...(notificationRecipient !== undefined && { notificationRecipient }),
   };
   await tx.query(sql`
-    UPDATE transactions SET context = ${JSON.stringify(context)}::jsonb WHERE id = ${read.transaction.id}`);
-  return { ...read, transaction: { ...read.transaction, context } };
+    UPDATE transactions SET context = ${JSON.stringify(context)}::jsonb, author = ${creator}
+     WHERE id = ${read.transaction.id}`);
+  return { ...read, transaction: { ...read.transaction, context, author: creator } };
 }
 
 /** The transaction that holds the claim on a digest. */

@@ -41,9 +41,8 @@ export async function eraseTransactions(
 }
 
 /**
- * Ends answers that would be in force again once the newer answers of these transactions are erased: where a
- * refusal or a withdrawal is erased, an expired answer, or a newer choice of a preference. They have expired
- * then (docs/withdrawal.md, "The rule").
+ * If a refusal, a withdrawal, an expired answer or a choice of a preference is erased, the answer before it
+ * would be in force again. It expires now instead (docs/erasure.md).
  */
 async function endOlderAnswers(tx: Queries, ids: readonly string[]): Promise<void> {
   await tx.query(sql`
@@ -56,9 +55,9 @@ async function endOlderAnswers(tx: Queries, ids: readonly string[]): Promise<voi
       FROM erased AS e CROSS JOIN LATERAL (
            SELECT n.id, n.value, n.committed_at FROM records AS n
             WHERE n.state = 'COMMITTED' AND n.subject = e.subject AND n.object = e.object AND n.key = e.key
-              AND n.transaction <> ALL(${ids}::text[])
+              AND n.committed_at < e.at AND n.transaction <> ALL(${ids}::text[])
             ORDER BY n.committed_at DESC, n.id DESC LIMIT 1) AS n
-     WHERE r.id = n.id AND n.committed_at < e.at AND n.value <> '{refused}'`);
+     WHERE r.id = n.id AND n.value <> '{refused}'`);
 }
 
 /** Peers that keep answers of transactions, or have shown their form. */
@@ -171,9 +170,9 @@ export function coveredBy({ erasure, subject, peer }: ErasureScope): Statement {
 }
 
 /**
- * Locks transactions that an erasure covers and that are in a final state. SKIP LOCKED: a submission that
- * has locked its transaction waits for the subject, so waiting for it would be a deadlock. If a peer asks,
- * what is based on a transaction is picked before it, because erasing it removes the link.
+ * Locks transactions that an erasure covers and that are in a final state. SKIP LOCKED: whoever has locked a
+ * row may wait for the subject (`erasePart`); the next run finds the row. If a peer asks, what is based on a
+ * transaction is picked before it, because erasing it removes the link.
  */
 export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number): Promise<Picked[]> {
   const isLast = sql`AND NOT EXISTS (
@@ -181,7 +180,7 @@ export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number
   return tx.query<Picked>(sql`
     SELECT t.id, t.context FROM transactions AS t
      WHERE ${coveredBy(scope)} AND t.state NOT IN ('CREATED', 'SUBMITTED') ${scope.peer === null ? sql`` : isLast}
-     ORDER BY t.created_at LIMIT ${limit} FOR UPDATE OF t SKIP LOCKED`);
+     ORDER BY t.created_at LIMIT ${limit} FOR NO KEY UPDATE OF t SKIP LOCKED`);
 }
 
 /** Whether transactions are left that an erasure covers, and whether the subject has others. */

@@ -130,15 +130,17 @@ export function endErasure(
 }
 
 /**
- * Ends the erasures of a subject that peers asked for and that have not begun, once all data of the subject
- * are erased: they cover nothing more, and their rows name the subject.
+ * Ends the erasures of a subject that peers asked for and that have not begun, where all that the peer has
+ * sent is erased: they cover nothing more, and their rows name the subject.
  */
 export async function endRequestsOfPeers(tx: Queries, subject: string): Promise<void> {
   await tx.query(sql`
     UPDATE erasures AS e
-       SET state = 'DONE', sent_subject = NULL, reason = NULL, ended_at = accord_now(),
+       SET state = 'DONE', sent_subject = NULL, reason = NULL, digest = NULL, ended_at = accord_now(),
            started_at = coalesce(e.started_at, accord_now())
-     WHERE e.sent_subject = ${subject} AND e.state = 'REQUESTED'`);
+     WHERE e.sent_subject = ${subject} AND e.state = 'REQUESTED'
+       AND NOT EXISTS (SELECT FROM transactions AS t
+                        WHERE t.subject = e.sent_subject AND t.leader->>'location' = e.peer)`);
 }
 
 function change(tx: Queries, id: string, assignments: Statement): Promise<Erasure> {

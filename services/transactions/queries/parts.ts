@@ -77,8 +77,8 @@ export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'stat
   transaction: string;
   transactionState: Transaction['state'];
   /**
-   * Whether an owner that still holds it must roll it back: it has failed, its person was erased, or it was
-   * withdrawn before the commit or by an order that the owner does not get.
+   * Whether an owner that still holds it must roll it back: it has failed; its person was erased; its
+   * withdrawal was ordered and the transaction is not committed; or the order is no longer delivered.
    */
   mustRollBack: boolean;
   expiresAt: Date;
@@ -90,7 +90,7 @@ export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | 
     SELECT f.sid, f.location, f.state, f.mode, f.transaction, t.state AS "transactionState",
            f.state IN ('REFUSED', 'DROPPED') OR t.erased_at IS NOT NULL OR coalesce(
              f.withdrawal IS NOT NULL AND (t.state <> 'COMMITTED'
-                                           OR f.withdrawal_state IN ('FAILED', 'UNSUPPORTED')), false)
+                                           OR f.withdrawal_state NOT IN ('QUEUED', 'OVERDUE')), false)
              AS "mustRollBack",
            t.expires_at AS "expiresAt", accord_now() AS now
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);

@@ -82,8 +82,12 @@ export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Stat
      WHERE t.id = ${id} AND t.subject = ${subject} AND t.erased_at IS NULL AND ${ended} AND NOT ${isHeld}
        AND NOT EXISTS (SELECT FROM transactions AS c
                         WHERE c.parent = t.id AND c.state IN ('CREATED', 'SUBMITTED'))
-     FOR UPDATE OF t SKIP LOCKED`);
+     FOR NO KEY UPDATE OF t SKIP LOCKED`);
 }
+
+const isHeldSubject = sql`EXISTS (
+           SELECT FROM holds AS h
+            WHERE h.subject = s.name AND (h.until IS NULL OR h.until > accord_now()))`;
 
 /** Subjects without transactions and holds that have not changed for the retention, oldest change first. */
 export async function findUnused(db: Queries, retention: string, limit: number): Promise<string[]> {
@@ -92,8 +96,7 @@ export async function findUnused(db: Queries, retention: string, limit: number):
      WHERE s.modified_at < accord_now() - ${retention}::interval
        AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
        AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
-       AND NOT EXISTS (SELECT FROM holds AS h
-                        WHERE h.subject = s.name AND (h.until IS NULL OR h.until > accord_now()))
+       AND NOT ${isHeldSubject}
      ORDER BY s.modified_at LIMIT ${limit}`);
   return rows.map(({ name }) => name);
 }
@@ -104,6 +107,7 @@ export async function deleteUnused(tx: Queries, subject: string, retention: stri
     WITH unused AS (
       DELETE FROM subjects AS s
        WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
+         AND NOT ${isHeldSubject}
          AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
          AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
       RETURNING s.name
