@@ -25,8 +25,15 @@ const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/nod
  */
 const isolate = false;
 
+/**
+ * Node.js loads TypeScript itself: without Vite's module runner the files that have a process of their own
+ * take a fifth less time. No test uses `vi.mock`, which would need vitest's loader.
+ */
+const experimental = { viteModuleRunner: false, nodeLoader: false };
+
 export default defineConfig({
   test: {
+    experimental,
     globalSetup: ['test/support/stores/postgres-setup.ts'],
     sequence: { sequencer: LongestFirst },
     // Processes, not threads: what a test starts ends with the thread or process that started it.

@@ -13,6 +13,7 @@ import {
 } from '../support/instances/live-transactions.ts';
 import { type Asked, type ClinicAndLab, own, startClinicAndLab } from '../support/peers/clinic-and-lab.ts';
 import { until } from '../support/run/until.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Decision = components['schemas']['Decision'];
 type Transaction = components['schemas']['Transaction'];
@@ -262,6 +263,35 @@ describe('a withdrawal that arrives late', () => {
     await here.letWaitsPass();
     await here.delivered(late);
     expect(await decisionAtLab(made.subject)).toMatchObject({ allowed: false });
+  });
+
+  it('ends a notice that rests on consent also if a later form has shown the notice before the order arrives', async () => {
+    const content = { ...sampleContent.processing, legalBases: ['LEGAL_BASIS_CONSENT'], refusable: false };
+    const { id, key } = await makeLiveModel(here.labAdmin, 'processing', { en: content });
+    await here.labAdmin.send('PUT', `/models/${id}`, { name: 'A notice', shared: true });
+    const notice = `${key}@${new URL(here.lab.url).host}`;
+    const subject = `notice-${randomUUID()}`;
+    const send = async (context: object) => {
+      const layoutData = { elements: ['processing.001', notice] };
+      const made = await until(() =>
+        createTransaction(here.clinicAdmin, { subject, layoutData, ...context }),
+      );
+      expect((await subjectOf(here.clinic, made).submit({ [own]: ['accepted'] })).status).toBe(200);
+      return made;
+    };
+    const made = await send({});
+    await here.delivered(made);
+    here.way.behave('down');
+    await withdraw(made);
+    const later = await send({ validity: 'P4M' });
+    await queued(2);
+    await holdBack(made);
+    await here.delivered(later);
+    await here.letWaitsPass();
+    await told(made);
+    const query = `subject=${encodeURIComponent(subject)}&element=${key}`;
+    const decision = await (await here.labAdmin.get(`/decisions?${query}`)).json();
+    expect(decision).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
   });
 
   it('leaves a late preference in force, and does not put the older preference in its place', async () => {

@@ -78,7 +78,9 @@ describe('a withdrawal at the leader', () => {
     const page = await textAt(`/consents/${withdrawal.id}`);
     expect(page).toContain('An organisation that is not named here may not know of the withdrawal.');
     const printed = await textAt(`/receipts/${withdrawal.id}`);
-    expect(printed).toContain('Answered to Northern Lab, to which this withdrawal is passed on.');
+    expect(printed).toContain(
+      'Answered to Northern Lab. The page of the withdrawal shows whether Northern Lab could be told',
+    );
   });
 
   it('leaves conditions that were accepted in the part in force at the owner, who withdraws them if named', async () => {

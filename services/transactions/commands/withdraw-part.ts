@@ -1,9 +1,11 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { timeAtLeader } from '../domain/peer-part.ts';
-import { ownKeys, type StandingAnswer } from '../domain/withdrawal.ts';
+import { consentOn, ownKeys, type StandingAnswer } from '../domain/withdrawal.ts';
 import {
   hasMaxRows,
   insertVerdict,
@@ -13,7 +15,7 @@ import {
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
-import { lockSubject, readStanding } from '../queries/withdrawals.ts';
+import { lockSubject, readReceiptBodies, readStanding } from '../queries/withdrawals.ts';
 import type { AcceptDependencies } from './accept-part.ts';
 import { endHeldPart, notReceived } from './decide-part.ts';
 import { withdraw } from './withdraw-consents.ts';
@@ -21,7 +23,8 @@ import { withdraw } from './withdraw-consents.ts';
 /**
  * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
  * consents that were given in other parts of this leader before `order.withdrawn`. Answers that were given
- * since, or at this instance, stay (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown
+ * since, or at this instance, stay (docs/withdrawal.md, "Peers"), but for notices, which a later form of this
+ * leader shows without a choice. A held part is rolled back, and an unknown
  * one is refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds
  * nothing left.
  * @param order.withdrawn when the person withdrew at the leader (RFC 3339); leaders of earlier releases do
@@ -89,9 +92,13 @@ async function withdrawAnswers(
   const answers = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
   const stated = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), answers.clock);
   if (stated) await noteWithdrawal(tx, { peer: peer.url, sid }, stated);
+  const ofLeader = answers.standing.filter(({ leader }) => leader === peer.url);
+  const notices = await readNotices(tx, ofLeader);
   const isCovered = (answer: StandingAnswer) =>
     answer.transaction === transaction ||
-    (stated !== undefined && answer.leader === peer.url && answer.givenAt <= stated);
+    (stated !== undefined &&
+      ofLeader.includes(answer) &&
+      (answer.givenAt <= stated || notices.includes(answer)));
   // If the answer in force is not covered, nothing is withdrawn for its question, not even a covered answer
   // that waits.
   const first = (key: string) => answers.standing.find((answer) => answer.key === key) as StandingAnswer;
@@ -108,5 +115,18 @@ async function withdrawAnswers(
     clock: answers.clock,
     parent,
     givenAt: stated ?? new Date(after),
+  });
+}
+
+/** The answers among these that were given to notices, by the texts on their receipts. */
+async function readNotices(tx: Queries, answers: readonly StandingAnswer[]): Promise<StandingAnswer[]> {
+  const bodies = await readReceiptBodies(
+    tx,
+    answers.map((answer) => answer.transaction),
+  );
+  return answers.filter(({ transaction, key }) => {
+    const body = bodies.get(transaction);
+    const consent = body === undefined ? undefined : consentOn(JSON.parse(body) as ReceiptBody, key);
+    return consent !== undefined && isNotice(consent.identifier, consent.texts);
   });
 }

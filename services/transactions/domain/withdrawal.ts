@@ -96,7 +96,7 @@ export function chooseConsents(
 ): Withdrawn[] {
   const found = acceptedOf(standing, request).flatMap((answer) => {
     const receipt = receipts.get(answer.transaction);
-    const consent = receipt?.consents.find(({ identifier }) => keyOf(identifier) === answer.key);
+    const consent = receipt && consentOn(receipt, answer.key);
     return receipt && consent ? [{ answer, receipt, consent }] : [];
   });
   const chosen = found.filter(({ consent }) => isWithdrawable(consent));
@@ -249,9 +249,14 @@ export function withdrawalReceipt(
   return JSON.stringify(receipt);
 }
 
+/** The entry of a question on a receipt. */
+export function consentOn({ consents }: ReceiptBody, key: string): ReceiptConsent | undefined {
+  return consents.find(({ identifier }) => keyOf(identifier) === key);
+}
+
 /** Whether the answer to a question on a receipt can be withdrawn. */
-export function isWithdrawableOn({ consents }: ReceiptBody, key: string): boolean {
-  const consent = consents.find(({ identifier }) => keyOf(identifier) === key);
+export function isWithdrawableOn(receipt: ReceiptBody, key: string): boolean {
+  const consent = consentOn(receipt, key);
   return consent !== undefined && isWithdrawable(consent);
 }
 

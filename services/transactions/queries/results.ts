@@ -15,9 +15,9 @@ export interface TransactionResult extends ReadTransaction {
 }
 
 /**
- * SQL: `standing` of the committed transaction `t`, null if its questions have no answers. `withdrawnAt` is
- * read only if the newest answer is a refusal: the time of the first withdrawal after the consent on the
- * receipt.
+ * SQL: `standing` of the committed transaction `t`, without expired consents; null if its questions have no
+ * answers. `withdrawnAt` is read only if the newest answer is a refusal: the time of the first withdrawal
+ * after the consent on the receipt.
  */
 const standing = sql`
   SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,
@@ -29,10 +29,11 @@ const standing = sql`
               WHERE o.transaction = t.id AND o.key = element.key AND o.value = '{accepted}')
            END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
     FROM jsonb_array_elements_text(t.layout->'elements') AS element (key) CROSS JOIN LATERAL (
-      SELECT r.type, r.value, r.transaction FROM records AS r
+      SELECT r.type, r.value, r.transaction, r.expires_at FROM records AS r
        WHERE r.state = 'COMMITTED' AND r.subject = t.subject
          AND r.object = coalesce(t.context->>'object', '') AND r.key = element.key
-       ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS a`;
+       ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS a
+   WHERE a.value = '{refused}' OR a.expires_at IS NULL OR a.expires_at > accord_now()`;
 
 export async function readResult(db: Queries, id: string): Promise<TransactionResult | undefined> {
   const row = await db.maybeOne<
