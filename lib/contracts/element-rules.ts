@@ -2,9 +2,9 @@ import type { FormAction } from './form-content.ts';
 import type { DescribedElement } from './forms.ts';
 
 /**
- * Whether an element is a notice: a processing that cannot be refused. It is shown without a choice and
- * recorded as `accepted` with every submission, because a choice with a single outcome is not consent (GDPR
- * art. 4(11)); not if it rests on consent and the person has refused or withdrawn it.
+ * Whether an element is a notice: a processing that cannot be refused. It is shown without a choice, because
+ * a choice with a single outcome is not consent (GDPR art. 4(11)). Every submission records it as `accepted`,
+ * unless it rests on consent and its newest answer is a refusal or withdrawal.
  */
 export function isNotice(identifier: string, content: object): boolean {
   return (

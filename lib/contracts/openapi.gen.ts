@@ -2345,7 +2345,7 @@ export interface paths {
          * @description Between instances: the leader's decision about a part that the caller holds, in a signed
          *     acknowledgement (`receipt`). `open`: not decided yet. `rollback` also for a part that was
          *     not sent to the caller, that has failed, whose person was erased, or that was withdrawn
-         *     before the transaction was committed or by an order that is no longer delivered.
+         *     before the transaction was committed, or if the order to withdraw it has ended.
          */
         get: operations["readDecision"];
         put?: never;

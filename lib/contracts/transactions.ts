@@ -26,8 +26,8 @@ export interface TransactionsOperations {
   /**
    * At the leader: reads the stored decision about a held part. `open`: none is stored yet, even past the
    * deadline. `rollback` also for a part that is unknown, not the peer's, refused or dropped, whose person
-   * was erased, or that was withdrawn before the transaction was committed or by an order that is no longer
-   * delivered.
+   * was erased, that was withdrawn before the transaction was committed, or whose order to withdraw has
+   * ended.
    * @param input.peer base URL of the owner that asks.
    */
   readDecision(input: { sid: string; peer: string }): Promise<{ decision: Decision | 'open' }>;

@@ -66,7 +66,7 @@ export async function submitSingleStep(
   );
   const check = await withoutWithdrawnNotices(db, context, checked);
   const given = withComment(sent);
-  const notices = noticesIn(check);
+  const notices = noticesIn(checked);
   const answersDigest = digests.of(given, check.parts.length > 0, notices);
   const isSame = (digest: Buffer) => [[], notices].some((each) => digests.matches(digest, given, each));
   const digest = contextDigest(context, layout, active);

@@ -4,6 +4,7 @@ import type { Statement } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { eraseTransactions } from '../queries/erase-transactions.ts';
+import { endRequestsOfPeers } from '../queries/erasures.ts';
 import {
   deleteUnused,
   findAbandoned,
@@ -52,6 +53,7 @@ export function createRetention(dependencies: RetentionDependencies): RepeatedWo
           await db.withTransaction(async (tx) => {
             await lockSubject(tx, subject);
             await deleteUnused(tx, subject, abandoned);
+            await endRequestsOfPeers(tx, subject);
           });
       if (records === undefined) return;
       const looked = await findOver(db, { retention: records, after, limit: batch });
@@ -77,6 +79,7 @@ async function erase(
     if (picked.length === 0) return;
     await eraseTransactions(tx, picked, { erasure: undefined, source: instance.baseUrl });
     await deleteUnused(tx, found.subject, retention);
+    await endRequestsOfPeers(tx, found.subject);
   });
   wake();
 }

@@ -41,23 +41,32 @@ export async function eraseTransactions(
 }
 
 /**
- * If a refusal, a withdrawal, an expired answer or a choice of a preference is erased, the answer before it
- * would be in force again. It expires now instead (docs/erasure.md).
+ * If a refusal, a withdrawal, an expired answer or a choice of a preference is erased, an answer before it
+ * could come into force again: at once, or when newer ones are erased, too. Unless that answer is a refusal,
+ * it expires now (docs/erasure.md), without an expiry notice.
  */
 async function endOlderAnswers(tx: Queries, ids: readonly string[]): Promise<void> {
   await tx.query(sql`
     WITH erased AS (
       SELECT r.subject, r.object, r.key, max(r.committed_at) AS at FROM records AS r
        WHERE r.transaction = ANY(${ids}::text[]) AND r.state = 'COMMITTED'
-         AND (r.value = '{refused}' OR r.type = 'preference' OR r.expires_at <= accord_now())
-       GROUP BY r.subject, r.object, r.key)
-    UPDATE records AS r SET expires_at = least(r.expires_at, accord_now())
-      FROM erased AS e CROSS JOIN LATERAL (
-           SELECT n.id, n.value, n.committed_at FROM records AS n
-            WHERE n.state = 'COMMITTED' AND n.subject = e.subject AND n.object = e.object AND n.key = e.key
-              AND n.committed_at < e.at AND n.transaction <> ALL(${ids}::text[])
-            ORDER BY n.committed_at DESC, n.id DESC LIMIT 1) AS n
-     WHERE r.id = n.id AND n.value <> '{refused}'`);
+         AND (r.type = 'preference' OR r.value = '{refused}' OR r.expires_at <= accord_now())
+       GROUP BY r.subject, r.object, r.key
+    ), ended AS (
+      UPDATE records AS r SET expires_at = least(r.expires_at, accord_now())
+        FROM erased AS e CROSS JOIN LATERAL (
+             SELECT n.id, n.value, n.committed_at FROM records AS n
+              WHERE n.state = 'COMMITTED' AND n.subject = e.subject AND n.object = e.object AND n.key = e.key
+                AND n.committed_at < e.at AND n.transaction <> ALL(${ids}::text[])
+              ORDER BY n.committed_at DESC, n.id DESC LIMIT 1) AS n
+       WHERE r.id = n.id AND (r.type = 'preference' OR n.value <> '{refused}')
+      RETURNING r.id, r.transaction)
+    UPDATE transactions AS t SET notice_at = 'infinity'
+     WHERE t.id IN (SELECT l.id FROM transactions AS l
+                     WHERE l.id IN (SELECT d.transaction FROM ended AS d) FOR NO KEY UPDATE SKIP LOCKED)
+       AND NOT EXISTS (SELECT FROM records AS o
+                        WHERE o.transaction = t.id AND o.state = 'COMMITTED' AND o.expires_at > accord_now()
+                          AND o.id NOT IN (SELECT d.id FROM ended AS d))`);
 }
 
 /** Peers that keep answers of transactions, or have shown their form. */

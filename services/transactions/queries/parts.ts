@@ -78,7 +78,7 @@ export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'stat
   transactionState: Transaction['state'];
   /**
    * Whether an owner that still holds it must roll it back: it has failed; its person was erased; its
-   * withdrawal was ordered and the transaction is not committed; or the order is no longer delivered.
+   * withdrawal was ordered and the transaction is not committed; or the order has ended.
    */
   mustRollBack: boolean;
   expiresAt: Date;

@@ -10,14 +10,14 @@ import { readReceiptBodies } from './withdrawals.ts';
 export interface TransactionResult extends ReadTransaction {
   /** The body of the receipt; null before the commit. */
   receipt: string | null;
-  /** The newest answers to its questions; none before the commit. */
+  /** The newest answers to its questions, unless they have expired; none before the commit. */
   standing: ShownStanding[];
 }
 
 /**
- * SQL: `standing` of the committed transaction `t`, without expired consents; null if its questions have no
- * answers. `withdrawnAt` is read only if the newest answer is a refusal: the time of the first withdrawal
- * after the consent on the receipt.
+ * SQL: `standing` of the committed transaction `t`, without answers that have expired, except refusals; null
+ * if its questions have no answers. `withdrawnAt` is read only if the newest answer is a refusal: the time of
+ * the first withdrawal after the consent on the receipt.
  */
 const standing = sql`
   SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,
@@ -48,7 +48,7 @@ export async function readResult(db: Queries, id: string): Promise<TransactionRe
   return { ...toReadTransaction(rest), receipt, standing: await judgeLater(db, id, newest ?? []) };
 }
 
-/** The newest answers to the questions of a committed transaction. */
+/** The newest answers to the questions of a committed transaction, unless they have expired. */
 export async function readShownStanding(db: Queries, transaction: string): Promise<ShownStanding[]> {
   const { newest } = await db.one<{ newest: ShownStanding[] | null }>(sql`
     SELECT (${standing}) AS newest FROM transactions AS t WHERE t.id = ${transaction}`);

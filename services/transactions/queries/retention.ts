@@ -19,6 +19,8 @@ export function isAbandoned(retention: string): Statement {
  * SQL: whether all answers of a committed transaction `t` were superseded or have expired for the retention.
  * A refusal is kept as long as it is the newest answer: without it the person would be asked again. A part
  * counts as a valid answer while its owner may keep one, because only this row allows a withdrawal there.
+ * Conditions in a part never expire: without a processing that can be withdrawn, the transaction is kept
+ * until the person is erased.
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
