@@ -34,13 +34,13 @@ interface RetentionDependencies {
 const batch = 200;
 
 /**
- * Erases transactions whose retention has ended, and deletes subjects without transactions
- * (docs/erasure.md, "Retention"). Each run looks at the next
- * committed transactions, and after the newest starts again with the oldest; only the place is kept in
- * memory.
+ * Erases transactions whose retention has ended, and deletes subjects without transactions (docs/erasure.md,
+ * "Retention"). Each run looks at the next committed transactions and subjects, and after the newest starts
+ * again with the oldest; only the places are kept in memory.
  */
 export function createRetention(dependencies: RetentionDependencies): RepeatedWork {
   const { db, log, abandoned, records, everyMs } = dependencies;
+  let afterSubject: Position | undefined;
   let after: Position | undefined;
   return createRepeatedWork({
     everyMs,
@@ -48,24 +48,31 @@ export function createRetention(dependencies: RetentionDependencies): RepeatedWo
       for (const found of await findAbandoned(db, abandoned, batch))
         if (!isStopped())
           await erase(dependencies, found, { ended: isAbandoned(abandoned), retention: abandoned });
-      for (const subject of await findUnused(db, abandoned, batch))
+      const subjects = await findUnused(db, { retention: abandoned, after: afterSubject, limit: batch });
+      for (const { name } of subjects.filter(({ unused }) => unused))
         if (!isStopped())
           await db.withTransaction(async (tx) => {
-            await lockSubject(tx, subject);
-            await deleteUnused(tx, subject, abandoned);
-            await endRequestsOfPeers(tx, subject);
+            await lockSubject(tx, name);
+            await deleteUnused(tx, name, abandoned);
+            await endRequestsOfPeers(tx, name);
           });
+      afterSubject = positionAfter(subjects);
       if (records === undefined) return;
       const looked = await findOver(db, { retention: records, after, limit: batch });
       for (const found of looked)
         if (found.over && !isStopped())
           await erase(dependencies, found, { ended: isOver(records), retention: records });
-      const last = looked.at(-1);
-      after = last && looked.length === batch ? { createdAt: last.position, id: last.id } : undefined;
+      after = positionAfter(looked);
     },
     onError: (error) =>
       log.warn('failed to erase transactions after their retention; retried at the next interval', { error }),
   });
+}
+
+/** Where the next run goes on; undefined after the end of the list. */
+function positionAfter(looked: readonly { position: string; id: string }[]): Position | undefined {
+  const last = looked.at(-1);
+  return last && looked.length === batch ? { createdAt: last.position, id: last.id } : undefined;
 }
 
 async function erase(

@@ -91,16 +91,28 @@ const isHeldSubject = sql`EXISTS (
            SELECT FROM holds AS h
             WHERE h.subject = s.name AND (h.until IS NULL OR h.until > accord_now()))`;
 
-/** Subjects without transactions and holds that have not changed for the retention, oldest change first. */
-export async function findUnused(db: Queries, retention: string, limit: number): Promise<string[]> {
-  const rows = await db.query<{ name: string }>(sql`
-    SELECT s.name FROM subjects AS s
-     WHERE s.modified_at < accord_now() - ${retention}::interval
-       AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
-       AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
-       AND NOT ${isHeldSubject}
-     ORDER BY s.modified_at LIMIT ${limit}`);
-  return rows.map(({ name }) => name);
+/**
+ * Looks at the next subjects of a list, oldest first.
+ * @returns each with its position, and whether it has no transactions and no hold, and has not changed for
+ * the retention.
+ */
+export function findUnused(
+  db: Queries,
+  { retention, after, limit }: { retention: string; after: Position | undefined; limit: number },
+): Promise<{ id: string; name: string; position: string; unused: boolean }[]> {
+  const from = after
+    ? sql`AND (o.created_at, o.id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+    : sql``;
+  return db.query(sql`
+    SELECT s.id, s.name, s.created_at::text AS position,
+           s.modified_at < accord_now() - ${retention}::interval
+             AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
+             AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
+             AND NOT ${isHeldSubject} AS unused
+      FROM (SELECT o.* FROM subjects AS o
+             WHERE o.created_at < accord_now() - ${retention}::interval ${from}
+             ORDER BY o.created_at, o.id LIMIT ${limit}) AS s
+     ORDER BY s.created_at, s.id`);
 }
 
 /** Deletes a subject, which is locked, if it has no transactions and has not changed for the retention. */
