@@ -57,7 +57,7 @@ it('an erasure sends no part that waits, and asks the peers to erase theirs', as
     { state: 'DROPPED', sealed: null },
   ]);
   expect(await tablesWith(here, 'canary')).toEqual([]);
-  // The owner is asked to erase the part, so nobody has to act.
+  // The owner is asked to erase the part, so an administrator need not act.
   await here.say(made, here.lab, { verdict: 'committed' });
   const line = `"code":"erased","id":"[^"]+","transaction":"${made.id}"`;
   expect(here.logs()).toMatch(new RegExp(`"level":"info".*${line}.*in force at the peer`));

@@ -172,7 +172,7 @@ describe('answers to own elements and those of two peers', () => {
     await isRepeated();
     await here.say(made, here.lab, { verdict: 'committed' });
     await isRepeated();
-    // Answers that wait for a code have been sent to nobody.
+    // Answers that wait for a code have not been sent.
     const waiting = await createTransaction(here.operator, { ...context, confirmation: 'FORM_CODE' });
     expect((await subjectOf(here, waiting).submit(values)).status).toBe(200);
     await isRepeated();

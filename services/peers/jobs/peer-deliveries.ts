@@ -34,12 +34,12 @@ const peerTables = {
   rowKey: sql`(d.kind || ' ' || d.sid || ' ' || d.peer_url)`,
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
-  // A delivery goes only to a peer that lists a key that it is bound to (`bindDeliveries`). One that
-  // a process of the former release queued while a pairing was being stored may be bound to none, and is
-  // sent, too. The job end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and
-  // then ends with a rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides
-  // these conditions from PostgreSQL, which would take them for rarely true and sort a long queue instead of
-  // using its index (ADR 14).
+  // A delivery goes only to a peer that lists a key to which the delivery is bound (`bindDeliveries`). The
+  // former release may have bound a delivery to no key while a pairing was being stored; it is sent, too. The
+  // job end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and then ends with
+  // a rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides these conditions
+  // from PostgreSQL, which would take them for rarely true and sort a long queue instead of using its index
+  // (ADR 14).
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false

@@ -50,8 +50,9 @@ export interface UnreportedPart {
 
 /**
  * Ends parts of committed transactions a day after their deadline, as the verdict `expired` does
- * (domain/part.ts). Parts with mode `hold` end with their transaction. SKIP LOCKED: whoever has locked a
- * transaction may wait for its parts. @returns them, at most `limit`.
+ * (domain/part.ts). Parts with mode `hold` end with their transaction. SKIP LOCKED: a process that has
+ * locked a transaction may wait for its parts.
+ * @returns the ended parts, at most `limit`.
  */
 export function dropUnreported(tx: Queries, limit: number, source: string): Promise<UnreportedPart[]> {
   return tx.query<UnreportedPart>(sql`
