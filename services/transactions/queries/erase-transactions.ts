@@ -180,8 +180,8 @@ export function coveredBy({ erasure, subject, peer }: ErasureScope): Statement {
 
 /**
  * Locks transactions that an erasure covers and that are in a final state. SKIP LOCKED: a process that has
- * locked a row may wait for the subject (`erasePart`); the next run finds the row. If a peer asks, what is based on a
- * transaction is picked before it, because erasing it removes the link.
+ * locked a row may wait for the subject (`erasePart`); the next run finds the row. If a peer asks, what is
+ * based on a transaction is picked before it, because erasing it removes the link.
  */
 export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number): Promise<Picked[]> {
   const isLast = sql`AND NOT EXISTS (
