@@ -62,14 +62,13 @@ export const phoneLooks: readonly Look[] = [lightNarrow, darkPhone];
 const usualLooks: readonly Look[] = [lightNarrow, darkWide];
 
 /**
- * For pages that are audited in several languages. Their structure and colours are the same, so all rules
- * apply in English, and those about looks and texts in the others: in French where its long words have least
- * room, in Arabic in the looks that the others leave out. So each page is seen light and dark, narrow and
- * wide.
+ * For pages that are audited in several languages. Their structure is the same, so all rules apply in English
+ * and those about looks and texts in the others. Arabic has the looks that others leave out, so that each
+ * page is seen light and dark, narrow and wide.
  */
 export function looksIn(language: string): readonly Look[] {
   if (language === 'en') return usualLooks;
-  if (language !== 'ar') return [{ ...lightNarrow, options: lookAndText }];
+  if (language !== 'ar') return [{ ...lightNarrow, options: lookAndText }, darkWide];
   const { options: _all, ...narrowLayout } = lightNarrow;
   return [{ ...darkWide, colorScheme: 'light', options: lookAndText }, darkPhone, narrowLayout];
 }
