@@ -21,9 +21,13 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+/**
+ * How long headers and whole requests may take to arrive. The clock also runs while the process itself gets no
+ * processor, as in a pod that starts on a busy node; the client has sent everything then, and must not get 408.
+ */
+const arrival = { headersTimeout: 20_000, requestTimeout: 30_000 };
 const bounds = {
-  requestTimeout: 10_000,
-  headersTimeout: 5_000,
+  ...arrival,
   // Node.js checks the time-outs above only every 30 s by default.
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 8 * 1024,
