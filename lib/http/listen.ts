@@ -22,8 +22,9 @@ export interface Listener {
 }
 
 /**
- * How long headers and whole requests may take to arrive. The clock also runs while the process itself gets no
- * processor, as in a pod that starts on a busy node; the client has sent everything then, and must not get 408.
+ * How long headers and whole requests may take to arrive. The clock also runs while the process itself gets
+ * no processor, as in a pod that starts on a busy node; the client has sent everything then, and must not get
+ * 408.
  */
 const arrival = { headersTimeout: 20_000, requestTimeout: 30_000 };
 const bounds = {
