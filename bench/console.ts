@@ -139,12 +139,14 @@ async function editorsOf(person: ConsolePerson): Promise<string[]> {
   return found;
 }
 
-/** @returns how long the page took, and the address of a panel that it loads later. */
-async function open(person: ConsolePerson, page: string): Promise<{ ms: number; later: string | undefined }> {
+/** @returns how long the page took, and the addresses of the panels that it loads later. */
+async function open(person: ConsolePerson, page: string): Promise<{ ms: number; later: string[] }> {
   const started = performance.now();
   const { status, html } = await person.open(page);
   if (status !== 200) throw new Error(`${page}: ${status}`);
-  return { ms: performance.now() - started, later: /hx-get="([^"]*wait=true)"/.exec(html)?.[1] };
+  const ms = performance.now() - started;
+  const later = [...html.matchAll(/hx-get="([^"]*[?&;]wait=[^"]*)"/g)].map(([, href = '']) => href);
+  return { ms, later: later.map((href) => href.replaceAll('&amp;', '&')) };
 }
 
 /** Ten people, who open one page after the other. @returns ends it, and tells how many pages they saw. */
@@ -157,7 +159,7 @@ function useConsole(baseUrl: string, pages: readonly string[]) {
     await pause((index * thinkingMs) / people);
     for (let turn = index; !isStopped; turn += 1) {
       const { later } = await open(browser, pages[turn % pages.length] as string);
-      if (later) await open(browser, later.replaceAll('&amp;', '&'));
+      await Promise.all(later.map((panel) => open(browser, panel)));
       seen += 1;
       await pause(thinkingMs);
     }

@@ -20,6 +20,9 @@ export interface RatedPhase {
   processors: number;
 }
 
+/** Before anything is measured, each server is asked at the highest rate, so that its code is compiled. */
+const warmUpSeconds = 10;
+
 const replicas = 2;
 /** Connections to each replica, as a router keeps them. */
 const connections = 64;
@@ -28,10 +31,11 @@ const connections = 64;
  * Asks two processes of Accord on one database, in turn, at fixed rates, and at each rate also two of the
  * bare server. A question counts from the moment it was due, so that a server that falls behind is seen to.
  * @param bare settings of the bare server. @param ask sends a question. @returns its HTTP status.
+ * @returns one phase for each server, rate and round.
  */
 export async function runAtRates(
   { settings, bare }: Record<'settings' | 'bare', Record<string, string>>,
-  { rates, seconds }: { rates: readonly number[]; seconds: number },
+  { rates, rounds, seconds }: { rates: readonly number[]; rounds: number; seconds: number },
   ask: (client: HttpClient, request: number) => Promise<number>,
 ): Promise<RatedPhase[]> {
   const parts: { stop(): Promise<unknown> }[] = [];
@@ -59,10 +63,12 @@ export async function runAtRates(
       keep({ stop: async () => clients.forEach((client) => void client.close()) });
       contestants.push({ server, clients, pids: servers.map(({ pid }) => pid), ask });
     }
-    for (const each of contestants) await askAtRate(each, Math.min(...rates), 5); // The warm-up.
+    for (const each of contestants) await askAtRate(each, Math.max(...rates), warmUpSeconds);
     const phases: RatedPhase[] = [];
     for (const rate of rates)
-      for (const each of contestants) phases.push(await askAtRate(each, rate, seconds));
+      for (let round = 0; round < rounds; round += 1)
+        for (const each of round % 2 === 0 ? contestants : contestants.toReversed())
+          phases.push(await askAtRate(each, rate, seconds));
     return phases;
   } finally {
     for (const part of parts.reverse()) await part.stop();
@@ -113,21 +119,23 @@ async function askAtRate(
   };
 }
 
+/** One row for each server and rate: medians of the rounds, and the p99 of each round. */
 export function ratesTable(phases: readonly RatedPhase[]): string {
-  const rows = phases.map((phase) => {
-    const { server, wanted, answered, p50, p99, failed, processors } = phase;
+  const groups = Map.groupBy(phases, ({ server, wanted }) => `${server} | ${wanted}`);
+  const rows = [...groups].map(([name, rounds]) => {
+    const median = (of: (phase: RatedPhase) => number) => percentile(rounds.map(of), 0.5);
     const cells = [
-      server,
-      wanted,
-      answered.toFixed(0),
-      p50.toFixed(1),
-      p99.toFixed(1),
-      failed,
-      processors.toFixed(2),
+      name,
+      median(({ answered }) => answered).toFixed(0),
+      median(({ p50 }) => p50).toFixed(1),
+      median(({ p99 }) => p99).toFixed(1),
+      rounds.map(({ p99 }) => p99.toFixed(1)).join(', '),
+      rounds.reduce((sum, { failed }) => sum + failed, 0),
+      median(({ processors }) => processors).toFixed(2),
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  return `| server | questions per second | answered per second | p50 ms | p99 ms | failed | processors of the two |
-|---|---:|---:|---:|---:|---:|---:|
+  return `| server | questions per second | answered per second | p50 ms | p99 ms | p99 of each round | failed | processors of the two |
+|---|---:|---:|---:|---:|---|---:|---:|
 ${rows.join('\n')}`;
 }

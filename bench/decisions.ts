@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '4' },
     concurrency: { type: 'string', default: '8' },
     rates: { type: 'string', default: '500,1000,1500' },
+    'rate-rounds': { type: 'string', default: '3' },
     seconds: { type: 'string', default: '20' },
     output: { type: 'string', default: fileURLToPath(new URL('results-decisions.md', import.meta.url)) },
   },
@@ -109,10 +110,14 @@ async function measure(): Promise<string> {
     settings: { ...settings, ...limits },
     bare: { DATABASE_URL: postgres.adminUrl('decisions') },
   };
-  const rated = await runAtRates(asked, { rates, seconds }, async (client, request) => {
-    const { status } = await client.post('/decisions', headersOf(key), questionAbout(anyone(request)));
-    return status;
-  });
+  const rated = await runAtRates(
+    asked,
+    { rates, rounds: Number(options['rate-rounds']), seconds },
+    async (client, request) => {
+      const { status } = await client.post('/decisions', headersOf(key), questionAbout(anyone(request)));
+      return status;
+    },
+  );
   return report(contestants, rated, { filled, stolen: share });
 }
 
@@ -180,8 +185,8 @@ ${rows.map((row) => `| ${row} |`).join('\n')}
 
 ## Two replicas at a fixed rate
 
-Two processes on the same database with Kafka, ${options.seconds} seconds at each rate, then two of the bare server, which do not use Kafka; times from the moment at which a question was due. PostgreSQL, Kafka and
-the asking program use the same processors.
+Two processes on the same database with Kafka and two of the bare server, which do not use Kafka, in turn, ${options['rate-rounds']} rounds of ${options.seconds} seconds at each rate; times from the moment at which a
+question was due, medians of the rounds. PostgreSQL, Kafka and the asking program use the same processors.
 
 ${ratesTable(rated)}
 

@@ -520,7 +520,9 @@ export interface paths {
          * @description Transactions created in a period, by their current state, and the answers given in them: by element,
          *     and by day in the instance's time zone. The period is the last 30 days by default, and at most 366
          *     days. With `elements`, only the answers to these elements are counted, also by day; transactions are
-         *     counted as without it.
+         *     counted as without it. Equal requests that arrive while the counting goes on share its result. Counts
+         *     of more than 50,000 transactions and answers together may be up to a minute old; without `before` in
+         *     the request, `before` of the response is the time of the count.
          */
         get: operations["getStats"];
         put?: never;

@@ -14,9 +14,7 @@ let browser: Browser;
 let held: PromiseWithResolvers<GivenAnswer | undefined>;
 beforeAll(async () => {
   // A count of many records: it ends when the test says so.
-  api = await startApiBetween(instance, (target) =>
-    target.startsWith('/stats/valid') ? held.promise : undefined,
-  );
+  api = await startApiBetween(instance, (target) => (target.startsWith('/stats') ? held.promise : undefined));
   pages = await openPages(instance, 'admin', { apiUrl: api.url });
   browser = await launchChromium();
 });
@@ -27,6 +25,7 @@ afterAll(async () => {
 
 it.each([
   { path: '', name: 'expiring', text: 'No valid answer expires', javaScriptEnabled: true },
+  { path: '', name: 'transactions', text: 'No transaction', javaScriptEnabled: true },
   { path: '', name: 'expiring', text: 'No valid answer expires', javaScriptEnabled: false },
   { path: '/elements/processing.001', name: 'answers', text: 'Nobody has a', javaScriptEnabled: true },
 ])(
@@ -80,10 +79,10 @@ it('the page of an element does not wait for a long count, unless a file is aske
   held = Promise.withResolvers();
   const path = '/console/elements/processing.001';
   const html = await (await pages.get(path)).text();
-  expect(html).toContain(`hx-get="${path}?wait=true"`);
+  expect(html).toContain(`hx-get="${path}?wait=answers"`);
   expect(html).not.toContain('Nobody has a valid answer');
   const later = Promise.all(
-    [`${path}?wait=true`, `${path}?format=csv&table=answers`].map(async (each) =>
+    [`${path}?wait=answers`, `${path}?format=csv&table=answers`].map(async (each) =>
       (await pages.get(each)).text(),
     ),
   );

@@ -14,8 +14,10 @@ export interface FailedView {
 interface LaterView {
   /** `id` of the panel. */
   id: string;
-  /** The same page, which waits for the read. */
+  /** The same page, which waits for the read of this panel. */
   href: string;
+  /** The same page, which waits for all its reads. */
+  wholeHref: string;
 }
 
 /** What a panel of a page shows: the result of its reads, why there is none, or where to load it from. */
@@ -44,7 +46,8 @@ function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }
 
 /**
  * Reads what the panels of a page need, side by side. A failed read empties its panel alone.
- * @param long reads that the page does not wait for; the same page with `?wait=true`, or as a file, does.
+ * @param long reads that the page does not wait for. With `?wait=` and the name of one the same page waits
+ * for that one, with `?wait=true`, or as a file, for all.
  * @throws ApiFailure if every read failed: the page is then answered with 503.
  */
 export async function readPanels<Reads extends Record<string, Promise<unknown>>>(
@@ -53,7 +56,11 @@ export async function readPanels<Reads extends Record<string, Promise<unknown>>>
   long?: LongReads,
 ): Promise<{ [Name in keyof Reads]: Panel<Awaited<Reads[Name]>> }> {
   const failures: ApiFailure[] = [];
-  const mayWait = !long || long.query.wait !== undefined || long.query.format !== undefined;
+  const waitsFor = (name: string) =>
+    !long?.names.includes(name) ||
+    long.query.wait === name ||
+    long.query.wait === 'true' ||
+    long.query.format !== undefined;
   const panels = Object.entries(reads).map(async ([name, read]) => {
     const id = `panel-${name}`;
     const settled = read.then(
@@ -64,8 +71,9 @@ export async function readPanels<Reads extends Record<string, Promise<unknown>>>
         return { id, value: null, failed: failedView(reader, error), later: null };
       },
     );
-    if (mayWait || !long.names.includes(name)) return settled;
-    const later = { id, href: withQuery(long.href, { wait: 'true' }) };
+    if (!long || waitsFor(name)) return settled;
+    const waiting = (wait: string) => withQuery(long.href, { wait });
+    const later = { id, href: waiting(name), wholeHref: waiting('true') };
     return firstOf(settled, { id, value: null, failed: null, later });
   });
   const shown = await Promise.all(panels);

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Position } from '#lib/http/lists.ts';
@@ -8,6 +7,7 @@ import { newestPosition } from '../queries/records.ts';
 import { readNow } from '../queries/transactions.ts';
 import { countNewest, hasUnexpired, readRangeEnd } from '../queries/valid-answers.ts';
 import { readActiveVersions } from './check-answers.ts';
+import { shareCounts } from './share-counts.ts';
 
 /** How much one request counts. */
 export interface CountLimits {
@@ -17,12 +17,10 @@ export interface CountLimits {
   /** Records per statement. */
   batch: number;
   /** A count of more records is reused. */
-  reusedFrom: number;
+  reusedFrom?: number;
 }
 
-const defaultLimits: CountLimits = { records: 1_000_000, ms: 2_000, batch: 10_000, reusedFrom: 50_000 };
-/** A count is reused for so many times as long as it took, so that it keeps at most 3 % of a CPU busy. */
-const reuseFactor = 30;
+const defaultLimits: CountLimits = { records: 1_000_000, ms: 2_000, batch: 10_000 };
 
 /** What is counted. */
 export interface WantedCount {
@@ -37,7 +35,7 @@ interface CountedGroups {
   at: Date;
   groups: AnswerGroup[];
   /** Records read. */
-  records: number;
+  rows: number;
   /** Whether a limit was reached, so that there may be more. */
   atLeast: boolean;
 }
@@ -49,28 +47,15 @@ interface CountedGroups {
  */
 export function createValidCounts(
   { db, forms }: { db: Queries; forms: Pick<FormsOperations, 'activeVersions'> },
-  limits = defaultLimits,
+  limits: CountLimits = defaultLimits,
 ) {
-  const known = new LRUCache<string, Promise<CountedGroups>>({ max: 500 });
-  const count = (wanted: WantedCount): Promise<CountedGroups> => {
-    const name = JSON.stringify([wanted.information, wanted.within, [...wanted.keys].sort()]);
-    const shared = known.get(name);
-    if (shared) return shared;
-    const start = performance.now();
-    const counting = countGroups(db, wanted, limits);
-    known.set(name, counting);
-    counting.then(
-      ({ records }) => {
-        const ttl = Math.ceil((performance.now() - start) * reuseFactor);
-        if (records >= limits.reusedFrom) known.set(name, counting, { ttl });
-        else known.delete(name);
-      },
-      () => known.delete(name),
-    );
-    return counting;
-  };
-  return async (wanted: WantedCount): Promise<{ at: Date; values: ValidCount[]; atLeast: boolean }> => {
-    const { at, groups, atLeast } = await count(wanted);
+  const count = shareCounts((wanted: WantedCount) => countGroups(db, wanted, limits), limits.reusedFrom);
+  return async ({
+    keys,
+    information,
+    within,
+  }: WantedCount): Promise<{ at: Date; values: ValidCount[]; atLeast: boolean }> => {
+    const { at, groups, atLeast } = await count({ keys: [...keys].sort(), information, within });
     return { at, values: addUpValid(groups, await readActiveVersions(forms, groups), at), atLeast };
   };
 }
@@ -105,5 +90,5 @@ async function countGroups(
     const mayBeExpired = counted.length === 0 && last.type !== 'conditions';
     if (!mayBeExpired || (await hasUnexpired(db, rest, now))) waiting.push(rest);
   }
-  return { at: now, groups, records, atLeast: waiting.length > 0 };
+  return { at: now, groups, rows: records, atLeast: waiting.length > 0 };
 }

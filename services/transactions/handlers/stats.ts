@@ -2,6 +2,7 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readTime } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { createValidCounts } from '../commands/count-valid-answers.ts';
+import { shareCounts } from '../commands/share-counts.ts';
 import {
   type AnswerCount,
   composeStats,
@@ -25,25 +26,31 @@ const defaultWithin = 'P30D';
 /** /stats, /stats/valid */
 export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencies): Handlers {
   const countValid = createValidCounts({ db, forms });
+  const countPeriod = shareCounts(async ({ keys, ...query }: WantedStats) => {
+    const period = readPeriod(query, await readNow(db));
+    const counted: StateCount[] = [];
+    const answered: AnswerCount[] = [];
+    // Part by part, because a year of a large instance takes longer than the time-out of a statement.
+    for (const part of splitPeriod(period, partDays)) {
+      const [states, answers] = await Promise.all([
+        countStates(db, part, timeZone),
+        countAnswers(db, part, timeZone, keys),
+      ]);
+      counted.push(...states);
+      answered.push(...answers);
+    }
+    const rows = [...counted, ...answered].reduce((sum, { count }) => sum + count, 0);
+    return { rows, period, stats: composeStats(counted, answered) };
+  });
   return {
-    async getStats(ctx, { query }) {
-      const period = readPeriod(query, await readNow(db));
-      const keys = listOf(query.elements);
-      const counted: StateCount[] = [];
-      const answered: AnswerCount[] = [];
-      // Part by part, because a year of a large instance takes longer than the time-out of a statement.
-      for (const part of splitPeriod(period, partDays)) {
-        if (ctx.res.destroyed) break;
-        const [states, answers] = await Promise.all([
-          countStates(db, part, timeZone),
-          countAnswers(db, part, timeZone, keys),
-        ]);
-        counted.push(...states);
-        answered.push(...answers);
-      }
-      const { after, before } = period;
-      const stats = composeStats(counted, answered);
-      ctx.body = { after: after.toISOString(), before: before.toISOString(), timeZone, ...stats };
+    async getStats(ctx, { query: { after, before, elements } }) {
+      const { period, stats } = await countPeriod({ after, before, keys: listOf(elements)?.sort() });
+      ctx.body = {
+        after: period.after.toISOString(),
+        before: period.before.toISOString(),
+        timeZone,
+        ...stats,
+      };
     },
 
     async countValidAnswers(ctx, { query }) {
@@ -53,8 +60,15 @@ export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencie
   };
 }
 
+type Query = OperationInput['query'];
+
+/** What is counted: a period, and the answers to some elements or to all. */
+interface WantedStats extends Pick<Query, 'after' | 'before'> {
+  keys: string[] | undefined;
+}
+
 /** @throws Failure `invalid` for an empty period or one longer than a year. */
-function readPeriod(query: OperationInput['query'], now: Date): Period {
+function readPeriod(query: Pick<Query, 'after' | 'before'>, now: Date): Period {
   const faults: Fault[] = [];
   const before = readTime(query.before, 'before', faults) ?? now;
   const after = readTime(query.after, 'after', faults) ?? new Date(before.getTime() - defaultDays * dayMs);
@@ -66,7 +80,7 @@ function readPeriod(query: OperationInput['query'], now: Date): Period {
 }
 
 /** @throws Failure `malformed` without keys, `invalid` for too many keys or a wrong period. */
-function readValidQuery(query: OperationInput['query']) {
+function readValidQuery(query: Query) {
   const keys = listOf(query.keys) ?? [];
   if (keys.length === 0)
     throw fail('malformed', 'The query parameter keys is required.', {

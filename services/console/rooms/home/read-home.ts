@@ -24,7 +24,8 @@ export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> 
     webhooks: readWebhooks(api, reader, kit.may(ctx, 'createWebhook')),
     ...(kit.may(ctx, 'listPeers') && { peers: readPeers(api, reader) }),
   };
-  const panels = await readPanels(reader, reads, { names: ['expiring'], href: here, query: ctx.query });
+  const counts = ['transactions', 'answers', 'expiring'];
+  const panels = await readPanels(reader, reads, { names: counts, href: here, query: ctx.query });
   return {
     title: reader.t('home.title'),
     periods: periodLinks(reader, kit.path, length),
