@@ -95,7 +95,7 @@ export interface PeerSummary {
   subjectPrefix: string;
   /**
    * Key or id of the `email` model of the notification; null: none. Absent if peers runs an earlier
-   * release, and in decisions that the service peers has requested or makes itself.
+   * release, and in decisions that the service `peers` has requested or makes itself.
    */
   notification?: string | null;
 }

@@ -5,7 +5,7 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { applyVerdict } from '../../services/transactions/consumers/follow-verdicts.ts';
 import type { ReportedVerdict } from '../../services/transactions/domain/part.ts';
 import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
-import { createAfterCommitWriter } from '../../services/transactions/queries/parts.ts';
+import { createCommittedVerdictWriter } from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf } from '../support/instances/live-events.ts';
@@ -30,7 +30,7 @@ async function applyAtOnce(made: LiveTransaction, verdicts: ReportedVerdict['ver
   await gate.query('SELECT id FROM transactions.transactions WHERE id = $1 FOR UPDATE', [made.id]);
   const log = createLogger({ level: 'silent' });
   const { db } = here;
-  const writeAfterCommit = createAfterCommitWriter(db, { consumer: 'test', source: here.url });
+  const writeCommittedVerdict = createCommittedVerdictWriter(db, { consumer: 'test', source: here.url });
   const tokens = createTransactionTokens({ secrets: [Buffer.alloc(32)], baseUrl: here.url });
   const applied = verdicts.map((verdict, index) =>
     applyVerdict(
@@ -38,7 +38,7 @@ async function applyAtOnce(made: LiveTransaction, verdicts: ReportedVerdict['ver
         db,
         log,
         consumer: 'test',
-        writeAfterCommit,
+        writeCommittedVerdict,
         instance: { name: 'Here', baseUrl: here.url },
         tokens,
         messaging: noMessaging,

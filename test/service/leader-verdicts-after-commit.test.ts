@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { movesInCommitMode, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
 import {
-  type AfterCommitResult,
-  createAfterCommitWriter,
+  type CommittedVerdictResult,
+  createCommittedVerdictWriter,
 } from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
@@ -29,9 +29,9 @@ interface SentVerdict {
 }
 
 /** Applies verdicts that arrive in one turn of the event loop. */
-async function apply(verdicts: readonly SentVerdict[]): Promise<AfterCommitResult[]> {
+async function apply(verdicts: readonly SentVerdict[]): Promise<CommittedVerdictResult[]> {
   const source = here.url;
-  const writeAfterCommit = createAfterCommitWriter(here.db, { consumer: 'test', source });
+  const writeCommittedVerdict = createCommittedVerdictWriter(here.db, { consumer: 'test', source });
   const read = await Promise.all(
     verdicts.map(
       async ({ of, verdict, part = 'lab', from = part, reason = 'invalid', eventId = randomUUID() }) => {
@@ -41,7 +41,7 @@ async function apply(verdicts: readonly SentVerdict[]): Promise<AfterCommitResul
       },
     ),
   );
-  return Promise.all(read.map(writeAfterCommit));
+  return Promise.all(read.map(writeCommittedVerdict));
 }
 const stateOf = async (made: LiveTransaction, part: 'lab' | 'clinic' = 'lab') =>
   (await here.partOf(made, here[part])).state;

@@ -263,6 +263,15 @@ describe('a withdrawal that arrives late', () => {
     await here.letWaitsPass();
     await here.delivered(late);
     expect(await decisionAtLab(made.subject)).toMatchObject({ allowed: false });
+    const records = (await recordsOf(here.labAdmin, made.subject))[here.theirs.split('@')[0] ?? ''];
+    const accepted = records?.filter(({ value }) => value === 'accepted') ?? [];
+    const receipts = await Promise.all(
+      accepted.map(async ({ transaction }) => {
+        const receipt = await (await here.labAdmin.get(`/receipts/${transaction}`)).json();
+        return (receipt as { consents: { withdrawn?: string }[] }).consents[0]?.withdrawn;
+      }),
+    );
+    expect(receipts.filter((withdrawn) => withdrawn !== undefined)).toHaveLength(1);
   });
 
   it('ends a notice that rests on consent also if a later form has shown the notice before the order arrives', async () => {

@@ -12,6 +12,11 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   const admin = await signIn(instance, 'admin');
   const once = (subject: string, answers: Record<string, string[]>, object = '') =>
     recordAnswers(shop, subject, answers, { validity: 'P6M', ...(object && { object }) });
+  // A withdrawal of a peer's part alone has no records.
+  const partsAlone = await recordAnswers(shop, 'perry', { [study]: ['refused'] });
+  await runInDatabase({ databaseUrl: database }, 'DELETE FROM transactions.records WHERE transaction = $1', [
+    partsAlone.id,
+  ]);
   const made = {
     expired: await once('eva', { [letter]: ['accepted'] }),
     refused: await once('rita', { [letter]: ['refused'] }),
@@ -45,7 +50,11 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
       { [letter]: ['accepted'] },
       { validity: 'P9Y', attributes: { is: 'newer' } },
     );
-    await runInDatabase(
+    await addPart(id, { type, withdrawal });
+    return id;
+  };
+  const addPart = (id: string, { type = 'processing', withdrawal = '' }) =>
+    runInDatabase(
       { databaseUrl: database },
       `INSERT INTO transactions.followers (sid, transaction, place, location, name, state, version, mode,
                                            language, shown, deadline, changed_at, withdrawal)
@@ -53,12 +62,12 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
               now(), now(), nullif($3, '')`,
       [id, { elements: [{ identifier: `element/${type}/study/1.0` }] }, withdrawal],
     );
-    return id;
-  };
   await withPart('paul');
   await withPart('petra', { validity: 'P1M', type: 'conditions' });
   const partOver = await withPart('pia', { validity: 'P1M' });
   const partWithdrawn = await withPart('piet', { withdrawal: made.refused.id });
+  const still = await recordAnswers(shop, 'perry', { [letter]: ['accepted'] }, { validity: 'P9Y' });
+  await addPart(still.id, { withdrawal: partsAlone.id });
   const { id: newer } = await once('susi', { [letter]: ['accepted'], [study]: ['refused'] });
   expect((await admin.send('PUT', '/subjects/hilda/hold', { reason: 'Claim 9' })).status).toBe(200);
   const erased = async () => {

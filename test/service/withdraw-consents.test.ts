@@ -196,6 +196,17 @@ describe('a withdrawal', () => {
     expect(await decisionOf(subject, 'processing.001')).toMatchObject({ reason: 'WITHDRAWN' });
   });
 
+  it('ends only with the code that was needed to give the consent', async () => {
+    const { code, ...made } = await submitForCode(shop, {}, both);
+    expect((await shop.send('POST', `/consents/${made.id}/confirm`, { code })).status).toBe(200);
+    const withdrawal = await transactionIn(withdraw(made, { elements: [letter] }));
+    expect(withdrawal.state).toBe('COMMITTED');
+    const child = await transactionIn(subjectOf(instance, withdrawal).post('/child'));
+    const given = await transactionIn(subjectOf(instance, child).submit({ [letter]: ['accepted'] }));
+    expect(given.state).toBe('SUBMITTED');
+    expect(await decisionOf(made.subject, 'processing.001')).toMatchObject({ reason: 'WITHDRAWN' });
+  });
+
   it('writes its history and one event with the consents that have ended', async () => {
     const { made, subject } = await consented();
     const accepted = await recordsOf(shop, subject);
@@ -496,6 +507,22 @@ describe('no answer given before a withdrawal is in force after it', () => {
     expect(receiptId).toBe(receipt.consents[0]?.withdraws?.receiptId);
     const at = (receipt as Receipt & { timestamp: string }).timestamp;
     expect(consents.map(({ withdrawn }) => withdrawn)).toEqual([at, undefined, undefined]);
+  });
+
+  it('a consent that awaits its code is withdrawn also if an earlier answer rests on another ground', async () => {
+    const bound = { ...sampleContent.processing, refusable: false, legalBases: ['LEGAL_BASIS_CONTRACT'] };
+    const model = await makeLiveModel(admin, 'processing', { en: bound });
+    const { subject } = await createTransaction(shop);
+    await recordAnswers(shop, subject, { [`element/processing/${model.key}/1.0`]: ['accepted'] });
+    const free = { ...bound, refusable: true, legalBases: ['LEGAL_BASIS_CONSENT'] };
+    await activateContent(admin, model, { en: free }, 'MAJOR');
+    const accepted = { [`element/processing/${model.key}/2.0`]: ['accepted'] };
+    const layoutData = { elements: [model.key] };
+    const { id, code } = await submitForCode(shop, { subject, layoutData }, accepted);
+    const asked = await shop.send('POST', '/choices/withdraw', { subject, elements: [model.key] });
+    expect(asked.status).toBe(201);
+    expect((await shop.send('POST', `/consents/${id}/confirm`, { code })).status).toBe(200);
+    expect(await decisionOf(subject, model.key)).toMatchObject({ reason: 'WITHDRAWN' });
   });
 
   it('a refusal that awaited its code is not said to be withdrawn', async () => {

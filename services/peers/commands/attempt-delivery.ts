@@ -83,8 +83,9 @@ async function sendOrder(
   } catch (error) {
     return failed(describeFailure(error));
   }
-  const orderedAt = new Date(row.deadline.getTime() - orderHours * 3_600_000);
-  const content = row.kind === 'withdraw' ? { withdrawn: orderedAt.toISOString() } : {};
+  // The deadline is so long after the withdrawal (consumers/subscribe.ts).
+  const withdrawnAt = new Date(row.deadline.getTime() - orderHours * 3_600_000);
+  const content = row.kind === 'withdraw' ? { withdrawn: withdrawnAt.toISOString() } : {};
   return sendAbout(dependencies, row, { name: capability, content, verdicts });
 }
 

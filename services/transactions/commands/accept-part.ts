@@ -154,8 +154,8 @@ interface StoringTime {
 }
 
 /**
- * @returns undefined if the part has a verdict already, or, with `maxSkewSeconds`, if `now` is too far from
- * the database's time, or a later answer to one of its questions is stored (`isNewest`).
+ * @returns undefined if the part has a verdict already. With `maxSkewSeconds` also if `now` is too far from
+ * the database's time, and also if a later answer to one of its questions is stored (`isNewest`).
  */
 async function store(
   dependencies: AcceptDependencies,

@@ -64,10 +64,9 @@ export async function submitSingleStep(
     }),
     sent,
   );
-  const check = await withoutWithdrawnNotices(db, context, checked);
   const given = withComment(sent);
   const notices = noticesIn(checked);
-  const answersDigest = digests.of(given, check.parts.length > 0, notices);
+  const answersDigest = digests.of(given, checked.parts.length > 0, notices);
   const isSame = (digest: Buffer) => [[], notices].some((each) => digests.matches(digest, given, each));
   const digest = contextDigest(context, layout, active);
   const transaction = newTransaction(context, layout, principal);
@@ -86,6 +85,7 @@ export async function submitSingleStep(
     const inserted = await insertWithClaim(tx, digest, transaction, source);
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
+    const check = await withoutWithdrawnNotices(tx, context, checked);
     // An equal context may name another author and recipient; those of the request with the answers count.
     const taken = inserted ?? (await replaceUncounted(tx, read, transaction));
     const committed = await storeAnswers(
@@ -97,7 +97,7 @@ export async function submitSingleStep(
         principal,
         comment: sent.comment,
         gpc,
-        // Owners order answers by the time in the seal. It is `openedAt`, so the records get the same time.
+        // Owners order answers by the time in the seal: `openedAt`, which the records get, too.
         ...(check.parts.length > 0 && { givenAt: openedAt }),
       },
     );

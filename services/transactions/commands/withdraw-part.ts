@@ -23,9 +23,9 @@ import { withdraw } from './withdraw-consents.ts';
 /**
  * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
  * consents that were given in other parts of this leader before `order.withdrawn`. Answers that were given at
- * this instance stay. Answers that were given at this leader since stay, too, except to notices: its later
- * forms show them without a choice (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown
- * one is refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds
+ * this instance stay. Later answers at this leader stay, too, unless they answer a notice: its later forms
+ * show notices without a choice (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one
+ * is refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds
  * nothing left.
  * @param order.withdrawn when the person withdrew at the leader (RFC 3339); leaders of earlier releases do
  * not say.
@@ -70,8 +70,8 @@ export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<St
 
 /**
  * Withdraws the processings that a part asked about, where the newest answer accepted them and can be
- * withdrawn: in the transaction of the part, or in another part of the same leader, given before the person
- * withdrew there or to a notice. Accepted conditions stay.
+ * withdrawn: in the transaction of the part, or in another part of the same leader, if they were given before
+ * the person withdrew there or answer a notice. Accepted conditions stay.
  */
 async function withdrawAnswers(
   dependencies: AcceptDependencies,

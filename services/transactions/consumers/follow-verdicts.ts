@@ -13,14 +13,14 @@ import { changePartErasure } from '../queries/part-erasures.ts';
 import { changePartWithdrawal } from '../queries/part-withdrawals.ts';
 import {
   changePart,
-  createAfterCommitWriter,
+  createCommittedVerdictWriter,
   lockTransactionOf,
   type PartOfTransaction,
   readDrop,
   readPart,
   releaseCommit,
   summarizeParts,
-  type WriteAfterCommit,
+  type WriteCommittedVerdict,
 } from '../queries/parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 
@@ -34,19 +34,19 @@ export type VerdictDependencies = Pick<
   log: Logger;
   /** The name under which events are noted as applied. */
   consumer: string;
-  writeAfterCommit: WriteAfterCommit;
+  writeCommittedVerdict: WriteCommittedVerdict;
 };
 
 /** Subscribes to the verdicts of owners on our parts. */
 export function followVerdicts({
   bus,
   ...dependencies
-}: Omit<VerdictDependencies, 'consumer' | 'writeAfterCommit'> & { bus: EventBus }): void {
+}: Omit<VerdictDependencies, 'consumer' | 'writeCommittedVerdict'> & { bus: EventBus }): void {
   const { db, instance } = dependencies;
-  const writeAfterCommit = createAfterCommitWriter(db, { consumer, source: instance.baseUrl });
+  const writeCommittedVerdict = createCommittedVerdictWriter(db, { consumer, source: instance.baseUrl });
   bus.subscribe('accord.peer-outcomes', sharedReader({ name: consumer, db }), ({ id, data }) =>
     applyVerdict(
-      { ...dependencies, consumer, writeAfterCommit },
+      { ...dependencies, consumer, writeCommittedVerdict },
       { eventId: id, verdict: data as ReportedVerdict },
     ),
   );
@@ -59,13 +59,13 @@ export async function applyVerdict(
   dependencies: VerdictDependencies,
   { eventId, verdict }: { eventId: string; verdict: ReportedVerdict },
 ): Promise<void> {
-  const { db, wake, log, consumer, writeAfterCommit } = dependencies;
+  const { db, wake, log, consumer, writeCommittedVerdict } = dependencies;
   const { submission: sid, peer: location, id: remoteId } = verdict;
   // Only `committed` takes the fast path. Other verdicts may cause a decision for the owner, or bad news.
   const written =
     verdict.verdict !== 'committed'
       ? undefined
-      : await writeAfterCommit({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) });
+      : await writeCommittedVerdict({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) });
   if (written?.wasDropped) await logInForce(db, log, verdict);
   const mustWake =
     written?.applied ||
@@ -119,8 +119,8 @@ async function logInForce(
   log: Logger,
   { submission: id, peer: address }: ReportedVerdict,
 ): Promise<void> {
-  const { isOrdered, ...drop } = await readDrop(db, id);
-  log[isOrdered ? 'info' : 'error']('peer committed a dropped part; it is in force at the peer', {
+  const { isErasureRequested, ...drop } = await readDrop(db, id);
+  log[isErasureRequested ? 'info' : 'error']('peer committed a dropped part; it is in force at the peer', {
     id,
     address,
     ...drop,

@@ -122,7 +122,7 @@ export function expiringAt({ from, to }: { from: Date; to: Date }, leadMs: numbe
 }
 
 /**
- * Composes a notice. Answers that were replaced or ended before, or whose element was withdrawn, expire
+ * Composes a notice. Answers that were not VALID any more before their expiry, such as replaced ones, expire
  * without an event.
  */
 export function expiryNotice(

@@ -27,7 +27,10 @@ export interface StandingAnswer {
   infoKey: string;
   infoSerial: string;
   value: string[];
-  /** When it took effect; before that, when it was given or, if the clock of a leader is ahead, arrived. */
+  /**
+   * When it took effect. While it waits: when it was given, or when it arrived if that is earlier, because
+   * the clock of a leader is ahead.
+   */
   at: Date;
   givenAt: Date;
   /** Base URL of the peer whose form was answered; null for a form of this instance. */
@@ -61,24 +64,20 @@ export interface Withdrawn {
   consent: ReceiptConsent;
 }
 
-/**
- * The accepted answers whose consents a request could withdraw, before their texts are known: one for each
- * question. One record withdraws all that was accepted before it; it names the consent in force, if there is
- * one.
- * @param standing sorted: first the answers in force, then the consents that wait.
- */
+/** The accepted answers whose consents a request could withdraw, before their texts are known. */
 export function acceptedOf(
   standing: readonly StandingAnswer[],
   { keys }: Pick<WithdrawalRequest, 'keys'>,
 ): StandingAnswer[] {
-  const accepted = standing.filter(
+  return standing.filter(
     (answer) => isAccepted(answer) && (keys ? keys.includes(answer.key) : answer.type === 'processing'),
   );
-  return accepted.filter(({ key }, place) => accepted.findIndex((first) => first.key === key) === place);
 }
 
 /**
- * Chooses the consents that a request withdraws.
+ * Chooses the consents that a request withdraws, one for each question: the refusal that will be stored ends
+ * every earlier acceptance of its question, and names the one in force, if there is one.
+ * @param standing sorted: first the answers in force, then the consents that wait.
  * @param receipts of the accepted answers, by transaction.
  * @throws Failure `not-withdrawable` if a named answer cannot be withdrawn, with a pointer for each.
  */
@@ -99,7 +98,10 @@ export function chooseConsents(
     const consent = receipt && consentOn(receipt, answer.key);
     return receipt && consent ? [{ answer, receipt, consent }] : [];
   });
-  const chosen = found.filter(({ consent }) => isWithdrawable(consent));
+  const withdrawable = found.filter(({ consent }) => isWithdrawable(consent));
+  const chosen = withdrawable.filter(
+    ({ answer }, place) => withdrawable.findIndex((first) => first.answer.key === answer.key) === place,
+  );
   const faults = (request.keys ?? []).flatMap((key, place): Fault[] => {
     const detail = own.includes(key)
       ? refusalOf(
@@ -147,7 +149,7 @@ export interface WithdrawalFacts {
   comment: string | null;
   /** {@link withdrawalTime} */
   at: Date;
-  /** When the person withdrew at the peer that orders this withdrawal; undefined without one: `at`. */
+  /** When the person withdrew at the peer that orders this withdrawal. Undefined if no peer does: at `at`. */
   givenAt: Date | undefined;
   instance: { name: string; baseUrl: string };
 }
@@ -157,7 +159,8 @@ export function composeWithdrawal(
   withdrawn: readonly Withdrawn[],
   { source, parts, parent, principal, comment, at, givenAt = at }: WithdrawalFacts,
 ): { created: Transaction; commitment: Omit<Commitment, 'receipt'> } {
-  const { author: _author, layout: _key, confirmationConfig: _config, ...context } = source.context;
+  // Its child asks for the confirmation that the source asked for.
+  const { author: _author, layout: _key, ...context } = source.context;
   const keys = [...withdrawn.map(({ answer }) => answer.key), ...referencesOf(parts)];
   const origin = originOf(principal);
   const author = principal.transaction ? source.subject : principal.name;
@@ -168,7 +171,6 @@ export function composeWithdrawal(
         ...context,
         layoutData: { type: 'layout', info: source.layout.info, elements: keys },
         origin,
-        confirmation: 'NONE',
         sendInvitation: false,
         // Its child undoes it.
         updatable: true,

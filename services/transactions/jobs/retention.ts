@@ -46,8 +46,7 @@ export function createRetention(dependencies: RetentionDependencies): RepeatedWo
     everyMs,
     async work(isStopped) {
       for (const found of await findAbandoned(db, abandoned, batch))
-        if (!isStopped())
-          await erase(dependencies, found, { ended: isAbandoned(abandoned), retention: abandoned });
+        if (!isStopped()) await erase(dependencies, found, isAbandoned(abandoned));
       const subjects = await findUnused(db, { retention: abandoned, after: afterSubject, limit: batch });
       for (const { name } of subjects.filter(({ unused }) => unused))
         if (!isStopped())
@@ -60,8 +59,7 @@ export function createRetention(dependencies: RetentionDependencies): RepeatedWo
       if (records === undefined) return;
       const looked = await findOver(db, { retention: records, after, limit: batch });
       for (const found of looked)
-        if (found.over && !isStopped())
-          await erase(dependencies, found, { ended: isOver(records), retention: records });
+        if (found.over && !isStopped()) await erase(dependencies, found, isOver(records));
       after = positionAfter(looked);
     },
     onError: (error) =>
@@ -76,16 +74,16 @@ function positionAfter(looked: readonly { position: string; id: string }[]): Pos
 }
 
 async function erase(
-  { db, instance, wake }: RetentionDependencies,
+  { db, instance, wake, abandoned }: RetentionDependencies,
   found: Outlived,
-  { ended, retention }: { ended: Statement; retention: string },
+  ended: Statement,
 ): Promise<void> {
   await db.withTransaction(async (tx) => {
     await lockSubject(tx, found.subject);
     const picked = await pickOutlived(tx, found, ended);
     if (picked.length === 0) return;
     await eraseTransactions(tx, picked, { erasure: undefined, source: instance.baseUrl });
-    await deleteUnused(tx, found.subject, retention);
+    await deleteUnused(tx, found.subject, abandoned);
     await endRequestsOfPeers(tx, found.subject);
   });
   wake();

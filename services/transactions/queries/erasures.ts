@@ -40,7 +40,10 @@ export function readOpenErasure(
   return db.maybeOne<Erasure>(sql`SELECT ${columns} FROM erasures AS e WHERE ${which}`);
 }
 
-/** Whether an erasure that a peer asked for after a time was refused. @param reference id of the subject. */
+/**
+ * Whether this instance has refused an erasure that a peer asked for at or later than `after`.
+ * @param reference id of the subject.
+ */
 export async function wasRefused(
   db: Queries,
   { peer, reference, after }: { peer: string; reference: string; after: Date },

@@ -38,7 +38,7 @@ export async function repeatPartEvents(tx: Queries, limit: number, source: strin
   return repeated.length;
 }
 
-/** So many hours after its deadline a part ends without a report of the service peers. */
+/** So many hours after its deadline a part ends without a report of the service `peers`. */
 const unreportedHours = 24;
 
 /** A part that ended without a report, and its transaction. */
@@ -73,7 +73,7 @@ export function dropUnreported(tx: Queries, limit: number, source: string): Prom
       FROM f JOIN transactions AS t ON t.id = f.transaction`);
 }
 
-/** Within so many hours the service peers has got the decision, or has rolled the part back. */
+/** Within so many hours the service `peers` has got the decision, or has rolled the part back. */
 const undecidedHours = 26;
 
 /**

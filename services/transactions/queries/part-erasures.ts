@@ -38,8 +38,8 @@ export async function orderPartErasures(
 const askDays = 40;
 
 /**
- * Writes what an owner has answered, unless it has answered for good before. An owner that has noted the
- * request, or is no longer asked after 40 days, has not FAILED to acknowledge it. Idempotent.
+ * Writes what an owner has answered, unless it has answered for good before. A request that the owner has
+ * noted (DELIVERED), or that is no longer sent after 40 days, does not become FAILED. Idempotent.
  */
 export async function changePartErasure(
   tx: Queries,

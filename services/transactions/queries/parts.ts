@@ -78,7 +78,8 @@ export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'stat
   transactionState: Transaction['state'];
   /**
    * Whether an owner that still holds it must roll it back: it has failed; its person was erased; its
-   * withdrawal was ordered and the transaction is not committed; or the order has ended.
+   * withdrawal was ordered and the transaction is not committed; or that order is no longer sent, so that
+   * nothing would end its consents.
    */
   mustRollBack: boolean;
   expiresAt: Date;
@@ -101,7 +102,7 @@ export interface Drop {
   transaction: string;
   /** `taken-back`: the transaction was cancelled or rolled back. */
   code: 'expired' | 'erased' | 'taken-back';
-  isOrdered: boolean;
+  isErasureRequested: boolean;
 }
 
 /**
@@ -115,7 +116,7 @@ export function readDrop(db: Queries, sid: string): Promise<Drop> {
            CASE WHEN t.erased_at IS NOT NULL THEN 'erased'
                 WHEN f.reason = 'expired' OR t.state = 'COMMITTED' THEN 'expired'
                 ELSE 'taken-back' END AS code,
-           EXISTS (SELECT FROM part_erasures AS e WHERE e.sid = f.sid) AS "isOrdered"
+           EXISTS (SELECT FROM part_erasures AS e WHERE e.sid = f.sid) AS "isErasureRequested"
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
 }
 
@@ -201,8 +202,8 @@ export async function releaseCommit(
   await tx.query(partEvents('decided', { from, source, decision: 'commit' }));
 }
 
-/** An owner's verdict that arrives after the commit, on a part with mode `commit`. */
-export interface VerdictAfterCommit {
+/** An owner's verdict on a part with mode `commit`, whose transaction is COMMITTED. */
+export interface VerdictOfCommitted {
   /** The event that reported the verdict. */
   eventId: string;
   sid: string;
@@ -213,7 +214,7 @@ export interface VerdictAfterCommit {
   moves: readonly (Move & { from: PartState })[];
 }
 
-export interface AfterCommitResult {
+export interface CommittedVerdictResult {
   /**
    * False if the caller must apply the verdict itself: the mode is not `commit`, the location differs, the
    * transaction is not COMMITTED, the batch has an earlier verdict on the part, or the part does not move,
@@ -224,41 +225,41 @@ export interface AfterCommitResult {
   wasDropped: boolean;
 }
 
-export type WriteAfterCommit = ReturnType<typeof createAfterCommitWriter>;
+export type WriteCommittedVerdict = ReturnType<typeof createCommittedVerdictWriter>;
 
 /**
- * Fast path: most verdicts arrive after the commit and only update their part. Verdicts that arrive during a
- * write are written together. With a backlog this saves a quarter of the leader's CPU time for each part
- * (bench/peers.ts).
+ * Fast path: most verdicts are on parts of COMMITTED transactions and only update their part. Verdicts that
+ * arrive during a write are written together. With a backlog this saves a quarter of the leader's CPU time
+ * for each part (bench/peers.ts).
  * @param consumer the name under which events are noted as applied.
  */
-export function createAfterCommitWriter(db: Database, names: { consumer: string; source: string }) {
+export function createCommittedVerdictWriter(db: Database, names: { consumer: string; source: string }) {
   const write = (verdicts: GivenVerdict[]) => writeVerdicts(db, verdicts, names);
   const writeTogether = batchWrites(0, write);
-  return (verdict: VerdictAfterCommit): Promise<AfterCommitResult> => {
+  return (verdict: VerdictOfCommitted): Promise<CommittedVerdictResult> => {
     const given = { ...verdict, extension: requestExtension() };
     return writeTogether(given).catch(async () => {
       // A verdict that the database refuses must not fail the others: each is retried alone.
       const [result] = await write([given]);
-      return result as AfterCommitResult;
+      return result as CommittedVerdictResult;
     });
   };
 }
 
-type GivenVerdict = VerdictAfterCommit & { extension: object };
+type GivenVerdict = VerdictOfCommitted & { extension: object };
 
 /** Of several verdicts on one part only the first is applied. @returns results in the order given. */
 function writeVerdicts(
   db: Database,
   verdicts: readonly GivenVerdict[],
   { consumer, source }: { consumer: string; source: string },
-): Promise<AfterCommitResult[]> {
+): Promise<CommittedVerdictResult[]> {
   const given = verdicts.map(({ moves, ...verdict }, place) => ({
     place,
     ...verdict,
     moves: moves.map((move) => ({ ...move, type: eventOf[move.state] })),
   }));
-  return db.query<AfterCommitResult>(sql`
+  return db.query<CommittedVerdictResult>(sql`
     WITH given AS MATERIALIZED (
       SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
           AS g (place integer, "eventId" uuid, sid text, location text, "remoteId" text, extension jsonb,

@@ -44,7 +44,7 @@ export function releaseWaitingParts(deadline: Date, source: string): Statement {
         FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
       RETURNING f.*
     ), released AS (${partEvents('released', { from: parts('SENDING'), source })}
-    ), unsent AS (${verdictEvents({ type: refused, from: parts('DROPPED') }, source)}
+    ), withdrawn_parts AS (${verdictEvents({ type: refused, from: parts('DROPPED') }, source)}
     )`;
 }
 

@@ -24,11 +24,14 @@ type Row = Transaction & { now: Date };
 /** SQL: when an answer `r` of the transaction `t` was given; for one of a part, when the part arrived. */
 export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END`;
 
-/**
- * SQL: when the refusal `n` ended a consent; if the person refused or withdrew at a peer's form, when that
- * was.
- */
+/** SQL: when the refusal `n` took effect; of a refusal or withdrawal at a peer's form, when it was made. */
 export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
+
+/** SQL: when the leader of `t` ordered, after consent `r` was given, to withdraw a part with its question. */
+const withdrawnAtLeader = sql`
+  (SELECT min(s.withdrawn_at) FROM submissions AS s JOIN transactions AS o ON o.id = s.transaction
+    WHERE s.peer = t.leader->>'location' AND s.withdrawn_at > r.created_at AND o.subject = r.subject
+      AND coalesce(o.context->>'object', '') = r.object AND o.layout->'elements' ? r.key)`;
 
 /**
  * SQL: when PENDING consents of `t` were withdrawn after they were given: by key, and by base URL of the
@@ -36,11 +39,12 @@ export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELS
  */
 export const withdrawnSince = sql`
   (SELECT jsonb_object_agg(w.of, w.at) FROM (
-     SELECT r.key AS of, (
+     SELECT r.key AS of, coalesce((
               SELECT min(${withdrawnAt}) FROM records AS n
                WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
                  AND n.committed_at > r.created_at - interval '1 minute' AND n.value = '{refused}'
-                 AND is_later(n, r.created_at, ${arrivedAt}, t.leader->>'location')) AS at
+                 AND is_later(n, r.created_at, ${arrivedAt}, t.leader->>'location')),
+              ${withdrawnAtLeader}) AS at
        FROM records AS r
       WHERE r.transaction = t.id AND r.state = 'PENDING'
         AND r.type <> 'preference' AND r.value = '{accepted}'
