@@ -25,6 +25,12 @@ export interface StandaloneProcess {
 
 const ours = path.join(import.meta.dirname, '..', '..', '..', 'services', 'standalone.ts');
 
+/** None outlives this process. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /**
  * Starts Accord with these settings and no others: on a free port, without limits, unless told otherwise.
  * @param program of another copy of the project.
@@ -35,8 +41,7 @@ export function startStandalone(settings: Record<string, string>, program = ours
     env: { ...programEnvironment, PORT: '0', RATE_LIMITS: 'off', MAX_EVENT_LOOP_DELAY: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const killAtExit = () => child.kill('SIGKILL');
-  process.once('exit', killAtExit);
+  running.add(child);
   let output = '';
   let errors = '';
   let tell: (url: string) => void = () => {};
@@ -50,7 +55,7 @@ export function startStandalone(settings: Record<string, string>, program = ours
   });
   const ended = new Promise<Ended>((done) => {
     child.once('close', (code) => {
-      process.removeListener('exit', killAtExit);
+      running.delete(child);
       done({ code, output, errors });
     });
   });
