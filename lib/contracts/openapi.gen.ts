@@ -521,7 +521,7 @@ export interface paths {
          *     and by day in the instance's time zone. The period is the last 30 days by default, and at most 366
          *     days. With `elements`, only the answers to these elements are counted, also by day; transactions are
          *     counted as without it. Equal requests that arrive while the counting goes on share its result. Counts
-         *     of more than 50,000 transactions and answers together may be up to a minute old; without `before` in
+         *     of more than 10,000 transactions and answers together may be up to a minute old; without `before` in
          *     the request, `before` of the response is the time of the count.
          */
         get: operations["getStats"];
@@ -546,7 +546,7 @@ export interface paths {
          *     activation of a MAJOR, the count of an element is 0, and so is the count of answers that were given
          *     under an information once this has a new MAJOR. Counting stops after 1,000,000 records or
          *     two seconds; then `atLeast` is true, and there may be more answers than counted. A count of more than
-         *     50,000 records may be up to a minute old (`at`); versions activated since then are considered.
+         *     10,000 records may be up to a minute old (`at`); versions activated since then are considered.
          */
         get: operations["countValidAnswers"];
         put?: never;

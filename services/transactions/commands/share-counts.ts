@@ -6,7 +6,7 @@ interface Counted {
 }
 
 /** A count of more rows is reused. */
-const reusedFrom = 50_000;
+const reusedFrom = 10_000;
 /** A count is reused for so many times as long as it took, so that it keeps at most 3 % of a CPU busy. */
 const reuseFactor = 30;
 
