@@ -42,7 +42,7 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   const before = await decided();
   expect(before.reason).toBe('WITHDRAWN');
   /** A person whose own answer was superseded, and whose part a peer has accepted. */
-  const withPart = async (name: string, { validity = 'P9Y', withdrawal = '', type = 'processing' } = {}) => {
+  const withPart = async (name: string, { validity = 'P9Y', ...part }: Record<string, string> = {}) => {
     const { id } = await recordAnswers(shop, name, { [letter]: ['accepted'] }, { validity });
     await recordAnswers(
       shop,
@@ -50,22 +50,33 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
       { [letter]: ['accepted'] },
       { validity: 'P9Y', attributes: { is: 'newer' } },
     );
-    await addPart(id, { type, withdrawal });
+    await addPart(id, part);
     return id;
   };
-  const addPart = (id: string, { type = 'processing', withdrawal = '' }) =>
+  const addPart = (id: string, { type = 'processing', withdrawal = '', outcome = 'ACKNOWLEDGED' }) =>
     runInDatabase(
       { databaseUrl: database },
       `INSERT INTO transactions.followers (sid, transaction, place, location, name, state, version, mode,
-                                           language, shown, deadline, changed_at, withdrawal)
+                                           language, shown, deadline, changed_at, withdrawal, withdrawal_state,
+                                           withdrawal_since)
        SELECT substr($1, 1, 21) || 'p', $1, 0, 'https://lab.example', 'Lab', 'ACCEPTED', 2, 'commit', 'en', $2,
-              now(), now(), nullif($3, '')`,
-      [id, { elements: [{ identifier: `element/${type}/study/1.0` }] }, withdrawal],
+              now(), now(), nullif($3, ''), CASE WHEN $3 <> '' THEN $4 END, CASE WHEN $3 <> '' THEN now() END`,
+      [id, { elements: [{ identifier: `element/${type}/study/1.0` }] }, withdrawal, outcome],
     );
   await withPart('paul');
   await withPart('petra', { validity: 'P1M', type: 'conditions' });
   const partOver = await withPart('pia', { validity: 'P1M' });
   const partWithdrawn = await withPart('piet', { withdrawal: made.refused.id });
+  await withPart('pelle', { withdrawal: made.refused.id, outcome: 'FAILED' });
+  await runInDatabase(
+    { databaseUrl: database },
+    `UPDATE transactions.transactions AS t
+        SET leader = CASE WHEN t.id = $1 THEN '{"location": "https://clinic.example", "id": "there"}'::jsonb END,
+            context = t.context || '{"origin": "PEER"}', kind = CASE WHEN t.id = $2 THEN 'WITHDRAWAL' END,
+            parent = CASE WHEN t.id = $2 THEN $1 END
+      WHERE t.id IN ($1, $2)`,
+    [made.withdrawn.id, withdrawal],
+  );
   const still = await recordAnswers(shop, 'perry', { [letter]: ['accepted'] }, { validity: 'P9Y' });
   await addPart(still.id, { withdrawal: partsAlone.id });
   const { id: newer } = await once('susi', { [letter]: ['accepted'], [study]: ['refused'] });
@@ -104,6 +115,12 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   expect(await erased()).not.toContain(newer);
   // The longer consent that the expired one had replaced is not in force again.
   expect((await decided('', 'tom')).reason).toBe('EXPIRED');
+  // A withdrawal that a peer ordered still names the peer after the part was erased.
+  const [left] = await rowsOf<{ leader: { location: string } | null; parent: string | null }>(
+    { databaseUrl: database },
+    `SELECT leader, parent FROM transactions.transactions WHERE id = '${withdrawal}'`,
+  );
+  expect([left?.parent, left?.leader?.location]).toEqual([null, 'https://clinic.example']);
   // The refusal that is left is still a withdrawal, now and as of then.
   expect(await erased()).not.toContain(withdrawal);
   expect(await decided()).toEqual(before);

@@ -521,6 +521,12 @@ describe('no answer given before a withdrawal is in force after it', () => {
     const { id, code } = await submitForCode(shop, { subject, layoutData }, accepted);
     const asked = await shop.send('POST', '/choices/withdraw', { subject, elements: [model.key] });
     expect(asked.status).toBe(201);
+    const [withdrawal] = ((await asked.json()) as { transactions: Representation[] }).transactions;
+    const { withdraws } = (await newestOf(subject, model.key)) ?? {};
+    const { consents } = await receiptOf(withdrawal as Representation);
+    expect(consents[0]?.withdraws?.record).toBe(withdraws);
+    const told = await eventsOf(instance, withdrawal as Representation);
+    expect(told.map(({ event }) => event.type)).not.toContain('io.accord.consent.withdrawn.v1');
     expect((await shop.send('POST', `/consents/${id}/confirm`, { code })).status).toBe(200);
     expect(await decisionOf(subject, model.key)).toMatchObject({ reason: 'WITHDRAWN' });
   });

@@ -83,7 +83,7 @@ async function sendOrder(
   } catch (error) {
     return failed(describeFailure(error));
   }
-  // The deadline is so long after the withdrawal (consumers/subscribe.ts).
+  // The deadline is `orderHours` after the withdrawal (consumers/subscribe.ts).
   const withdrawnAt = new Date(row.deadline.getTime() - orderHours * 3_600_000);
   const content = row.kind === 'withdraw' ? { withdrawn: withdrawnAt.toISOString() } : {};
   return sendAbout(dependencies, row, { name: capability, content, verdicts });

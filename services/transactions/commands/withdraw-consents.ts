@@ -137,7 +137,7 @@ export interface AskedWithdrawal {
   own: readonly string[];
   /** The newest answers to them and the consents that wait, all about one object (`readStanding`). */
   standing: readonly StandingAnswer[];
-  /** The parts that may be named by their owner. */
+  /** The parts that the request may name, by the base URL of their owner. */
   parts: readonly StandingPart[];
   clock: Date;
   /** The transaction at which the request was made; null if it was made for a person. */

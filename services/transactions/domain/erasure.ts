@@ -45,8 +45,8 @@ export interface Erasure {
 }
 
 /**
- * What a transaction keeps of its context, with the defaults of the other fields. The subject is
- * random, and another one in each transaction.
+ * What a transaction keeps of its context, with the defaults of the other fields, but not updatable. The
+ * subject is random, and another one in each transaction.
  */
 export function erasedContext({
   origin,

@@ -126,7 +126,7 @@ export function statesBefore(trigger: Trigger): State[] {
  * The state that readers see: a passed deadline counts at once, before the sweeper writes it. Past the
  * subject's deadline the state is TIMEOUT, past the deadline for peers it is ROLLBACK.
  * @param transaction.leader with a leader the deadline is only shown (`expires`): the leader decides, or the
- * service peers rolls the part back after 25 hours.
+ * service `peers` rolls the part back after 25 hours.
  * @param now the database's time.
  */
 export function stateAt(

@@ -88,8 +88,8 @@ export function receiptJsonLd(
 }
 
 /**
- * The record of a processing. A notice is not consent: it cannot be refused and has another legal basis. Its
- * record is of the class above ConsentRecord, and states neither a consent status nor a control.
+ * The record of a processing. A notice that does not rest on consent is no consent: its record is of the
+ * class above ConsentRecord, and states neither a consent status nor a control.
  */
 function processingRecord(receipt: ReceiptBody, consent: ReceiptConsent, record: string | undefined) {
   const isConsent = isWithdrawable(consent);

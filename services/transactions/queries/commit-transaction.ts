@@ -48,7 +48,7 @@ export function storeCommittedAnswers(commitment: Commitment, source: string): S
   const { submittedAt: committedAt, receipt, object } = commitment;
   const refuses = commitment.records.some(isRefusal);
   const about = { object: sql`${object}`, subject: sql`t.subject`, at: sql`${committedAt}::timestamptz` };
-  const withdraws = refuses ? sql`coalesce(${withdrawnRecord}, g.withdraws)` : sql`NULL::uuid`;
+  const withdraws = refuses ? sql`coalesce(g.withdraws, ${withdrawnRecord})` : sql`NULL::uuid`;
   return sql`${givenRecords(commitment)},
     earlier AS (${earlierAnswers(sql`given AS g CROSS JOIN t`, about)}
     ), superseded AS (${supersededEvents(sql`earlier`, source)}

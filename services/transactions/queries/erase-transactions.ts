@@ -84,9 +84,13 @@ export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasureP
 async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> {
   const erased = picked.map(({ id, context }) => ({ id, context: erasedContext(context) }));
   const ids = picked.map(({ id }) => id);
-  // A transaction that is a new subject's must not lead to the erased one.
+  // Transactions that stay, of a new subject or after a retention, must not lead to the erased one. A
+  // withdrawal that a peer ordered still says which peer (`leader_of`, `coveredBy`).
   await tx.query(sql`
-    UPDATE transactions AS c SET parent = NULL
+    UPDATE transactions AS c
+       SET parent = NULL,
+           leader = coalesce(c.leader, CASE WHEN c.kind = 'WITHDRAWAL' AND c.context->>'origin' = 'PEER'
+                                            THEN t.leader END)
       FROM transactions AS t
      WHERE t.id = ANY(${ids}::text[]) AND c.subject = t.subject AND c.parent = t.id`);
   await tx.query(sql`

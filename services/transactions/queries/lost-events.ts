@@ -78,7 +78,7 @@ const undecidedHours = 26;
 
 /**
  * Publishes `held` again every 26 hours for parts that are still held, in case the event was lost: the
- * service peers then asks for the decision, and rolls the part back if it gets none.
+ * service `peers` then asks for the decision, and rolls the part back if it gets none.
  * @returns how many, at most `limit`.
  */
 export async function repeatHeldEvents(tx: Queries, limit: number, source: string): Promise<number> {

@@ -5,7 +5,7 @@ import { partEvents } from './events.ts';
 
 /**
  * SQL: whether the owner of a part `f` of a transaction `t` may have stored the part. It has not if the part
- * was never sent, or if it refused the part.
+ * was never sent, or was refused without a transaction at the owner.
  */
 export const mayBeStored = sql`(
   f.state IN ('SENDING', 'HELD', 'ACCEPTED')

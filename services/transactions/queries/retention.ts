@@ -18,9 +18,10 @@ export function isAbandoned(retention: string): Statement {
 /**
  * SQL: whether all answers of a committed transaction `t` were superseded or have expired for the retention.
  * A refusal is kept as long as it is the newest answer: without it the person would be asked again. A part
- * counts as a valid answer while its owner may keep one, because only this row allows a withdrawal there.
- * Conditions in a part never expire. Only an order to withdraw ends their keeping, and it needs a processing
- * that can be withdrawn. A withdrawal is kept as long as the transactions whose parts it withdrew.
+ * counts as a valid answer while its owner may keep one, because only this row allows a withdrawal or an
+ * erasure there.
+ * Conditions in a part never expire, so its transaction is kept until an erasure. A withdrawal is kept as
+ * long as the transactions whose parts it withdrew.
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
@@ -37,7 +38,7 @@ export function isOver(retention: string): Statement {
            SELECT FROM followers AS f LEFT JOIN transactions AS w ON w.id = f.withdrawal
             WHERE f.transaction = t.id
               AND (f.state IN ('SENDING', 'HELD', 'ACCEPTED') OR f.state = 'DROPPED' AND f.reason = 'expired')
-              AND NOT coalesce(w.changed_at < ${limit}, false)
+              AND NOT coalesce(f.withdrawal_state = 'ACKNOWLEDGED' AND w.changed_at < ${limit}, false)
               AND (f.changed_at + (t.context->>'validity')::interval >= ${limit} OR ${neverExpires}))
          AND NOT EXISTS (
            SELECT FROM followers AS f JOIN transactions AS o ON o.id = f.transaction

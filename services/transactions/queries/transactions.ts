@@ -27,10 +27,14 @@ export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t
 /** SQL: when the refusal `n` took effect; of a refusal or withdrawal at a peer's form, when it was made. */
 export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
 
-/** SQL: when the leader of `t` ordered, after consent `r` was given, to withdraw a part with its question. */
+/**
+ * SQL: when the leader of `t` ordered, after consent `r` was given, to withdraw a part with its question.
+ * Null for notices (without `positions`), which may rest on another ground than consent.
+ */
 const withdrawnAtLeader = sql`
   (SELECT min(s.withdrawn_at) FROM submissions AS s JOIN transactions AS o ON o.id = s.transaction
-    WHERE s.peer = t.leader->>'location' AND s.withdrawn_at > r.created_at AND o.subject = r.subject
+    WHERE r.positions IS NOT NULL AND s.peer = t.leader->>'location' AND s.withdrawn_at > r.created_at
+      AND o.subject = r.subject
       AND coalesce(o.context->>'object', '') = r.object AND o.layout->'elements' ? r.key)`;
 
 /**
