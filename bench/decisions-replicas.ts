@@ -18,6 +18,8 @@ export interface RatedPhase {
   failed: number;
   /** Processors that both replicas used together. */
   processors: number;
+  /** Processors that this program used to ask. */
+  asking: number;
 }
 
 /** Before anything is measured, each server is asked at the highest rate, so that its code is compiled. */
@@ -88,7 +90,7 @@ async function askAtRate(
   seconds: number,
 ): Promise<RatedPhase> {
   const cpu = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
-  const [started, cpuBefore] = [performance.now(), cpu()];
+  const [started, cpuBefore, ownBefore] = [performance.now(), cpu(), process.cpuUsage()];
   const times: number[] = [];
   let failed = 0;
   const send = async (request: number, due: number) => {
@@ -108,6 +110,7 @@ async function askAtRate(
   }
   await Promise.all(sent);
   const took = (performance.now() - started) / 1000;
+  const own = process.cpuUsage(ownBefore);
   return {
     server,
     wanted: rate,
@@ -116,6 +119,7 @@ async function askAtRate(
     p99: percentile(times, 0.99),
     failed,
     processors: (cpu() - cpuBefore) / took,
+    asking: (own.user + own.system) / 1e6 / took,
   };
 }
 
@@ -132,10 +136,11 @@ export function ratesTable(phases: readonly RatedPhase[]): string {
       rounds.map(({ p99 }) => p99.toFixed(1)).join(', '),
       rounds.reduce((sum, { failed }) => sum + failed, 0),
       median(({ processors }) => processors).toFixed(2),
+      median(({ asking }) => asking).toFixed(2),
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  return `| server | questions per second | answered per second | p50 ms | p99 ms | p99 of each round | failed | processors of the two |
-|---|---:|---:|---:|---:|---|---:|---:|
+  return `| server | questions per second | answered per second | p50 ms | p99 ms | p99 of each round | failed | processors of the two | of the asking program |
+|---|---:|---:|---:|---:|---|---:|---:|---:|
 ${rows.join('\n')}`;
 }

@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
     requests: { type: 'string', default: '4000' },
     rounds: { type: 'string', default: '4' },
     concurrency: { type: 'string', default: '8' },
-    rates: { type: 'string', default: '500,1000,1500' },
+    rates: { type: 'string', default: '500,700,1000' },
     'rate-rounds': { type: 'string', default: '3' },
     seconds: { type: 'string', default: '20' },
     output: { type: 'string', default: fileURLToPath(new URL('results-decisions.md', import.meta.url)) },
