@@ -155,7 +155,8 @@ interface StoringTime {
 
 /**
  * @returns undefined if the part has a verdict already. With `maxSkewSeconds` also if `now` is too far from
- * the database's time, and also if a later answer to one of its questions is stored (`isNewest`).
+ * the database's time, and also if another answer to one of its questions is later or was being stored
+ * (`isNewest`).
  */
 async function store(
   dependencies: AcceptDependencies,
@@ -236,8 +237,9 @@ async function submitPart(
 }
 
 /**
- * Commits a part that arrives after a later answer to one of its questions was stored: its answer counts as
- * older (docs/withdrawal.md, "The rule").
+ * Commits a part that was not committed at once, because another answer to one of its questions is later or
+ * was being stored. An answer that is older than another one counts as older (docs/withdrawal.md, "The
+ * rule").
  */
 function commitOldPart(dependencies: AcceptDependencies, accepted: AcceptedPart): Promise<boolean> {
   const { key, verdict, transaction } = accepted;

@@ -82,8 +82,9 @@ export function transactionBusy() {
  * Submits answers: checks access, then the state, then the answers, and stores them. Idempotent: submitting
  * the stored answers again succeeds. If another request changes the transaction in between, all steps are
  * repeated.
- * @throws Failure of `requireAccess`; `wrong-state`, `expired`, `withdrawn`, `unavailable`; `invalid-answer`
- * for the comment; `too-many-requests` of `storeAnswers`.
+ * @throws Failure of `requireAccess`; `wrong-state`, `expired`, `unavailable`; `withdrawn` if the information
+ * or all elements have no ACTIVE version; `invalid-answer` for the comment; `too-many-requests` of
+ * `storeAnswers`.
  */
 export async function submitAnswers(
   dependencies: SubmitDependencies & { db: Database },

@@ -28,8 +28,8 @@ export interface StandingAnswer {
   infoSerial: string;
   value: string[];
   /**
-   * When it took effect. While it waits: when it was given, or when it arrived if that is earlier, because
-   * the clock of a leader is ahead.
+   * When it took effect. While it waits: when it was given, or when it arrived, if that is earlier (the clock
+   * of a leader may be ahead).
    */
   at: Date;
   givenAt: Date;
@@ -40,7 +40,8 @@ export interface StandingAnswer {
 /** What pages show of the newest answer to a question on a receipt. */
 export interface ShownStanding extends Pick<StandingAnswer, 'key' | 'type' | 'value' | 'transaction'> {
   /**
-   * Whether it can be withdrawn, by the texts of a later transaction in which it was given; else undefined.
+   * If the newest answer is an acceptance in another transaction: whether the texts on the receipt of that
+   * transaction allow a withdrawal. Otherwise undefined.
    */
   isWithdrawable?: boolean;
   /** RFC 3339: when the consent on the receipt was withdrawn; null if it was not, or is given again. */
@@ -159,7 +160,7 @@ export function composeWithdrawal(
   withdrawn: readonly Withdrawn[],
   { source, parts, parent, principal, comment, at, givenAt = at }: WithdrawalFacts,
 ): { created: Transaction; commitment: Omit<Commitment, 'receipt'> } {
-  // Its child asks for the confirmation that the source asked for.
+  // The rest of the context is kept for children of the withdrawal, also `confirmation`.
   const { author: _author, layout: _key, ...context } = source.context;
   const keys = [...withdrawn.map(({ answer }) => answer.key), ...referencesOf(parts)];
   const origin = originOf(principal);

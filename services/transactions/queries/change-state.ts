@@ -64,8 +64,9 @@ export async function endOverdue(
 }
 
 /**
- * Ends a child past its deadline that the sweeper has not reached, so that another one can be created.
- * @returns the child if it ended as ROLLBACK.
+ * Ends a child that is past its deadline, or whose last code has expired, before the sweeper does, so that
+ * another one can be created.
+ * @returns the child if it was rolled back because not all owners held their parts.
  */
 export async function closeExpiredChild(
   tx: Queries,

@@ -132,7 +132,11 @@ async function eraseReceipts(tx: Queries, ids: readonly string[]): Promise<numbe
   return deleted.length;
 }
 
-/** Keeps `accepted`, `refused` and the positions of other options. @returns the number of records. */
+/**
+ * Keeps the choice between `accepted` and `refused`, and the positions of other options; not the `accepted`
+ * of a notice, which was no choice.
+ * @returns the number of records.
+ */
 async function eraseRecords(
   tx: Queries,
   ids: readonly string[],

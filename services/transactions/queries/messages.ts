@@ -152,7 +152,10 @@ const states = {
   expired: 'FAILED',
 } as const;
 
-/** Records attempts. For a message that has ended, erases address, sender and code, and writes its event. */
+/**
+ * Records attempts. For a message that has ended, erases address, sender and code; if it was sent or has
+ * failed, writes its event.
+ */
 export async function recordAttempts(
   tx: Queries,
   settlements: readonly Settlement<{ id: string }, MessageFacts>[],

@@ -77,8 +77,9 @@ interface Guards {
 /**
  * SQL: whether no stored answer to these questions is later than that of the part, so that it takes effect at
  * the time of its commit. `is_newest_at` waits for a withdrawal or another part of the same subject that is
- * being stored. The calling statement has an older snapshot and does not see that one, so the condition is
- * false then, and nothing is stored.
+ * being stored, and then sees it. The calling statement has an older snapshot and does not. So the function
+ * compares the newest answer with the one that the statement sees (the last argument); if they differ, the
+ * condition is false, and nothing is stored.
  */
 function isNewest(
   { subject, leader }: Transaction,
@@ -110,7 +111,7 @@ interface CommittedPart {
  * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if
  * it had been created and then committed, with records, receipt, history and outbox rows.
  * @returns the database's time; undefined if nothing was stored: the part has a verdict already, the times
- * differ too much, or a later answer to one of its questions is stored.
+ * differ too much, or another answer to one of its questions is later or was being stored.
  */
 export async function commitPeerPart(
   db: Queries,
