@@ -44,8 +44,8 @@ export interface WithdrawDependencies {
 type Withdrawal = ReadTransaction & { created: boolean };
 
 /**
- * Withdraws consents to the questions of a committed transaction, wherever each was answered last, and has
- * the peers told that keep a part of it (docs/withdrawal.md). Idempotent: a request whose consents were
+ * Withdraws consents to the questions of a committed transaction, wherever each was answered last, and tells
+ * the peers that keep a part of it (docs/withdrawal.md). Idempotent: a request whose consents were
  * withdrawn before returns that withdrawal; with a transaction token, only if it was made at this
  * transaction. It asks no other service, so that people can withdraw while forms are unavailable.
  * @param body `WithdrawalInput` of openapi.yaml.

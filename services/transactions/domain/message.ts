@@ -14,8 +14,9 @@ import type { ConsentContext } from './context.ts';
 import { isFault } from './values.ts';
 
 /**
- * EXPIRED: the message is obsolete: its transaction has ended, its code was used, replaced or has expired, or
- * every part that it is about has been stored after all or was withdrawn (docs/messages.md).
+ * EXPIRED: the message is obsolete: the transaction of an invitation or a code has ended, the code was used,
+ * replaced or has expired, or every part that bad news is about has been stored after all or was withdrawn
+ * (docs/messages.md).
  */
 export type MessageState = 'PENDING' | 'SENT' | 'FAILED' | 'EXPIRED';
 

@@ -130,7 +130,7 @@ function originOf(principal: Principal): Origin {
   return isPrivileged(principal) ? 'OPERATOR' : 'USER';
 }
 
-/** When a withdrawal takes effect: later than every answer that it finds, in milliseconds. */
+/** When a withdrawal takes effect: at least one millisecond later than every answer that it finds. */
 export function withdrawalTime(clock: Date, standing: readonly StandingAnswer[]): Date {
   const times = standing.map(({ at }) => at.getTime());
   return new Date(Math.max(clock.getTime(), ...times) + 1);

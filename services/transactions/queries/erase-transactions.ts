@@ -80,12 +80,13 @@ export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasureP
      ORDER BY name, location`);
 }
 
-/** Erases the rows themselves, and what only belongs to a form that is open. */
+/** Erases the rows themselves, their claims, receipt drafts and codes, and the sealed answers of parts. */
 async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> {
   const erased = picked.map(({ id, context }) => ({ id, context: erasedContext(context) }));
   const ids = picked.map(({ id }) => id);
-  // Transactions that stay, of a new subject or after a retention, must not lead to the erased one. A
-  // withdrawal that a peer ordered still says which peer (`leader_of`, `coveredBy`).
+  // Children that stay must not lead to the erased transaction: after a retention, or created after the start
+  // of an erasure, now of a new subject of that name. A withdrawal that a peer ordered still says which peer
+  // (`leader_of`, `coveredBy`).
   await tx.query(sql`
     UPDATE transactions AS c
        SET parent = NULL,
