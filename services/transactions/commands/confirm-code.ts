@@ -188,7 +188,7 @@ const details = {
   exhausted: 'The code was entered wrongly too often.',
 };
 const faults = {
-  wrong: 'is not the code that was sent last',
+  wrong: 'is not the newest code',
   expired: 'has expired',
   exhausted: 'is not accepted any more',
 };
@@ -206,7 +206,7 @@ export async function resendCode(
   const { read, code: former } = await readAwaitedCode(dependencies, input, 'expired');
   const { transaction, now } = read;
   if (former.number >= maxCodes)
-    throw fail('wrong-state', 'No further code can be sent for this transaction.', {
+    throw fail('wrong-state', 'No further code is available for this transaction.', {
       members: { state: transaction.state },
     });
   const waitMs = codeStatus(former, resendAfter).resendAfter.getTime() - now.getTime();

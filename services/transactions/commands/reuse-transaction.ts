@@ -49,8 +49,9 @@ export async function reuseOrCreate(
 }
 
 /**
- * Whether a transaction is open, or committed with at least one record and all records VALID; with
- * `ask: CHANGED`, committed while it has own elements and each of them has a valid answer.
+ * Whether a transaction is open, or COMMITTED with at least one record and all records VALID. With
+ * `ask: CHANGED`: open, or COMMITTED with at least one own element, and each own element has a VALID answer
+ * now, wherever it was given.
  */
 export async function isReusable(
   db: Queries,

@@ -113,7 +113,10 @@ async function apply(
   await decideTransaction(dependencies, tx, part, { isHeld: move.state === 'HELD', hasFailed });
 }
 
-/** Logs what an administrator has to know, unless the owner is asked to erase the part anyway. */
+/**
+ * Logs that a dropped part is in force at its owner: as an error for administrators, or as information if the
+ * owner was asked to erase it anyway.
+ */
 async function logInForce(
   db: Queries,
   log: Logger,

@@ -45,7 +45,7 @@ export interface MessageSecrets {
   code?: string;
 }
 
-/** Where messages of a channel go and what identifies the address. */
+/** Where a message goes: its channel and address, the address as it is shown, and the country. */
 export interface Destination {
   channel: MessageChannel;
   to: string;

@@ -102,7 +102,7 @@ export interface DueTransaction {
   /** When the notice was due, in the database's precision. */
   dueAt: string;
   expiresAt: Date;
-  /** Without `conditions`, unless an erasure or a retention has ended them. */
+  /** Without `conditions`, unless they expired because a newer answer was erased (`endOlderAnswers`). */
   records: StatusFacts[];
 }
 

@@ -35,7 +35,7 @@ const batch = 200;
 
 /**
  * Erases transactions whose retention has ended, and deletes subjects without transactions (docs/erasure.md,
- * "Retention"). Each run looks at the next committed transactions and subjects, and after the newest starts
+ * "Retention"). Each run looks at the next transactions and subjects, and after the newest starts
  * again with the oldest; only the places are kept in memory.
  */
 export function createRetention(dependencies: RetentionDependencies): RepeatedWork {

@@ -41,9 +41,9 @@ export async function eraseTransactions(
 }
 
 /**
- * If a refusal, a withdrawal, an expired answer or a choice of a preference is erased, an answer before it
- * could come into force again: at once, or when newer ones are erased, too. Unless that answer is a refusal,
- * it expires now (docs/erasure.md), without an expiry notice.
+ * If a refusal, a withdrawal, an expired answer or a choice of a preference is erased, the previous answer to
+ * the same question could come into force again: at once, or when newer ones are erased, too. Unless that
+ * answer is a refusal, it expires now (docs/erasure.md), without an expiry notice.
  */
 async function endOlderAnswers(tx: Queries, ids: readonly string[]): Promise<void> {
   await tx.query(sql`
@@ -84,9 +84,9 @@ export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasureP
 async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> {
   const erased = picked.map(({ id, context }) => ({ id, context: erasedContext(context) }));
   const ids = picked.map(({ id }) => id);
-  // Children that stay must not lead to the erased transaction: after a retention, or created after the start
-  // of an erasure, now of a new subject of that name. A withdrawal that a peer ordered still says which peer
-  // (`leader_of`, `coveredBy`).
+  // Children may stay: those of a transaction whose retention has ended, and those that were created after an
+  // erasure started, which belong to a new subject of that name. They must not lead to the erased
+  // transaction. A withdrawal that a peer ordered still says which peer (`leader_of`, `coveredBy`).
   await tx.query(sql`
     UPDATE transactions AS c
        SET parent = NULL,
