@@ -44,8 +44,8 @@ export interface TransactionsOperations {
   decideSubmission(input: { peer: PeerSummary; sid: string; decision: Decision }): Promise<OwnerVerdict>;
   /**
    * At the owner: withdraws the consents to the questions of a part, where the newest answer is that of the
-   * part, or of another part of the same leader that was given before `withdrawn`. A held part is rolled
-   * back, and a part that has not arrived will be refused. Idempotent.
+   * part, or of another part of the same leader that was given before `withdrawn` or answers a notice. A held
+   * part is rolled back, and a part that has not arrived will be refused. Idempotent.
    * @param input.withdrawn when the person withdrew (RFC 3339); absent: only this part counts.
    * @throws Failure `unavailable`.
    */

@@ -88,7 +88,10 @@ export function composeParts(
   }));
 }
 
-/** The next state by state and verdict; a verdict that a state does not list changes nothing. */
+/**
+ * The next state by state and verdict. A verdict that a state does not list changes nothing, except as
+ * `moveAfter` says.
+ */
 const moves: Readonly<Record<PartState, Partial<Record<ReportedVerdict['verdict'], VerdictState>>>> = {
   // The part was not sent, so there is no verdict on it.
   WAITING: {},

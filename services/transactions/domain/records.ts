@@ -112,7 +112,7 @@ export interface ExpiryNotice {
   dueAt: string;
   /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** The event; null if no answer that expires then is valid until its expiry. */
+  /** The event; null if none of the answers that expire last is VALID now, apart from their expiry. */
   name: 'expiring' | 'expired' | null;
 }
 

@@ -150,7 +150,10 @@ export interface WithdrawalFacts {
   comment: string | null;
   /** {@link withdrawalTime} */
   at: Date;
-  /** When the person withdrew at the peer that orders this withdrawal. Undefined if no peer does: at `at`. */
+  /**
+   * When the person withdrew at the peer that orders this withdrawal. Undefined if no peer orders it; then
+   * `at` is used.
+   */
   givenAt: Date | undefined;
   instance: { name: string; baseUrl: string };
 }

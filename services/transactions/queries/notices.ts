@@ -5,8 +5,8 @@ import type { Notice } from '../domain/notice.ts';
 import type { Transaction } from '../domain/transaction.ts';
 
 /**
- * Notices by transaction, in the order of their names. Only transactions with a withdrawal have any, also by
- * a refusal in a form. They are not looked up before the commit.
+ * Notices by transaction, in the order of their names. Only transactions that withdraw a consent have any; a
+ * refusal in a form can withdraw one, too. They are not looked up before the commit.
  */
 export async function readNotices(
   db: Queries,

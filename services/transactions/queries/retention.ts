@@ -20,8 +20,8 @@ export function isAbandoned(retention: string): Statement {
  * A refusal is kept, also after its expiry, as long as it is the newest answer: without it an older consent
  * or a notice could come into force again. A part counts as a valid answer while its owner may keep one,
  * because only this row allows a withdrawal or an erasure there. Conditions in a part never expire, so its
- * transaction is kept until an erasure. A withdrawal is kept as long as the transactions whose parts it
- * withdrew.
+ * transaction is kept until an erasure, or until the owner has acknowledged a withdrawal for the retention. A
+ * withdrawal is kept as long as the transactions whose parts it withdrew.
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
@@ -97,8 +97,8 @@ const isHeldSubject = sql`EXISTS (
 
 /**
  * Looks at the next subjects of a list, oldest first.
- * @returns each with its position, and whether it has no transactions and no hold, and has not changed for
- * the retention.
+ * @returns each with its position, and whether it has no transactions, no erasure and no hold in force, and
+ * has not changed for the retention.
  */
 export function findUnused(
   db: Queries,
@@ -119,7 +119,10 @@ export function findUnused(
      ORDER BY s.created_at, s.id`);
 }
 
-/** Deletes a subject, which is locked, if it has no transactions and has not changed for the retention. */
+/**
+ * Deletes a locked subject with its ended hold, if it has no transactions, no erasure and no hold in force,
+ * and has not changed for the retention.
+ */
 export async function deleteUnused(tx: Queries, subject: string, retention: string): Promise<void> {
   await tx.query(sql`
     WITH unused AS (
