@@ -46,8 +46,8 @@ function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }
 
 /**
  * Reads what the panels of a page need, side by side. A failed read empties its panel alone.
- * @param long reads that the page does not wait for. With `?wait=` and the name of one the same page waits
- * for that one, with `?wait=true`, or as a file, for all.
+ * @param long reads that the page does not wait for. With `?wait=<name>` the page waits for the read of that
+ * name, with `?wait=true`, or as a file, for all.
  * @throws ApiFailure if every read failed: the page is then answered with 503.
  */
 export async function readPanels<Reads extends Record<string, Promise<unknown>>>(

@@ -9,6 +9,8 @@ interface Counted {
 const reusedFrom = 10_000;
 /** A count is reused for so many times as long as it took, so that it keeps at most 3 % of a CPU busy. */
 const reuseFactor = 30;
+/** No count is reused for longer (openapi.yaml, `getStats`). */
+const maxReuseMs = 60_000;
 
 /**
  * Makes a function that counts what is wanted. Requests for the same count share it while it runs, and a long
@@ -29,7 +31,7 @@ export function shareCounts<Wanted, Count extends Counted>(
     known.set(name, counting);
     counting.then(
       ({ rows }) => {
-        const ttl = Math.ceil((performance.now() - start) * reuseFactor);
+        const ttl = Math.min(maxReuseMs, Math.ceil((performance.now() - start) * reuseFactor));
         if (rows >= from) known.set(name, counting, { ttl });
         else known.delete(name);
       },

@@ -25,7 +25,7 @@ export interface StandaloneProcess {
 
 const ours = path.join(import.meta.dirname, '..', '..', '..', 'services', 'standalone.ts');
 
-/** None outlives this process. */
+/** The programs that run; they are killed when this process ends. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
