@@ -3,8 +3,8 @@ import type { DescribedElement } from './forms.ts';
 
 /**
  * Whether an element is a notice: a processing that cannot be refused. It is shown without a choice, because
- * a choice with a single outcome is not consent (GDPR art. 4(11)). Every submission records it as `accepted`,
- * unless it rests on consent and its newest answer is a refusal or withdrawal.
+ * a choice with a single outcome is not consent (GDPR art. 4(11)). Every submission of a form that shows it
+ * records it as `accepted`, unless it rests on consent and its newest answer is a refusal or withdrawal.
  */
 export function isNotice(identifier: string, content: object): boolean {
   return (

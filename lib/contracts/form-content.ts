@@ -85,7 +85,7 @@ export interface FormLayout {
 export interface FormFields {
   /** Hidden field: the identifier of the information that was shown. */
   info: 'info';
-  /** Text field, only if `comment` of the page is not null. */
+  /** The comment of JSON clients; pages have no field for it. */
   comment: 'comment';
   /**
    * The button that was pressed: `submit` (default), `accept-all` or `refuse-all`. The last two override the

@@ -138,7 +138,7 @@ export interface paths {
          *     multiple choice means that no option was chosen, in JSON send `[]`.
          *
          *     A processing with `refusable: false` is a notice. It is shown without a choice, and recorded as
-         *     `accepted` with every submission, unless it rests on consent and the person has refused or withdrawn it.
+         *     `accepted` with every submission of a form that shows it, unless it rests on consent and the person has refused or withdrawn it.
          *     Its answer is optional; `refused` is a 422. The version that is recorded
          *     is the one that the answer names, else the one that the page of a form post showed, else the ACTIVE one.
          *
@@ -932,7 +932,7 @@ export interface paths {
          * Erase a subject
          * @description Starts the erasure of all personal data of a subject (GDPR, article 17; docs/erasure.md), or an erasure
          *     that the subject requested. It goes on after the response; while a hold is in force it is HELD. The
-         *     erasure of a subject that is not DONE is returned again. The path parameter is the subject's name or
+         *     erasure that is neither DONE nor REFUSED is returned again. The path parameter is the subject's name or
          *     its `id`.
          */
         post: operations["eraseSubject"];
@@ -2299,7 +2299,7 @@ export interface paths {
         /**
          * Withdraw a part
          * @description Between instances: withdraws the consents to the questions of a part of the caller, where the newest answer is that of
-         *     the part, or of another part of the caller that was answered before `withdrawn`.
+         *     the part, or of another part of the caller that was answered before `withdrawn` or answers a notice.
          *     Idempotent. The verdict is `withdrawn`, also if nothing is left to withdraw. A held part is rolled back.
          *     A part that arrives later is `refused` with the reason `decided`. Only instances with the capability
          *     `withdrawal` are sent this. The verdict is in a signed acknowledgement (`receipt`).
@@ -3252,7 +3252,7 @@ export interface components {
             /**
              * @description SENT: accepted by the mail server or gateway. FAILED: refused for good, all attempts failed, or
              *     beyond a limit. EXPIRED: not sent, because the transaction had ended, the code was used, replaced or had
-             *     expired, or the owners have stored the answers after all.
+             *     expired, or the owners have stored the answers after all, or were told to withdraw them.
              * @enum {string}
              */
             state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
@@ -4892,8 +4892,9 @@ export interface components {
         SubmissionWithdrawal: {
             /**
              * Format: date-time
-             * @description When the person withdrew, by the clock of the leader. Answers that were given to its forms before are
-             *     withdrawn, later ones are not. Leaders of earlier releases leave it out.
+             * @description When the person withdrew, by the clock of the leader. Consents to the questions of this part that were
+             *     given to forms of the leader before are withdrawn, later ones are not, except acceptances of a notice.
+             *     Leaders of earlier releases leave it out.
              */
             withdrawn?: string;
         };

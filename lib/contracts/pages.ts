@@ -130,7 +130,7 @@ export interface PageAnswer {
   decision: 'accepted' | 'refused' | 'withdrawn' | 'shown' | null;
   /** For a preference the texts chosen or entered; may be empty. */
   values: string[];
-  /** RFC 3339, for earlier answers that are still valid. */
+  /** When it was given (RFC 3339); for earlier answers. */
   created?: string;
 }
 
@@ -284,9 +284,9 @@ export interface ReceiptPage extends PageBase {
   /** As on the final page. */
   recipients?: PageRecipient[];
   links: {
-    /** POST: creates the child; null if not updatable. */
+    /** POST: creates the child; null in a file, and if not updatable. */
     child: string | null;
-    /** GET: the transaction's final page; null if the reader may not see it. */
+    /** GET: the transaction's final page; null in a file. */
     transaction: string | null;
     /** Other formats of the same receipt. */
     formats: { mediaType: string; url: string }[];

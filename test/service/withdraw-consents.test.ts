@@ -160,6 +160,10 @@ describe('a withdrawal', () => {
     expect((await transactionIn(withdraw(first, { elements: [identifier] }))).state).toBe('COMMITTED');
     await recordAnswers(shop, subject, { [letter]: ['refused'] }, { layoutData });
     expect(await decisionOf(subject, notice.key)).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
+    const context = { subject, layoutData, attributes: { visit: 'second' } };
+    const opened = subjectOf(instance, await createTransaction(shop, context));
+    expect((await opened.submit({ [letter]: ['accepted'] })).status).toBe(200);
+    expect(await decisionOf(subject, notice.key)).toMatchObject({ allowed: false, reason: 'WITHDRAWN' });
   });
 
   it('is offered only where the texts of the newest answer can be withdrawn', async () => {

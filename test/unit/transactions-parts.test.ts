@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRecentDatabaseTime } from '../../services/transactions/commands/accept-part.ts';
 import { moveAfter, type PartState, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
+import { referencesOf } from '../../services/transactions/domain/part-withdrawal.ts';
 
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
 const verdicts: ReportedVerdict['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
@@ -64,5 +65,40 @@ describe('the recent database time', () => {
     expect(time.now()).toEqual(new Date(5_999));
     vi.advanceTimersByTime(1);
     expect(time.now()).toBeUndefined();
+  });
+});
+
+describe('what a child of a withdrawal asks peers for', () => {
+  const lab = 'https://lab.example.org';
+  const school = 'https://school.example.org';
+  const part = (location: string, ...references: string[]) => {
+    const elements = references.map((reference) => {
+      const [, type, key] = reference.split('/');
+      const identifier = `element/${type}/${key}@${new URL(location).host}/1.0`;
+      return { identifier, title: `${key}`, kind: type };
+    });
+    return { location, shown: { information: { identifier: 'information/terms/1.0' }, elements } };
+  };
+  const referencesIn = (...parts: ReturnType<typeof part>[]) =>
+    referencesOf(parts as unknown as Parameters<typeof referencesOf>[0]);
+
+  it('is every element of their parts once', () => {
+    const first = part(lab, 'element/processing/trials', 'element/preference/language');
+    expect(referencesIn(first, part(lab, 'element/processing/trials'))).toEqual([
+      'trials@lab.example.org',
+      'language@lab.example.org',
+    ]);
+  });
+
+  it('has conditions of a peer only where it has nothing else, because the peer would refuse a mixture', () => {
+    const conditions = part(lab, 'element/conditions/terms');
+    expect(referencesIn(conditions)).toEqual(['terms@lab.example.org']);
+    expect(
+      referencesIn(
+        conditions,
+        part(lab, 'element/processing/trials'),
+        part(school, 'element/conditions/rules'),
+      ),
+    ).toEqual(['trials@lab.example.org', 'rules@school.example.org']);
   });
 });

@@ -16,7 +16,8 @@ type Input = Parameters<FormsOperations['checkAnswers']>[0];
 
 /**
  * The internal operation `checkAnswers`. It usually runs one query. More are needed only for answers to
- * serials that are not ACTIVE, and to mark entries that get their first answers.
+ * serials that are not ACTIVE, for contents that are not cached, and to mark entries that get their first
+ * answers.
  */
 export function createCheckAnswers(context: FormsContext): FormsOperations['checkAnswers'] {
   const { db, contents, instance } = context;

@@ -58,8 +58,8 @@ const epoch = '1970-01-01T00:00:00Z';
 
 /**
  * The internal operation `checkSubmission`. It usually runs one query. More are needed only for serials that
- * are not ACTIVE, and to mark entries that get their first answers. Elements that are not shared with the
- * peer count as unknown.
+ * are not ACTIVE, for contents that are not cached, and to mark entries that get their first answers.
+ * Elements that are not shared with the peer count as unknown.
  */
 export function createCheckSubmission({ db, contents }: FormsContext): Check {
   return async function check(input) {

@@ -128,7 +128,7 @@ function needsTransaction({ messaging }: SubmitDependencies, transaction: Transa
   return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
 }
 
-/** Whether these answers are already stored. They may name the notices of the form or leave them out. */
+/** Whether these answers are already stored. They may name the notices on the receipt or leave them out. */
 async function isRepeated(
   { db, digests }: Pick<SubmitDependencies, 'db' | 'digests'>,
   { transaction, now }: ReadTransaction,

@@ -70,9 +70,19 @@ export function partWithdrawals(parts: readonly StandingPart[], peers: string[] 
   );
 }
 
-/** The references `<key>@<host>` to the elements of parts, as in a layout. */
-export function referencesOf(parts: readonly StandingPart[]): string[] {
-  return [
-    ...new Set(parts.flatMap(({ shown }) => shown.elements.map(({ identifier }) => keyOf(identifier)))),
-  ];
+/**
+ * The references `<key>@<host>` to the elements of parts, as in the layout of a child that asks for them
+ * again. Conditions stand alone (docs/interface.md, "The consent context"): those of a peer that has other
+ * elements, too, are left out, because the peer would refuse a part that mixes them.
+ */
+export function referencesOf(parts: readonly Pick<StandingPart, 'location' | 'shown'>[]): string[] {
+  const isConditions = ({ identifier }: { identifier: string }) =>
+    identifier.startsWith('element/conditions/');
+  const asksMore = new Set(
+    parts.flatMap(({ location, shown }) => (shown.elements.every(isConditions) ? [] : [location])),
+  );
+  const asked = parts.flatMap(({ location, shown }) =>
+    shown.elements.filter((element) => !asksMore.has(location) || !isConditions(element)),
+  );
+  return [...new Set(asked.map(({ identifier }) => keyOf(identifier)))];
 }

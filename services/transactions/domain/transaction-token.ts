@@ -129,7 +129,8 @@ function keyId(secret: Uint8Array): string {
  * Mints a new token for a representation, Location, redirect or form action. It expires a day after the
  * deadline of an open transaction, so that the page past the deadline can offer a restart; in a final state,
  * a day from now. A `receipt` token expires with the receipt, or 30 days after the end of a transaction that
- * has none, so that the link in a mail about a rollback works (docs/interface.md, "Credentials").
+ * has none, so that the link in a mail about a rollback works (docs/interface.md, "Credentials"). The links
+ * on a page that was opened with it expire at the same time.
  */
 function mintToken(
   tokens: TransactionTokens,
@@ -138,14 +139,16 @@ function mintToken(
 ): string {
   // A transaction with a leader has no deadline of its own.
   const isOpen = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
-  const dayAfter = new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
-  const expiresAt = use === 'receipt' && !isOpen ? resultExpiry(transaction, dayAfter) : dayAfter;
+  const expiresAt =
+    use === 'receipt' && !isOpen
+      ? resultExpiry(transaction, now)
+      : new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
   return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch, gpc }, expiresAt);
 }
 
-function resultExpiry(transaction: Transaction, dayAfter: Date): Date {
-  const monthAfter = transaction.changedAt.getTime() + 30 * dayMs;
-  return receiptExpiry(transaction) ?? new Date(Math.max(monthAfter, dayAfter.getTime()));
+function resultExpiry(transaction: Transaction, now: Date): Date {
+  const endedAt = isFinal(transaction.state) ? transaction.changedAt : now;
+  return receiptExpiry(transaction) ?? new Date(endedAt.getTime() + 30 * dayMs);
 }
 
 interface LinkDependencies {

@@ -208,8 +208,8 @@ export async function readSubmitted(db: Queries, id: string): Promise<SubmittedT
  * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. A child takes
  * over its parent's claim on the context. Parts that waited for a code are released, unless they were
  * withdrawn; for each part that its owner holds, the decision `commit` is released. A consent that was
- * withdrawn while it waited is stored with a `committed_at` before that withdrawal, which is the newest
- * answer already, so that the consent is never in force (`takes_effect_at`; docs/withdrawal.md, "The rule").
+ * withdrawn while it waited is stored with a `committed_at` before the withdrawal and all later answers, so
+ * that it is never in force (`takes_effect_at`; docs/withdrawal.md, "The rule").
  * @param submitted.deadline of the parts that are released.
  * @param submitted.code number of the code that confirms the answers; marked as used.
  * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (that of a transaction

@@ -166,7 +166,7 @@ export async function addErased(tx: Queries, { id, counts, peers }: Erasure, era
      WHERE e.id = ${id}`);
 }
 
-/** Ids of erasures that are in a state, oldest first. */
+/** Ids of erasures that are in a state, sorted, from the one after `range.after`. */
 export async function idsOfErasures(
   db: Queries,
   state: ErasureState,

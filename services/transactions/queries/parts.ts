@@ -202,7 +202,7 @@ export async function releaseCommit(
   await tx.query(partEvents('decided', { from, source, decision: 'commit' }));
 }
 
-/** An owner's verdict on a part with mode `commit`, whose transaction is COMMITTED. */
+/** An owner's verdict on a part, as `createCommittedVerdictWriter` takes it. */
 export interface VerdictOfCommitted {
   /** The event that reported the verdict. */
   eventId: string;

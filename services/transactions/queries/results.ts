@@ -10,7 +10,7 @@ import { readReceiptBodies } from './withdrawals.ts';
 export interface TransactionResult extends ReadTransaction {
   /** The body of the receipt; null before the commit. */
   receipt: string | null;
-  /** The newest answers to its questions, unless they have expired; none before the commit. */
+  /** The newest answers to its questions, without consents that have expired; none before the commit. */
   standing: ShownStanding[];
 }
 
@@ -48,7 +48,7 @@ export async function readResult(db: Queries, id: string): Promise<TransactionRe
   return { ...toReadTransaction(rest), receipt, standing: await judgeLater(db, id, newest ?? []) };
 }
 
-/** The newest answers to the questions of a committed transaction, unless they have expired. */
+/** The newest answers to the questions of a committed transaction, without consents that have expired. */
 export async function readShownStanding(db: Queries, transaction: string): Promise<ShownStanding[]> {
   const { newest } = await db.one<{ newest: ShownStanding[] | null }>(sql`
     SELECT (${standing}) AS newest FROM transactions AS t WHERE t.id = ${transaction}`);

@@ -19,9 +19,10 @@ export function isAbandoned(retention: string): Statement {
  * SQL: whether all answers of a committed transaction `t` were superseded or have expired for the retention.
  * A refusal is kept, also after its expiry, as long as it is the newest answer: without it an older consent
  * or a notice could come into force again. A part counts as a valid answer while its owner may keep one,
- * because only this row allows a withdrawal or an erasure there. Conditions in a part never expire, so its
- * transaction is kept until an erasure, or until the owner has acknowledged a withdrawal for the retention. A
- * withdrawal is kept as long as the transactions whose parts it withdrew.
+ * because only this row allows a withdrawal or an erasure there. Conditions in a part never expire: its
+ * transaction is kept until an erasure, or until the part was withdrawn, the owner has acknowledged that, and
+ * the retention has passed since the withdrawal. A withdrawal is kept as long as the transactions whose parts
+ * it withdrew.
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
