@@ -94,8 +94,8 @@ export interface PeerSummary {
   /** Prefix for the subjects that the peer names. */
   subjectPrefix: string;
   /**
-   * Key or id of the `email` model of the notification; null: none. Absent if peers runs an earlier
-   * release, and in decisions that the service `peers` has requested or makes itself.
+   * Key or id of the `email` model of the notification; null: none. Absent if the service `peers` runs an
+   * earlier release, and if it passes on a decision that it has requested, or a rollback because none came.
    */
   notification?: string | null;
 }

@@ -238,8 +238,8 @@ async function submitPart(
 
 /**
  * Commits a part that was not committed at once, because another answer to one of its questions is later or
- * was being stored. If the other answer is later, this one takes effect before it, so it does not replace it
- * (docs/withdrawal.md, "The rule").
+ * was being stored. If the other answer is later, the part takes effect before that answer and does not
+ * replace it (docs/withdrawal.md, "The rule").
  */
 function commitOldPart(dependencies: AcceptDependencies, accepted: AcceptedPart): Promise<boolean> {
   const { key, verdict, transaction } = accepted;

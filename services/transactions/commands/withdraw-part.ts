@@ -69,9 +69,9 @@ export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<St
 }
 
 /**
- * Withdraws the processings that a part asked about, where the newest answer accepted them and can be
- * withdrawn: in the transaction of the part, or in another part of the same leader, if they were given before
- * the person withdrew there or answer a notice. Accepted conditions stay.
+ * Withdraws consents to the processings that a part asked about. The newest answer to the question must be a
+ * consent that can be withdrawn. It must be an answer of this part, or of another part of the same leader
+ * that was given before the person withdrew there or answers a notice. Accepted conditions stay.
  */
 async function withdrawAnswers(
   dependencies: AcceptDependencies,

@@ -25,7 +25,7 @@ export function readStandingParts(
      ORDER BY t.created_at DESC, t.id, f.place`);
 }
 
-/** Orders that the owners of parts are told of a withdrawal; its notices begin as QUEUED. */
+/** Stores the orders to tell the owners of parts of a withdrawal, and its notices, which begin as QUEUED. */
 export async function orderPartWithdrawals(
   tx: Queries,
   { withdrawal, sids }: { withdrawal: string; sids: readonly string[] },

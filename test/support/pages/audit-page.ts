@@ -63,14 +63,17 @@ const usualLooks: readonly Look[] = [lightNarrow, darkWide];
 
 /**
  * For pages that are audited in several languages. Their structure is the same, so all rules apply in English
- * and those about looks and texts in the others. Arabic has the looks that others leave out, so that each
- * page is seen light and dark, narrow and wide.
+ * and those about looks and texts in the others. Arabic has the looks that English leaves out, so that each
+ * page is seen light and dark, narrow and wide. Other languages have the colours of English, and are looked
+ * at once; whether their texts fit is looked at narrow and wide.
  */
 export function looksIn(language: string): readonly Look[] {
   if (language === 'en') return usualLooks;
-  if (language !== 'ar') return [{ ...lightNarrow, options: lookAndText }, darkWide];
-  const { options: _all, ...narrowLayout } = lightNarrow;
-  return [{ ...darkWide, colorScheme: 'light', options: lookAndText }, darkPhone, narrowLayout];
+  const { options: _narrow, ...narrowLayout } = lightNarrow;
+  const { options: _wide, ...wideLayout } = darkWide;
+  return language === 'ar'
+    ? [{ ...wideLayout, colorScheme: 'light', options: lookAndText }, darkPhone, narrowLayout]
+    : [{ ...narrowLayout, options: lookAndText }, wideLayout];
 }
 
 /** A mail fills a telephone, and has its greatest width in a window of 700 px. */
