@@ -94,8 +94,8 @@ export interface PeerSummary {
   /** Prefix for the subjects that the peer names. */
   subjectPrefix: string;
   /**
-   * Key or id of the `email` model of the notification; null: none. Absent if the service `peers` runs an
-   * earlier release, and if it passes on a decision that it has requested, or a rollback because none came.
+   * Key or id of the `email` model of the notification; null: none. Absent in calls of earlier releases.
+   * In `decideSubmission` it is present only if the leader has sent the decision without being asked.
    */
   notification?: string | null;
 }

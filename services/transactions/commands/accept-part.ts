@@ -154,9 +154,9 @@ interface StoringTime {
 }
 
 /**
- * @returns undefined if the part has a verdict already. With `maxSkewSeconds` also if `now` is too far from
- * the database's time, and also if another answer to one of its questions is later or was being stored
- * (`isNewest`).
+ * @returns undefined if the part has a verdict already. With `maxSkewSeconds`, undefined in two more cases:
+ * if `now` is too far from the database's time, and if another answer to a question of the part is later or
+ * was being stored (`isNewest`).
  */
 async function store(
   dependencies: AcceptDependencies,

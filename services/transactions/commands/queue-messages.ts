@@ -180,8 +180,8 @@ export async function queueWithdrawalNews(
 /**
  * Queues the mails about answers that a peer did not store or that were rolled back, in the order of their
  * addresses, which are locked one after the other. Without a valid address there is no mail.
- * @param ended `isWithdrawn`: whether the person has withdrawn a part of what was rolled back: no mail is
- * needed.
+ * @param ended `isWithdrawn`: whether the person has withdrawn a part of what was rolled back; then there is
+ * no mail.
  */
 export async function queueBadNews(
   tx: Queries,

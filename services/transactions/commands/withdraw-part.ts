@@ -103,7 +103,7 @@ async function withdrawAnswers(
   // that waits.
   const first = (key: string) => answers.standing.find((answer) => answer.key === key) as StandingAnswer;
   const covered = answers.standing.filter((answer) => isCovered(answer) && isCovered(first(answer.key)));
-  // Earlier releases do not state when the person withdrew: it was after the answers of this part.
+  // Earlier releases do not state when the person withdrew; then it is taken to be after all these answers.
   const after = Math.max(...[answers.clock, ...covered.map((answer) => answer.givenAt)].map(Number)) + 1;
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   await withdraw(dependencies, tx, {

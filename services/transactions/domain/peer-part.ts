@@ -40,7 +40,7 @@ export function timeAtLeader(stated: number, now: Date): Date {
   return new Date(Math.min(arrival + aheadMs, Math.max(arrival - longestWayMs, stated)));
 }
 
-/** As for the time at which requests are signed (docs/federation.md). */
+/** How far a leader's clock may be ahead. Signed requests have the same tolerance (docs/federation.md). */
 const aheadMs = 30_000;
 
 /** The wait for a code (`timeout` of a context), 30 days of delivery, and a day. */

@@ -127,8 +127,9 @@ const pageStates: Readonly<Record<PartState, PagePart['state']>> = {
 };
 
 /**
- * States on pages by the reason of a DROPPED part. The names differ: the state `unsent` means withdrawn
- * before it was sent. The reason `unsent` has no text of its own and is shown as `dropped`.
+ * States on pages by the reason of a DROPPED part. `unsent` is the name of a state and of a reason, with
+ * different meanings: in the state `unsent` the part was withdrawn before it was sent. A part that was
+ * dropped for the reason `unsent` is in the state `dropped`.
  */
 const dropReasons = new Map<string | null, PagePart['state']>([
   ['expired', 'late'],

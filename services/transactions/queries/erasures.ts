@@ -7,7 +7,10 @@ import type { Erased } from './erase-transactions.ts';
 const columns = sql`e.id, e.reference::text AS reference, coalesce(e.subject, e.sent_subject) AS subject, e.peer, e.state, e.reason, e.ground, e.counts, e.peers,
   e.created_at AS "createdAt", e.due_at AS "dueAt", e.ended_at AS "endedAt"`;
 
-/** Stores an erasure. @returns undefined if one of the subject, for the same peer if any, has not ended. */
+/**
+ * Stores an erasure. @returns undefined if an erasure of the same subject, which the same peer has asked for
+ * (or no peer, as here), has not ended.
+ */
 export function insertErasure(
   tx: Queries,
   given: Pick<Erasure, 'id' | 'reference' | 'reason' | 'peer'> & {
