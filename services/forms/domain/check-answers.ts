@@ -13,7 +13,7 @@ import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifiers.ts';
 import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.ts';
 
-/** A version (ACTIVE; of a part, the one that the subject saw) and the current name of its entry. */
+/** The ACTIVE version (when a part is checked, the one that the subject saw) and the name of its entry. */
 export interface ActiveItem {
   version: ContentVersion;
   name: string;

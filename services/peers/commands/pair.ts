@@ -93,8 +93,9 @@ interface PairingChange {
 }
 
 /**
- * Creates or renews the peer of a description and pins its keys. Deliveries are bound to them if they are
- * bound to the key that signed the description, or were queued while the pairing had ended.
+ * Creates or renews the peer of a description and pins its keys. Two kinds of deliveries are bound to these
+ * keys: those that are bound to the key that signed the description, and those that were queued after the end
+ * of the pairing.
  */
 export async function savePeer(
   tx: Queries,

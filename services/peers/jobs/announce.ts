@@ -15,8 +15,8 @@ const pingMs = 1_000;
 const keyMs = 60_000;
 
 /**
- * Pings each peer whose catalogue has changed since the peer received it, and every minute each peer that has
- * not accepted a request signed with our current key: the unknown key makes the peer fetch our
+ * Pings each peer if our catalogue for it has changed since it received it, and every minute each peer that
+ * has not accepted a request signed with our current key: the unknown key makes the peer fetch our
  * self-description with all current keys. A peer is pinged at most once a second, and independently of other
  * peers. Lost pings about the catalogue are not repeated: peers read it every minute anyway.
  */

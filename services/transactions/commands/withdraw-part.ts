@@ -70,8 +70,9 @@ export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<St
 
 /**
  * Withdraws consents to the processings that a part asked about. The newest answer to the question must be a
- * consent that can be withdrawn. It must be an answer of this part, or of another part of the same leader
- * that was given before the person withdrew there or answers a notice. Accepted conditions stay.
+ * consent that can be withdrawn. It must come from this part, or from another part of the same leader; in the
+ * latter case it must have been given before the person withdrew there, or be the answer to a notice.
+ * Accepted conditions stay.
  */
 async function withdrawAnswers(
   dependencies: AcceptDependencies,

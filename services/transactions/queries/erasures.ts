@@ -8,8 +8,8 @@ const columns = sql`e.id, e.reference::text AS reference, coalesce(e.subject, e.
   e.created_at AS "createdAt", e.due_at AS "dueAt", e.ended_at AS "endedAt"`;
 
 /**
- * Stores an erasure. @returns undefined if an erasure of the same subject, which the same peer has asked for
- * (or no peer, as here), has not ended.
+ * Stores an erasure. @returns undefined if an erasure with the same `subject` and the same `peer` (null for
+ * none) has not ended.
  */
 export function insertErasure(
   tx: Queries,

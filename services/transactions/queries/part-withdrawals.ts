@@ -25,7 +25,7 @@ export function readStandingParts(
      ORDER BY t.created_at DESC, t.id, f.place`);
 }
 
-/** Stores the orders to tell the owners of parts of a withdrawal, and its notices, which begin as QUEUED. */
+/** Stores for each part the order to tell its owner that it was withdrawn, and the notices, as QUEUED. */
 export async function orderPartWithdrawals(
   tx: Queries,
   { withdrawal, sids }: { withdrawal: string; sids: readonly string[] },

@@ -145,8 +145,8 @@ export function summarizeWaiting(db: Queries, transaction: string) {
 
 /**
  * Whether the parts of a committed transaction are in force, as far as this instance knows: none was refused,
- * dropped or withdrawn, and nothing that the subject answered or withdrew later about the same object was
- * sent to one of their owners, which may have replaced the answers.
+ * dropped or withdrawn, and none of their owners was sent a later answer or withdrawal of the subject about
+ * the same object, which may have replaced the answers of the part.
  */
 export async function areInForce(db: Queries, transaction: string): Promise<boolean> {
   const { inForce } = await db.one<{ inForce: boolean }>(sql`

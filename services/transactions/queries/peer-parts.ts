@@ -75,8 +75,8 @@ interface Guards {
 }
 
 /**
- * SQL: whether no stored answer to these questions is later than that of the part, so that it takes effect at
- * the time of its commit. `is_newest_at` waits for a withdrawal or another part of the same subject that is
+ * SQL: whether the answers of a part take effect at the time of its commit, because no stored answer to the
+ * same questions is later. `is_newest_at` waits for a withdrawal or another part of the same subject that is
  * being stored, and then sees it. The calling statement has an older snapshot and does not. So the function
  * compares the newest answer with the newest that the statement sees (last argument); if they differ, the
  * condition is false, and nothing is stored.

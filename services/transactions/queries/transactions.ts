@@ -28,9 +28,9 @@ export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t
 export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
 
 /**
- * SQL: the leader of `t` may have ordered withdrawals of parts with the question of `r`. The time of the
- * first such withdrawal after consent `r` was given; null if there is none. Null for notices (without
- * `positions`), which may rest on another ground than consent.
+ * SQL: when consent `r` was withdrawn at the leader of `t`, which has ordered to withdraw a part with the
+ * same question: the first such time after the consent was given. Null if there is none, and for notices
+ * (without `positions`), which may rest on another ground than consent.
  */
 const withdrawnAtLeader = sql`
   (SELECT min(s.withdrawn_at) FROM submissions AS s JOIN transactions AS o ON o.id = s.transaction
