@@ -45,8 +45,8 @@ export interface paths {
          *     submits the answers atomically. Idempotent: the same request returns the existing transaction (200)
          *     while that one is open, or committed with all of its records valid; if it was committed without a record
          *     of this instance, until its `validity` has passed. The answers are stored and sent again if an
-         *     organisation did not store its part, the part was withdrawn, or a later transaction of this instance
-         *     sent that organisation answers, or a withdrawal, of this person about the same object.
+         *     organisation did not store its part, or the part was withdrawn. They are also sent again if this
+         *     organisation was sent later answers, or a later withdrawal, of the same person about the same object.
          */
         post: operations["createSingleStepTransaction"];
         delete?: never;
@@ -2994,9 +2994,9 @@ export interface components {
         PersonWithdrawalInput: {
             /** @description Required, except for a person who withdraws the own consents */
             subject?: string;
-            /** @description Only consents about it; absent: about every object and none */
+            /** @description Only consents about it; absent: all consents, also those without an object */
             object?: string;
-            /** @description Identifiers or keys of questions, at most 200. Absent, all processings that can be withdrawn */
+            /** @description Identifiers or keys of questions, at most 200. If it is absent, all processings that can be withdrawn */
             elements?: string[];
             /** @description Base URLs of peers, at most 200. Absent: all that keep a part, or none if `elements` is present */
             peers?: string[];
@@ -3972,8 +3972,9 @@ export interface components {
             timestamp: string;
             /**
              * Format: date-time
-             * @description When the answers in `consents` expire, except those to conditions, which never do. Absent if all are to
-             *     conditions, without answers (those to peers expire at their owners), and on the receipt of a withdrawal.
+             * @description When the answers in `consents` expire, except those to conditions, which never do. Absent if there are
+             *     none, or only answers to conditions, and on the receipt of a withdrawal. Answers to peers expire at
+             *     their owners.
              */
             expirationTimestamp?: string;
             /** @description Signals of the browser that opened the form or sent the answers; absent if there were none */

@@ -94,8 +94,8 @@ export interface PeerSummary {
   /** Prefix for the subjects that the peer names. */
   subjectPrefix: string;
   /**
-   * Key or id of the `email` model of the notification; null: none. Absent in calls of earlier releases.
-   * In `decideSubmission` it is present only if the leader has sent the decision without being asked.
+   * Key or id of the `email` model of the notification; null: none. Only `acceptSubmission` reads
+   * it; other calls, and services of earlier releases, may leave it out.
    */
   notification?: string | null;
 }

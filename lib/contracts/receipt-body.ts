@@ -58,7 +58,7 @@ export interface ReceiptBody {
   leader?: { location: string; id: string };
   author?: string;
   timestamp: string;
-  /** Absent if all own answers are to conditions, and without own answers. */
+  /** Absent if there are no own answers, or only answers to conditions. */
   expirationTimestamp?: string;
   /** `NONE`, or how a code confirmed the answers. */
   confirmation: string | { type: string; destination?: string | undefined; confirmedAt?: string };

@@ -23,8 +23,8 @@ export interface PeerRow extends Serial {
   name: string;
   version: string;
   /**
-   * The public JWK that answers to the owner are sealed to; read with the information only, without which no
-   * answer is possible.
+   * The public JWK that answers to the owner are sealed to. Null in entries of elements: it is read with the
+   * entry of the information, without which no answer is possible.
    */
   sealingKey: JWK | null;
 }

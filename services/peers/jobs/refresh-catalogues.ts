@@ -41,7 +41,8 @@ export function createCatalogueRefresher(dependencies: Dependencies) {
         return await releaseForgotten(db, claimed);
       }
       await dependencies.refreshKeys(url, keySeconds);
-      // In quarantine nothing else is read. A description that a pinned key signs has just ended it.
+      // In quarantine nothing else is read. If the call above found a description that a pinned key signed,
+      // the quarantine has ended.
       if (!(await readPairedKeys(db, url))) return await releaseFailed(db, claimed);
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
       const read = await refreshCatalogue(dependencies, { url, known: state, asOf: beganAt, signal });

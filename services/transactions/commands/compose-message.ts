@@ -81,7 +81,7 @@ async function readCodeMinutes(db: Queries, transaction: string): Promise<number
   return wholeMinutes(life ? (life.expiresAt.getTime() - life.now.getTime()) / 1000 : 0);
 }
 
-/** A code whose message is composed within so many seconds is said to have its full life. */
+/** Messages state the full life of a code if they are composed within so many seconds after it was drawn. */
 const composeSeconds = 10;
 
 /**

@@ -52,8 +52,8 @@ export function requireAccess<Read extends ReadTransaction>(
 }
 
 /**
- * A condition for statements: the transactions in which a caller may act. A privileged caller has no
- * condition, and the object is empty.
+ * A condition for statements: the transactions in which a caller may act. For a privileged caller, who may
+ * act in all, no member is present.
  */
 export interface TaskScope {
   /** Only transactions of this subject. */

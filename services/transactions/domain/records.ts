@@ -112,7 +112,7 @@ export interface ExpiryNotice {
   dueAt: string;
   /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** The event; null if none of the answers that expire last is VALID now, apart from their expiry. */
+  /** The event; null if every answer that expires last has ended for another reason, such as a newer one. */
   name: 'expiring' | 'expired' | null;
 }
 

@@ -96,8 +96,8 @@ const overdueBatch = 200;
 
 /**
  * Marks withdrawals and erasures of parts as OVERDUE that peers have not acknowledged in time. Asks again
- * about erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers"). Publishes
- * events of parts again that may be lost, and ends parts on which no verdict was reported in time
+ * about erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers"). If an event
+ * about a part may be lost, publishes it again; and ends parts on which no verdict was reported in time
  * (docs/operations.md, "Events about parts were lost").
  */
 export function createPartSweeper({

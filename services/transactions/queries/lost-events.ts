@@ -38,7 +38,7 @@ export async function repeatPartEvents(tx: Queries, limit: number, source: strin
   return repeated.length;
 }
 
-/** So many hours after its deadline a part ends without a report of the service `peers`. */
+/** How many hours after its deadline a part is ended if the service `peers` has reported no verdict on it. */
 const unreportedHours = 24;
 
 /** A part that ended without a report, and its transaction. */

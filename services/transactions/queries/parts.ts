@@ -78,8 +78,8 @@ export interface PartOfTransaction extends Pick<Part, 'sid' | 'location' | 'stat
   transactionState: Transaction['state'];
   /**
    * Whether an owner that still holds it must roll it back: it has failed; its person was erased; its
-   * withdrawal was ordered and the transaction is not committed; or that order is no longer sent, so that
-   * nothing would end its consents.
+   * withdrawal was ordered and the transaction is not committed; or its withdrawal was ordered and the order
+   * is no longer sent, so that nothing would end its consents.
    */
   mustRollBack: boolean;
   expiresAt: Date;

@@ -15,9 +15,9 @@ export interface TransactionResult extends ReadTransaction {
 }
 
 /**
- * SQL: `standing` of the committed transaction `t`, without answers that have expired, except refusals; null
- * if its questions have no answers. `withdrawnAt` is read only if the newest answer is a refusal: the time of
- * the first withdrawal after the consent on the receipt.
+ * SQL: `standing` of the committed transaction `t`: refusals, and other answers that have not expired; null
+ * if there are none. `withdrawnAt` is read only if the newest answer is a refusal: the time of the first
+ * withdrawal after the consent on the receipt.
  */
 const standing = sql`
   SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,
