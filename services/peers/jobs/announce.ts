@@ -18,7 +18,8 @@ const keyMs = 60_000;
  * Pings a peer in two cases: if our catalogue for this peer has changed since the peer last received it, and
  * every minute while the peer has not accepted a request signed with our current key. Then the unknown key
  * makes the peer fetch our self-description with all current keys. A peer is pinged at most once a second,
- * and independently of other peers. Lost pings about the catalogue are not repeated: peers read it every minute anyway.
+ * and independently of other peers. Lost pings about the catalogue are not repeated: peers read it every
+ * minute anyway.
  */
 export function createAnnouncer({ db, client, forms, log, kid }: Options) {
   const pings = new Map<string, Throttle>();
