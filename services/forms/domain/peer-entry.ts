@@ -71,8 +71,8 @@ const latin = new Map(
 
 /**
  * A key that is equal for names that look alike, after the skeletons of UTS #39: it ignores compatibility
- * forms, case and invisible characters, and maps look-alikes to Latin letters. A name without any other
- * character is its own key.
+ * forms, case and invisible characters, and maps look-alikes to Latin letters. The key of a name that
+ * has only invisible characters is the name itself.
  */
 export function appearanceOf(name: string): string {
   const folded = name.normalize('NFKD').replaceAll(invisible, '').toLowerCase().normalize('NFKD');

@@ -85,7 +85,7 @@ function mainRows(page: ReceiptPage, reader: Reader): Row[] {
 }
 
 /**
- * Until when the answers are valid. Answers without an expiry are to conditions alone. Without own answers
+ * Until when the answers are valid. If there is no expiry, only conditions were answered. Without own answers
  * the receipt says nothing: the validity of answers to peers is on their receipts.
  */
 function expiryText(
@@ -163,7 +163,7 @@ function consentView(
   };
 }
 
-/** Where the consent was recorded that a withdrawal has ended. */
+/** The record and the receipt of the consent that a withdrawal has ended. */
 function withdrawnCodes(consent: ReceiptConsent | null, reader: Reader): { label: string; value: string }[] {
   if (!consent?.withdraws) return [];
   const { record, receiptId } = consent.withdraws;

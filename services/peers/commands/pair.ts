@@ -93,9 +93,9 @@ interface PairingChange {
 }
 
 /**
- * Creates or renews the peer of a description and pins its keys. Two kinds of deliveries are bound to these
- * keys: those that are bound to the key that signed the description, and those that were queued after the end
- * of the pairing.
+ * Creates or renews the peer of a description and pins its keys. Two kinds of deliveries are then bound to
+ * the new keys: those that were bound to the key that signed the description, and those that were queued
+ * after the end of the pairing.
  */
 export async function savePeer(
   tx: Queries,

@@ -188,8 +188,8 @@ async function store(
     mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
       : (await commitPart(dependencies, accepted, time)) ||
-        // Nothing was stored. The fast path ends here; the slow path stores the part as an old one, unless it
-        // has a verdict.
+        // Nothing was stored. The fast path ends here. The slow path stores the part as older than another
+        // answer, unless it has a verdict.
         (time.maxSkewSeconds === undefined && (await commitOldPart(dependencies, accepted)));
   return isStored ? presentVerdict(verdict) : undefined;
 }

@@ -4,8 +4,8 @@ import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 
 /**
- * Records that a person with an account acted for a subject (docs/audit.md). API keys are left out: what they
- * create and submit are the transactions themselves, too many for the audit log.
+ * Records that a person with an account acted for a subject (docs/audit.md). Requests with an API key are not
+ * recorded: nearly all transactions come from them, which would be too many lines for the audit log.
  * @param id of the transaction.
  */
 export async function recordByStaff(

@@ -23,8 +23,8 @@ import { withdraw } from './withdraw-consents.ts';
 /**
  * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
  * consents that were given in other parts of this leader before `order.withdrawn`. Answers that were given at
- * this instance stay. Later answers at this leader stay, too, unless they answer a notice: its later forms
- * show notices without a choice (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one
+ * this instance stay. Later answers at this leader stay, too, unless they answer a notice: forms show notices
+ * without a choice (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one
  * is refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds
  * nothing left.
  * @param order.withdrawn when the person withdrew at the leader (RFC 3339); leaders of earlier releases do

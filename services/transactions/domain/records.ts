@@ -112,7 +112,7 @@ export interface ExpiryNotice {
   dueAt: string;
   /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** The event; null if every answer that expires last has ended for another reason, such as a newer one. */
+  /** The event; null if the answers that expire last have all ended before, for example by newer answers. */
   name: 'expiring' | 'expired' | null;
 }
 

@@ -51,7 +51,7 @@ function subjectOf(principal: Principal, named: string | undefined): string {
   return subject;
 }
 
-/** A caller with a token gets links to the withdrawal with the same use. */
+/** For a caller with a token: the links to the withdrawal get tokens that allow as much (`use`). */
 function callerAt(principal: Principal, { id, tokenEpoch }: Transaction): Principal {
   const token = principal.transaction;
   if (!token) return principal;

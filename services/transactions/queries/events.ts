@@ -110,8 +110,8 @@ export function partEvents(
 }
 
 /**
- * Inserts an event for each part in `from`: after a verdict, because the part is never sent, or because no
- * verdict was reported in time.
+ * Inserts an event for each part in `from`. There are three reasons: a verdict was reported, the part is
+ * never sent, or no verdict was reported in time.
  * @param rows.from all columns of parts; default: `f`.
  */
 export function verdictEvents(

@@ -55,7 +55,7 @@ export async function readShownStanding(db: Queries, transaction: string): Promi
   return judgeLater(db, transaction, newest ?? []);
 }
 
-/** Judges acceptances of later transactions by the receipts there: their texts may be others. */
+/** Judges an acceptance in a later transaction by the receipt of that transaction: its texts may differ. */
 async function judgeLater(
   db: Queries,
   transaction: string,
