@@ -190,8 +190,8 @@ export interface PagePart {
    */
   state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped' | 'unsent';
   /**
-   * Whether the owner holds or has accepted the part and its withdrawal has been ordered, before or after
-   * that. The owner may not have been told of it.
+   * Whether the withdrawal of a part that is `held` or `accepted` was ordered, now or earlier. The owner may
+   * not have been told of it yet.
    */
   withdrawn?: boolean;
   /** The elements of the part. */

@@ -150,9 +150,9 @@ async function confirmWith(
 }
 
 /**
- * Rolls the answers back if no code is left that could confirm them. An attempt that was not counted does
- * nothing while a counted one may still be committing. So only the last counted attempt with the last code
- * rolls back, or any attempt from ten seconds after the expiry of that code on.
+ * Rolls the answers back if no code is left that could confirm them. An attempt that was not counted
+ * (`countAttempt`) rolls nothing back while a counted one may still be committing. So only the last counted
+ * attempt with the last code rolls back, or any attempt from ten seconds after the expiry of that code on.
  * @param counted number of this attempt; undefined if it was not counted.
  * @returns the failure that says why the code was rejected.
  * @throws Failure `wrong-state` or `expired` if the transaction no longer awaits a code.

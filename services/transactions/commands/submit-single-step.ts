@@ -86,7 +86,7 @@ export async function submitSingleStep(
     const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (read.transaction.state !== 'CREATED') return { ...read, created: false };
     const check = await withoutWithdrawnNotices(tx, context, checked);
-    // An equal context may name another author and recipient; those of the request with the answers count.
+    // An equal context may name another author and address; those of the request with the answers count.
     const taken = inserted ?? (await replaceUncounted(tx, read, transaction));
     const committed = await storeAnswers(
       { ...dependencies, db: tx },

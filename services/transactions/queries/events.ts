@@ -218,7 +218,7 @@ export function restrictedEvents(
   );
 }
 
-/** Inserts an event for every 50 records that took effect once, of the transactions in `erased`. */
+/** Inserts an event for every 50 records of the transactions in `erased` that have ever taken effect. */
 export function erasedEvents(erasure: string | undefined, source: string): Statement {
   return insertEvents(
     {
