@@ -69,8 +69,8 @@ export interface Channels {
 }
 
 /**
- * A valid context. `addressFault`: its `emailAddress` is malformed, but no member of the context needs it. The
- * fault counts if the layout names a notification.
+ * A valid context. `addressFault`: its `emailAddress` is malformed, but no member of the context needs it.
+ * The fault counts if the layout names a notification.
  */
 export interface ReadContext {
   context: ConsentContext;
