@@ -174,8 +174,8 @@ export interface FormsOperations {
   }): Promise<{ html: string | null }>;
   /**
    * Checks an answers map against the layout (docs/interface.md, "Answers").
-   * @param input.openedAt RFC 3339: creation of the transaction. Serials that were ACTIVE since are accepted
-   * while their MAJOR is ACTIVE.
+   * @param input.openedAt RFC 3339: creation of the transaction. Serials that were ACTIVE then or later are
+   * accepted while their MAJOR is ACTIVE.
    * @param input.form whether the answers are a form post, in which a missing multiple choice means that no
    * option was chosen.
    * @param input.hidden keys of elements that are not asked because they have a valid answer.

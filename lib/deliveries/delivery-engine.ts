@@ -57,7 +57,7 @@ function outcomeOf(ending: Ending, result: AttemptResult<unknown>) {
   return ending === 'retry' && !isFailure(result) ? 'delivered' : outcomes[ending];
 }
 
-/** Longest wait for running attempts, and as long for their COMMIT: less than the shutdown time-out. */
+/** `stop` waits so long for running attempts, and then so long for their COMMIT: less than a stop may take. */
 const graceMs = 2_000;
 
 /**

@@ -23,7 +23,7 @@ export interface ActiveRow {
 const activeColumns = sql`m.id, m.key, m.type, m.name, m.status, m.answered, m.is_default AS "isDefault",
   m.active_version AS version, m.active_major AS major, m.active_minor AS minor`;
 
-/** The keys to find, and ids for references that have the shape of one. */
+/** The entries to find: by key, and by id where a reference has the shape of an id. */
 export interface Wanted {
   keys: readonly string[];
   ids?: readonly string[];

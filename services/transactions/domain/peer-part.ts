@@ -30,8 +30,8 @@ export function decryptReceivedPart(
 }
 
 /**
- * A time that a leader states, limited to the 121 days before the arrival and to half a minute after it, by
- * which its clock may be ahead.
+ * A time that a leader states, limited to the 121 days before the arrival and to half a minute after it,
+ * because the clock of the leader may be ahead.
  * @param stated milliseconds since 1970; NaN: the arrival.
  */
 export function timeAtLeader(stated: number, now: Date): Date {

@@ -5,8 +5,8 @@ import { partEvents, verdictEvents } from './events.ts';
 
 const since = (hours: number) => sql`accord_now() - ${hours} * interval '1 hour'`;
 
-// Statements pass the rows of a batch as an array. PostgreSQL takes a joined list for a large part of the
-// table, and would read all of it (docs/adr/0014-plans-for-tables-that-grow.md).
+// Statements pass the rows of a batch as an array. If a list is joined instead, PostgreSQL expects that much
+// of the table matches, and reads all of it (docs/adr/0014-plans-for-tables-that-grow.md).
 
 /** After so many hours without an answer the events of a part are published again. */
 const unansweredHours = 72;

@@ -28,9 +28,9 @@ export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t
 export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
 
 /**
- * SQL: the first time after consent `r` was given at which the person withdrew its question at the leader of
- * `t`, as this leader has stated in orders to withdraw parts. Null if there is none, and for notices, which
- * may rest on another ground than consent: acceptances without `positions`.
+ * SQL: when the person withdrew consent `r` at the leader of `t`, as this leader has stated in orders to
+ * withdraw parts; of several times the first after the consent was given. Null if there is none. Also null
+ * for a notice, whose answer has no `positions`, because it may rest on another ground than consent.
  */
 const withdrawnAtLeader = sql`
   (SELECT min(s.withdrawn_at) FROM submissions AS s JOIN transactions AS o ON o.id = s.transaction
