@@ -25,9 +25,9 @@ export interface TransactionsOperations {
   readSubmissions(input: { sids: string[] }): Promise<Record<string, ReleasedPart | null>>;
   /**
    * At the leader: reads the stored decision about a held part. `open`: none is stored yet, even past the
-   * deadline. `rollback` also for a part that is unknown, not the peer's, refused or dropped, whose person
-   * was erased, that was withdrawn before the transaction was committed, or whose order to withdraw has
-   * ended.
+   * deadline. `rollback` also if the part is unknown, belongs to another peer, was refused or dropped, or was
+   * withdrawn before the transaction was committed; if its person was erased; and if it was withdrawn later
+   * and the order to withdraw it is no longer sent.
    * @param input.peer base URL of the owner that asks.
    */
   readDecision(input: { sid: string; peer: string }): Promise<{ decision: Decision | 'open' }>;

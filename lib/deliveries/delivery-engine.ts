@@ -57,7 +57,7 @@ function outcomeOf(ending: Ending, result: AttemptResult<unknown>) {
   return ending === 'retry' && !isFailure(result) ? 'delivered' : outcomes[ending];
 }
 
-/** `stop` waits so long for running attempts, and then so long for their COMMIT: less than a stop may take. */
+/** `stop` waits for running attempts, and then for their COMMIT, for at most this time each. */
 const graceMs = 2_000;
 
 /**

@@ -62,8 +62,8 @@ export function withCode(read: TransactionWithCode): AwaitedCode {
 /**
  * Confirms submitted answers with a code (docs/interface.md, "Confirmation codes"). Repeating the code that
  * confirmed the answers succeeds and changes nothing. With the last code, a wrong last attempt rolls the
- * answers back. From ten seconds after that code has expired any attempt does, unless the sweeper already
- * has.
+ * answers back. Ten seconds after the last code has expired, any attempt rolls them back, if the sweeper has
+ * not done so before.
  * @param input.code six digits.
  * @throws Failure of `requireAccess`; `confirmation-failed`, `expired`, `wrong-state`, `unavailable`.
  */

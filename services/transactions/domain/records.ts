@@ -112,7 +112,7 @@ export interface ExpiryNotice {
   dueAt: string;
   /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** The event; null if the answers that expire last have all ended before, for example by newer answers. */
+  /** The event; null if newer answers or withdrawals have ended all answers that would expire last. */
   name: 'expiring' | 'expired' | null;
 }
 

@@ -130,8 +130,8 @@ export function enteredFields(
 }
 
 /**
- * The form of a child with the unchecked answers of a post to its parent. Elements with a new MAJOR version,
- * or whose information has one, are marked as changed and have no answer.
+ * The form of a child with the answers of a post to its parent, which were not validated. Elements with a new
+ * MAJOR version, or whose information has one, are marked as changed and have no answer.
  * @returns undefined if the body has no answer to the form.
  */
 export function enteredAgain(body: Readonly<Record<string, unknown>>, form: FilledForm): Retry | undefined {

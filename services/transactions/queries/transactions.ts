@@ -24,7 +24,7 @@ type Row = Transaction & { now: Date };
 /** SQL: when an answer `r` of the transaction `t` was given; for one of a part, when the part arrived. */
 export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END`;
 
-/** SQL: when the refusal `n` took effect; of a refusal or withdrawal at a peer's form, when it was made. */
+/** SQL: when the refusal `n` took effect, or, if it was given at a peer's form, when it was given. */
 export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
 
 /**
