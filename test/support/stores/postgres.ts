@@ -1,10 +1,14 @@
 import pg from 'pg';
 import { inject } from 'vitest';
+import { until } from '../run/until.ts';
 
 /** A database of a test's own, with every service's schema in it. */
 export interface TestDatabase {
   url: string;
-  /** Ends the connections that are left, too. */
+  /**
+   * Ends the sessions that are left, too. Sessions of services with roles of their own end by themselves soon
+   * after their processes, and are waited for: the owner of the database may not end them.
+   */
   drop(): Promise<void>;
 }
 
@@ -25,7 +29,7 @@ export async function createTestDatabase(source?: string): Promise<TestDatabase>
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: () => runOn(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: () => until(() => runOn(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   };
 }
 
