@@ -74,7 +74,7 @@ export interface Unsent {
   id: string;
   /**
    * Whether it is not retried: the event is too large, the broker refuses it for good, or it violates the
-   * contract and is more than a day old (a release that knows it may be started meanwhile).
+   * contract and is more than a day old. It is retried for a day because a newer release may know its type.
    */
   permanent: boolean;
   error: unknown;

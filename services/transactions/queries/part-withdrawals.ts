@@ -52,7 +52,7 @@ export async function changePartWithdrawal(
   { sid, location, state }: { sid: string; location: string; state: PartWithdrawalState },
 ): Promise<boolean> {
   const isPart = sql`f.sid = ${sid} AND f.location = ${location} AND f.withdrawal IS NOT NULL`;
-  // Orders of one notice are changed one after the other: the last must see all others.
+  // Several orders may have one notice. They are changed one by one, so that the last sees all others.
   await lockNotices(tx, isPart);
   const [changed] = await tx.query<{ withdrawal: string }>(sql`
     UPDATE followers AS f
