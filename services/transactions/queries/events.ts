@@ -78,7 +78,7 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 /**
  * Until when a part, or an order to withdraw it, is delivered. The service `peers` calculates the time of a
  * withdrawal from the deadline of its order (`orderHours`), so an event that is published again must state
- * the same one.
+ * the same deadline.
  */
 const deadlines: Partial<Record<string, Statement>> = {
   released: sql`to_json(s.deadline)`,
