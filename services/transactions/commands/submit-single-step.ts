@@ -78,7 +78,7 @@ export async function submitSingleStep(
       if (state === 'CREATED') return true;
       const { answersDigest: earlier } = claimed.transaction;
       const isRepeated = earlier !== null && isSame(earlier);
-      // Other answers to an equal context wait for a code or for peers: a context has one open transaction.
+      // A context has one open transaction. If other answers to it wait for a code or for peers, these fail.
       if (state === 'SUBMITTED' && !isRepeated) requireOpen(claimed, instance.baseUrl);
       return isRepeated && isRepeatable(tx, claimed, active);
     };

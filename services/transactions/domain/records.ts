@@ -112,7 +112,7 @@ export interface ExpiryNotice {
   dueAt: string;
   /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** The event; null if all answers with the latest expiry have ended before it, as by newer answers. */
+  /** The event; null if newer answers, or something else, have ended all answers with the latest expiry. */
   name: 'expiring' | 'expired' | null;
 }
 

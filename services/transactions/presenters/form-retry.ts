@@ -101,7 +101,7 @@ const maxValues = 50;
 /**
  * A form post as hidden fields of another form: the answers to each element of the layout, the shown elements
  * and informations, and the pressed button. All other fields are left out, so that the page is no larger than
- * the form was. Without an element nothing is left.
+ * the form was. If the post names no element of the layout, there are no fields.
  */
 export function enteredFields(
   body: Readonly<Record<string, unknown>>,
@@ -145,7 +145,7 @@ export function enteredAgain(body: Readonly<Record<string, unknown>>, form: Fill
   const informations = [form.info, ...form.peers.flatMap(({ info }) => info ?? [])];
   const majors = new Map([...elements, ...majorsOf(informations)]);
   const seen = [...(answers[infoField] ?? []), ...shown].filter(isInformation);
-  // Another information of the same owner has another key.
+  // If an owner has another information now, the key of the former one is unknown: stale, too.
   const stale = [...names, ...seen].filter((name) => majors.get(keyOf(name)) !== majorOf(name));
   return { ...keepAnswers({ outcome: 'stale', stale }, answers, form), kept: stale.length === 0 };
 }

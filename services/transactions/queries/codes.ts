@@ -95,7 +95,7 @@ export async function countAttempt(
     WITH counted AS (
       UPDATE codes AS c SET tries = c.tries + 1 FROM transactions AS t
        WHERE t.id = ${id} AND c.transaction = t.id AND c.used_at IS NULL AND c.tries < ${maxTries}
-         -- Compared with the snapshot: an attempt that waited for a replacement does not count against the new code.
+         -- If this statement waited until the code was replaced, the attempt is not counted for the new code.
          AND c.number = (SELECT o.number FROM codes AS o WHERE o.transaction = ${id})
          AND c.expires_at > accord_now()
          AND (${subject}::text IS NULL OR t.subject = ${subject})

@@ -5,9 +5,9 @@ import type { NewTransaction, ReadTransaction, Transaction } from '../domain/tra
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 /**
- * Gives a CREATED transaction, whose claim is locked, the `author` and the `notificationRecipient` of an equal
- * context; the digest leaves them out (`contextDigest`). If the transaction is answered meanwhile, `storeAnswers` stores
- * nothing and all is rolled back.
+ * Gives a CREATED transaction, whose claim is locked, the `author` and the `notificationRecipient` of an
+ * equal context; the digest leaves them out (`contextDigest`). If the transaction is answered meanwhile,
+ * `storeAnswers` stores nothing and all is rolled back.
  */
 export async function replaceUncounted(
   tx: Queries,

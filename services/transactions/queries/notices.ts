@@ -34,8 +34,8 @@ export async function readErasureNotices(
 }
 
 /**
- * Stores the state of the notice to a webhook, of a withdrawal or an erasure, unless a newer one is known or
- * there is no such withdrawal or erasure.
+ * Stores what the organisation behind a webhook knows of a withdrawal or an erasure, unless a newer state is
+ * stored already, or this withdrawal or erasure does not exist.
  */
 export async function storeNotice(
   db: Queries,
