@@ -6,8 +6,8 @@ import { type DeadLetter, parkDeadLetter } from '#lib/events/dead-letters.ts';
 export type Topic = keyof TopicEvents;
 
 /**
- * A CloudEvents 1.0 event: ids, states and versions, and of notices the name and the note of an organisation;
- * never an answer, a contact datum or content (docs/webhooks.md).
+ * A CloudEvents 1.0 event: ids, states and versions; never an answer, a contact datum or content. An event
+ * about what an organisation knows of a withdrawal also has its name and comment (docs/webhooks.md).
  */
 export interface AccordEvent {
   id: string;

@@ -78,7 +78,7 @@ export async function submitSingleStep(
       if (state === 'CREATED') return true;
       const { answersDigest: earlier } = claimed.transaction;
       const isRepeated = earlier !== null && isSame(earlier);
-      // A context has one open transaction. If other answers to it wait for a code or for peers, these fail.
+      // A context has one open transaction. While it waits for a code or peers, other answers are refused.
       if (state === 'SUBMITTED' && !isRepeated) requireOpen(claimed, instance.baseUrl);
       return isRepeated && isRepeatable(tx, claimed, active);
     };
