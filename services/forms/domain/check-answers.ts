@@ -13,7 +13,7 @@ import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifiers.ts';
 import { type GivenAnswer, type GivenAnswers, pointerTo } from './read-answers.ts';
 
-/** The ACTIVE version (when a part is checked, the one that the subject saw) and the name of its entry. */
+/** The ACTIVE version (when a part is checked, the version that the subject saw) and its entry's name. */
 export interface ActiveItem {
   version: ContentVersion;
   name: string;

@@ -43,7 +43,7 @@ export async function queueDelivery(
 /**
  * Binds waiting deliveries to new keys, also those that were queued while no key of the peer was pinned. Rows
  * are locked in the same order as by endDeliveries.
- * @param keys.from keys that vouch for the new ones. A delivery that is bound only to others stays as it is.
+ * @param keys.from keys that vouch for the new ones. A delivery bound only to other keys stays as it is.
  */
 export async function bindDeliveries(
   tx: Queries,

@@ -42,7 +42,7 @@ export async function eraseTransactions(
 
 /**
  * If a refusal, a withdrawal, an expired answer or a choice of a preference is erased, the previous answer to
- * the same question could come into force again: at once, or when newer ones are erased, too. Unless that
+ * the same question could come into force again: at once, or when newer answers are erased, too. Unless that
  * answer is a refusal, it expires now (docs/erasure.md), without an expiry notice.
  */
 async function endOlderAnswers(tx: Queries, ids: readonly string[]): Promise<void> {
