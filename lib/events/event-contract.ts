@@ -4,6 +4,7 @@ import type { Ajv as AjvInstance, ValidateFunction } from 'ajv';
 import { keepText } from '#lib/cache/keep-text.ts';
 import { PoisonError } from '#lib/events/dead-letters.ts';
 import type { AccordEvent, Topic } from '#lib/events/event-bus.ts';
+import { rememberByUrls } from '#lib/memo/remember.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -31,7 +32,7 @@ const maxBytes = 16 * 1024;
 const otherReleaseMs = 86_400_000;
 
 /** Reads asyncapi.yaml. A schema is compiled for its first event. */
-export function readEventContract(file: URL): EventContract {
+export const readEventContract = rememberByUrls((file: URL): EventContract => {
   const document = readAsyncApi(file);
   const typesOf = new Map(
     Object.values(document.channels).map(({ address, messages }) => [
@@ -67,7 +68,7 @@ export function readEventContract(file: URL): EventContract {
       return found === undefined ? undefined : { error: new PoisonError(found), permanent: !isRecent };
     },
   };
-}
+});
 
 /** The type of an event and the reference to the schema of its data. */
 function messageOf(document: AsyncApi, channelRef: string): [string, string] {

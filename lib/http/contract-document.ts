@@ -5,13 +5,14 @@ import { type Document, OpenAPIBackend, ValidationContext } from 'openapi-backen
 import { keepText } from '#lib/cache/keep-text.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
+import { rememberByUrls } from '#lib/memo/remember.ts';
 
 const require = createRequire(import.meta.url);
 
 /**
  * Reads openapi.yaml. A copy in JSON is kept on disk, because parsing the YAML takes a good part of a start.
  */
-export function readContract(file: URL): Document {
+export const readContract = rememberByUrls((file: URL): Document => {
   const text = readFileSync(file, 'utf8');
   const json = keepText({
     name: 'contract',
@@ -19,13 +20,13 @@ export function readContract(file: URL): Document {
     make: () => JSON.stringify((require('yaml') as typeof import('yaml')).parse(text)),
   });
   return JSON.parse(json) as Document;
-}
+});
 
 type PathItem = Record<string, { tags?: string[]; 'x-served-by'?: string } | undefined>;
 const methods = new Set(['get', 'put', 'post', 'delete', 'patch']);
 
 /** The part of the contract that one service serves: the operations with its tag. */
-export function pruneDocument(document: Document, tag: string): Document {
+function pruneDocument(document: Document, tag: string): Document {
   const paths: Record<string, PathItem> = {};
   for (const [path, item] of Object.entries(document.paths as Record<string, PathItem>)) {
     const kept = Object.entries(item).filter(
@@ -56,10 +57,24 @@ export type ValidateRequest = (operation: ContractOperation, request: RequestPar
  */
 const domainBounds = ['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'maxProperties'];
 
+type RequestValidator = { operations: ContractOperation[]; validate: ValidateRequest };
+
+const validatorsOf = new WeakMap<Document, Map<string, Promise<RequestValidator>>>();
+
+/**
+ * The operations of the contract that one service serves, and their validator. Made once for a contract:
+ * tests start hundreds of instances in one process.
+ */
+export function requestValidatorOf(document: Document, tag: string): Promise<RequestValidator> {
+  const byTag = validatorsOf.get(document) ?? new Map<string, Promise<RequestValidator>>();
+  validatorsOf.set(document, byTag);
+  const found = byTag.get(tag) ?? createRequestValidator(pruneDocument(document, tag));
+  byTag.set(tag, found);
+  return found;
+}
+
 /** Makes the validators of all operations in the document. */
-export async function createRequestValidator(
-  document: Document,
-): Promise<{ operations: ContractOperation[]; validate: ValidateRequest }> {
+export async function createRequestValidator(document: Document): Promise<RequestValidator> {
   const [clients, peers] = await Promise.all([
     createBackend(document, domainBounds),
     createBackend(document),

@@ -5,7 +5,7 @@ import type { Document } from 'openapi-backend';
 import type { Principal, Role } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Admit } from '#lib/http/admission.ts';
-import { createRequestValidator, pruneDocument, type ValidateRequest } from '#lib/http/contract-document.ts';
+import { requestValidatorOf, type ValidateRequest } from '#lib/http/contract-document.ts';
 import type { ContractOperation, Handler, Handlers, Mode } from '#lib/http/operation.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { preferredMode } from '#lib/http/send.ts';
@@ -33,8 +33,7 @@ export interface MountOptions {
 export async function mountContract(
   options: MountOptions,
 ): Promise<{ routes: Middleware; operations: ContractOperation[] }> {
-  const document = pruneDocument(options.document, options.tag);
-  const { operations, validate } = await createRequestValidator(document);
+  const { operations, validate } = await requestValidatorOf(options.document, options.tag);
   // Paths match exactly: case-sensitive, without a trailing slash.
   const router = new Router({ strict: true, sensitive: true });
   // One route per path, because the router tries all routes for every request.

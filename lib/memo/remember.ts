@@ -33,6 +33,20 @@ export function rememberByIdentity<Source extends object, Reader extends object,
   };
 }
 
+/**
+ * Reads files and folders of the product once, because they do not change while a process runs. Tests start
+ * hundreds of instances in one process.
+ */
+export function rememberByUrls<Urls extends URL[], T>(read: (...urls: Urls) => T): (...urls: Urls) => T {
+  const known = new Map<string, T>();
+  return (...urls) => {
+    const key = urls.join(' ');
+    const found = known.get(key) ?? read(...urls);
+    known.set(key, found);
+    return found;
+  };
+}
+
 const maxTexts = 500;
 /** Longer texts are rare and would only fill the memory. */
 const maxLength = 300;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import IntlMessageFormat from 'intl-messageformat';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
+import { rememberByUrls } from '#lib/memo/remember.ts';
 
 const fallback = 'en';
 
@@ -19,7 +20,7 @@ export type Catalogues = ReturnType<typeof loadCatalogues>;
  * are compiled at first use.
  * @param folders a message of a later folder replaces the one of an earlier folder.
  */
-export function loadCatalogues(...folders: [URL, ...URL[]]) {
+export const loadCatalogues = rememberByUrls((...folders: [URL, ...URL[]]) => {
   const files = readdirSync(folders[0]).filter((file) => file.endsWith('.json'));
   const languages = files.map((file) => path.parse(file).name);
   const read = (language: string) => readCatalogue(folders, language);
@@ -33,7 +34,7 @@ export function loadCatalogues(...folders: [URL, ...URL[]]) {
     pick: (language: string) =>
       catalogues.get(lookupLanguage([language], languages) ?? fallback) as Catalogue,
   };
-}
+});
 
 function createCatalogue(language: string, own: Record<string, string>, english: Record<string, string>) {
   const compiled = new Map<string, string | IntlMessageFormat>();

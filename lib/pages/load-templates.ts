@@ -10,9 +10,11 @@ export type Template = pug.compileTemplate;
 
 const require = createRequire(import.meta.url);
 
+const loaded = new Map<string, Template>();
+
 /**
- * Loads pug templates, compiled from files only, never from input (docs/security.md, "Pages"). The compiled
- * code of each is cached on disk, because compiling all takes a second and 30 MB.
+ * Loads pug templates once for a process, compiled from files only, never from input (docs/security.md,
+ * "Pages"). The compiled code of each is cached on disk, because compiling all takes a second and 30 MB.
  * @param folder holds the templates and the files that they include.
  * @param included further folders with files that they include.
  */
@@ -22,11 +24,17 @@ export function loadTemplates<Name extends string>(
   ...included: readonly URL[]
 ): Record<Name, Template> {
   const place = folder.pathname.split('/').slice(-4, -2).join('-');
-  const sources = digest([readVersion(), ...[folder, ...included].flatMap(readSources)]);
+  let sources: string | undefined;
   const load = (name: Name) => {
-    const make = () => compile(new URL(`${name}.pug`, folder));
+    const file = new URL(`${name}.pug`, folder);
+    const found = loaded.get(file.href);
+    if (found) return [name, found] as const;
+    sources ??= digest([readVersion(), ...[folder, ...included].flatMap(readSources)]);
+    const make = () => compile(file);
     const code = keepText({ name: `template-${place}-${name}`, sources: [sources], make });
-    return [name, new Function(code)() as Template] as const;
+    const template = new Function(code)() as Template;
+    loaded.set(file.href, template);
+    return [name, template] as const;
   };
   return Object.fromEntries(names.map(load)) as Record<Name, Template>;
 }
