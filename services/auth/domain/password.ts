@@ -30,6 +30,11 @@ export function hashPassword(password: string): Promise<string> {
   return hash(toNfc(password), parameters);
 }
 
+/** Hashes a password that everybody knows, as those of demo accounts; takes the least time. */
+export function hashPublicPassword(password: string): Promise<string> {
+  return hash(toNfc(password), { ...parameters, memoryCost: 8, timeCost: 1 });
+}
+
 /**
  * Verifies passwords. Without a stored hash it takes as long and returns false, so that timing does not
  * reveal usernames.
@@ -38,8 +43,11 @@ export interface PasswordVerifier {
   verify(password: string, stored: string | undefined): Promise<boolean>;
 }
 
+let dummyHash: Promise<string> | undefined;
+
 export async function createPasswordVerifier(): Promise<PasswordVerifier> {
-  const dummy = await hashPassword('dummy for unknown usernames');
+  dummyHash ??= hashPassword('dummy for unknown usernames');
+  const dummy = await dummyHash;
   return {
     async verify(password, stored) {
       // A password that is too long takes as long as any other.

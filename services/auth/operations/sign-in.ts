@@ -7,7 +7,7 @@ import {
   isDemoAccount,
   readAccountName,
 } from '../domain/accounts.ts';
-import { hashPassword } from '../domain/password.ts';
+import { hashPublicPassword } from '../domain/password.ts';
 import {
   type AccountWithPassword,
   findAccountByName,
@@ -37,7 +37,7 @@ export async function createAccountDirectory({
   db: Queries;
   demo: boolean;
 }): Promise<AccountDirectory> {
-  const passwordHash = demo ? await hashPassword(demoPassword) : '';
+  const passwordHash = demo ? await hashPublicPassword(demoPassword) : '';
   const known = demo ? demoAccounts.map((account) => ({ ...account, passwordHash, isActive: true })) : [];
   return {
     async findByName(name) {

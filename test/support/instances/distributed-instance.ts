@@ -6,7 +6,7 @@ import { createDatabase } from '#lib/db/database.ts';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { hashPassword } from '../../../services/auth/domain/password.ts';
+import { hashPublicPassword } from '../../../services/auth/domain/password.ts';
 import { insertAccount } from '../../../services/auth/queries/accounts.ts';
 import { composeInstance } from '../../../services/compose-instance.ts';
 import { definitions } from '../../../services/definitions.ts';
@@ -225,7 +225,7 @@ export async function seedInstance({
   await services.runtime.stop();
   const pool = createPool({ url: databaseUrl, schema: 'auth', log, max: 1 });
   const db = createDatabase({ pool });
-  const passwordHash = await hashPassword('demo');
+  const passwordHash = await hashPublicPassword('demo');
   for (const name of ['admin', 'operator', 'user'] as const)
     await insertAccount(db, { name, role: name, passwordHash });
   await pool.end();
