@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSample } from '../support/contract/open-sample.ts';
-import { auditPage, auditPlainPage, looksIn, phoneLooks } from '../support/pages/audit-page.ts';
+import { auditPage, auditPlainPage, looksIn } from '../support/pages/audit-page.ts';
 import { launchChromium } from '../support/pages/chromium.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
@@ -59,7 +59,7 @@ describe.each(sampleLanguages)('in %s', (language) => {
       const context = await browser.newContext({ javaScriptEnabled: false });
       const plain = await context.newPage();
       await openSample(plain, server.origin, name, language);
-      expect(await auditPlainPage(plain, phoneLooks)).toEqual([]);
+      expect(await auditPlainPage(plain, looksIn(language))).toEqual([]);
       await context.close();
     },
   );

@@ -157,7 +157,7 @@ describe('no sealed part blocks other requests', () => {
         }),
       };
       for (const [position, field] of fields.entries()) {
-        const share = shareOf(texts, { turn: position, of: Math.min(2, fields.length) });
+        const share = shareOf(texts, { turn: position, of: Math.min(4, fields.length) });
         const given = { name: field.join('/'), texts: share, bytes: (limit ?? 64 * 1024) - 5_000 };
         const broken = await sendEach(watched, given, async (text) => {
           const sid = randomId();

@@ -75,7 +75,7 @@ describe('no text in a body blocks other requests', () => {
         const renew = () => prepare({ operation, credential, relation: 'own' }, resources);
         for (const [position, field] of fields.entries()) {
           let { address, init } = await renew();
-          const texts = shareOf(hostileTexts, { turn: position, of: Math.min(2, fields.length) });
+          const texts = shareOf(hostileTexts, { turn: position, of: Math.min(4, fields.length) });
           const given = { name: field.join('/'), texts, bytes: bytesOf(operation) };
           const broken = await sendEach(watched, given, async (text) => {
             const body = JSON.stringify(withText(JSON.parse(String(init.body)), field, text));
@@ -114,7 +114,7 @@ describe('no text in a path or query blocks other requests', () => {
       withAdmin(async (credential, resources) => {
         const { address, init } = await prepare({ operation, credential, relation: 'own' }, resources);
         for (const [position, { name, in: place }] of parameters.entries()) {
-          const texts = shareOf(encodedTexts, { turn: position, of: Math.min(2, parameters.length) });
+          const texts = shareOf(encodedTexts, { turn: position, of: Math.min(4, parameters.length) });
           const given = { name, texts, bytes: addressBytes };
           const broken = await sendEach(watched, given, (text) => {
             const encoded = encodeURIComponent(text.toWellFormed());

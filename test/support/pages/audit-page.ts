@@ -41,6 +41,7 @@ const byText = [
 ];
 
 const lookOnly = { ...everything, rules: {}, runOnly: byLook };
+const textOnly = { ...everything, rules: {}, runOnly: byText };
 const lookAndText = { ...everything, rules: {}, runOnly: [...byLook, ...byText] };
 
 /** A colour scheme and a size of the window, and what axe looks for; without options, the layout alone. */
@@ -56,16 +57,13 @@ const lightNarrow: Look = { colorScheme: 'light', width: 320, height: 256, optio
 const darkPhone: Look = { colorScheme: 'dark', width: 360, height: 740, options: lookOnly };
 const darkWide: Look = { colorScheme: 'dark', width: 1280, height: 900, options: lookOnly };
 
-/** Telephones in both colour schemes. */
-export const phoneLooks: readonly Look[] = [lightNarrow, darkPhone];
-
 const usualLooks: readonly Look[] = [lightNarrow, darkWide];
 
 /**
  * For pages that are audited in several languages. Their structure is the same, so all rules apply in English
- * and those about looks and texts in the others. Arabic has the looks that English leaves out, so that each
- * page is seen light and dark, narrow and wide. Other languages have the colours of English, and are looked
- * at once; whether their texts fit is looked at narrow and wide.
+ * and those about looks and texts in Arabic. Arabic has the looks that English leaves out, so that each page
+ * is seen light and dark, narrow and wide. Other languages have the colours of English: only their texts are
+ * looked at, and whether they fit narrow and wide.
  */
 export function looksIn(language: string): readonly Look[] {
   if (language === 'en') return usualLooks;
@@ -73,7 +71,7 @@ export function looksIn(language: string): readonly Look[] {
   const { options: _wide, ...wideLayout } = darkWide;
   return language === 'ar'
     ? [{ ...wideLayout, colorScheme: 'light', options: lookAndText }, darkPhone, narrowLayout]
-    : [{ ...narrowLayout, options: lookAndText }, wideLayout];
+    : [{ ...narrowLayout, options: textOnly }, wideLayout];
 }
 
 /** A mail fills a telephone, and has its greatest width in a window of 700 px. */
