@@ -142,14 +142,14 @@ export type MessageChannel = 'mail' | 'sms';
 export interface FormsOperations {
   /**
    * Resolves and checks a layout. @param input.theme overrides the layout's; ignored if unknown.
-   * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `unavailable` (a peer's copy is too
-   * old, or has no information).
+   * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `unavailable` (the copy of a
+   * peer's models is too old, or has no model of the type `information`).
    */
   resolveLayout(input: LayoutReference): Promise<{ layout: PinnedLayout; active: ActiveVersions }>;
   /**
    * Describes a form.
    * @throws Failure `withdrawn` if the information or every element has lost its ACTIVE version;
-   * `unavailable` if a peer's copy is too old or has no information.
+   * `unavailable` if the copy of a peer's models is too old, or has no model of the type `information`.
    */
   describeForm(input: { layout: PinnedLayout; languages: string[] }): Promise<FormDescription>;
   /**
@@ -184,7 +184,7 @@ export interface FormsOperations {
    * @param input.child whether elements of peers need no answer: in a child, and with `ask: CHANGED`. The
    * name is older than `ask`, and is kept because replicas of two releases call each other during an upgrade.
    * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
-   * @throws Failure `withdrawn`; `unavailable` if a peer's copy is too old or has no information.
+   * @throws Failure `withdrawn` and `unavailable` as `describeForm`.
    */
   checkAnswers(input: {
     layout: PinnedLayout;

@@ -4893,8 +4893,8 @@ export interface components {
         SubmissionWithdrawal: {
             /**
              * Format: date-time
-             * @description When the person withdrew, by the clock of the leader. Consents to the questions of this part that were
-             *     given to forms of the leader before are withdrawn, later ones are not, except acceptances of a notice.
+             * @description When the person withdrew, by the clock of the leader. Consents to the questions of this part are withdrawn
+             *     if they were given to forms of the leader before this time, and acceptances of a notice at any time.
              *     Leaders of earlier releases leave it out.
              */
             withdrawn?: string;

@@ -46,7 +46,7 @@ const maxBackoffSeconds = 5;
 const flushMs = 2_000;
 /** Further time for the current batch. */
 const lastBatchMs = 1_000;
-/** Old rows are removed in portions; sooner again while there are more. */
+/** Old rows are removed in portions; if more rows are left, the next portion after `tidySoonMs`. */
 const tidyMs = 5_000;
 const tidySoonMs = 200;
 

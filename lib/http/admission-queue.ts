@@ -21,8 +21,8 @@ interface WaitingLine {
 }
 
 /**
- * Shares of the longest wait. After the first one the newest request is served first. After the second one
- * the longest wait is reduced to the third.
+ * Shares of the longest wait. A line that was never empty for `newestFirstShare` serves its newest request
+ * first. If it was never empty for `standingShare`, requests may wait only for `shortShare`.
  */
 const [newestFirstShare, standingShare, shortShare] = [0.05, 0.5, 0.25];
 

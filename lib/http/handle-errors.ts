@@ -37,8 +37,7 @@ export function handleErrors({
       await next();
     } catch (error) {
       const failure = toFailure(error);
-      // Rejections by the guard are counted there, those of the body budget by status; logging each would add
-      // to the load.
+      // The metrics count the requests that are rejected because of overload; to log each would add to it.
       if (problemStatus[failure.code].status >= 500 && !failure.overload) logFailure(log, ctx, failure);
       await sendFailure(ctx, failure, baseUrl, log, failure.overload ? renderCached : renderErrorPage);
     }

@@ -12,8 +12,8 @@ import { LRUCache } from 'lru-cache';
 export type PublicJwk = Pick<JWK, 'kty' | 'crv' | 'x' | 'y'> | null | undefined;
 
 /**
- * JWS signatures are r and s side by side (RFC 7518 §3.4). The option is set on the key itself: if it were
- * passed in an object with the key, Node would probe that object by exceptions, which takes half as long as a
+ * JWS signatures are r and s side by side (RFC 7518 §3.4). The option is set on the key itself: to find the
+ * type of an object that holds both, Node would throw and catch exceptions, which takes half as long as a
  * signature.
  */
 const signing = { dsaEncoding: 'ieee-p1363' } as const;

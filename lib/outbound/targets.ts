@@ -59,7 +59,7 @@ interface Target {
 
 /**
  * Parses a URL as browsers do (WHATWG URL), which normalises every spelling of an IPv4 address.
- * @throws OutboundRefused if the URL must not be called whatever its name resolves to.
+ * @throws OutboundRefused if the URL must not be called, to whatever address its name resolves.
  */
 export function readTarget(text: string, isAllowed: AddressRules): Target {
   const url = URL.parse(text);

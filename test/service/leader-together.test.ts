@@ -119,7 +119,7 @@ describe('answers with peerCommit together', () => {
     expect(await statesOf(acknowledged)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
   });
 
-  it('are rolled back by an owner that asks after a withdrawal that it does not get, an erasure or the deadline', async () => {
+  it('are rolled back by an owner that asks, if they were erased, if the deadline has passed, or if the owner does not get their withdrawal', async () => {
     const commit = async () => {
       const made = await submitted({ subject: randomUUID() });
       for (const partner of [here.lab, here.clinic]) await here.say(made, partner, { verdict: 'held' });

@@ -22,7 +22,7 @@ afterAll(() => lab?.stop());
 
 const transactionOf = async (id: string) =>
   (await (await lab.admin.get(`/consents/${id}`)).json()) as Transaction;
-/** Hands a part over that is taken. @returns the id of its transaction. */
+/** Sends a part, which must be accepted. @returns the id of its transaction. */
 async function accept(part: Part): Promise<string> {
   const said = await lab.one.acceptSubmission(part);
   expect(said).toEqual({ verdict: 'committed', id: expect.any(String) });

@@ -100,7 +100,7 @@ describe('a withdrawal of a part', () => {
     expect(await inForce(part)).toBe('refused');
   });
 
-  it('or an erasure of a held part counts its rollback once', async () => {
+  it('of a held part, or an erasure of it, is counted as one rollback', async () => {
     const counted = await rolledBack();
     const { part } = await send({ submission: { mode: 'hold' } });
     const { peer, sid } = part;
@@ -235,7 +235,7 @@ describe('a part that arrives after its answers were withdrawn at the owner', ()
     },
   );
 
-  it('and arrives while that withdrawal is being stored, waits for it and counts as older', async () => {
+  it('waits for a withdrawal that is being stored when it arrives, and counts as older', async () => {
     const { part: first } = await send();
     const { subject } = first.submission;
     await runInDatabase(

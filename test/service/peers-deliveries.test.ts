@@ -184,7 +184,7 @@ describe('a part of the answers that is released', () => {
     expect(new Set(owner.came.map((came) => `${came.sid} ${came.digest}`)).size).toBe(1);
   });
 
-  it('that fails shows on its peer why, how often and when it is sent next, until one is accepted', async () => {
+  it('that fails is shown with its peer: why and how often it failed, and when it is sent again; until a part is accepted', async () => {
     owner.instead = (response) => response.writeHead(503).end();
     const sid = await clinic.release(lab);
     const shown = async () => (await listPeers(clinic.db, { after: undefined, limit: 1 }))[0];

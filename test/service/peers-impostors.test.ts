@@ -123,7 +123,7 @@ const forgeries: [string, (message: Message) => string | Promise<string>][] = [
   ['without its signature', async (message) => (await forge(message, {})).replace(/[^.]+$/, '')],
   ['with the algorithm of another kind of key', (message) => unsigned(message, { alg: 'EdDSA' })],
   [
-    'with the public key for a shared secret',
+    'signed with the public key as a shared secret',
     (message) =>
       new CompactSign(Buffer.from(JSON.stringify(claimsOf(message))))
         .setProtectedHeader(header({ alg: 'HS256' }))
@@ -142,9 +142,9 @@ const forgeries: [string, (message: Message) => string | Promise<string>][] = [
   ],
   ['that is of the kind of a receipt', (message) => forge(message, {}, { typ: 'accord-receipt+jwt' })],
   ['that is of no kind', (message) => forge(message, {}, { typ: undefined })],
-  ['with a self-description for a token', () => clinic.describe()],
+  ['with a self-description in place of a token', () => clinic.describe()],
   [
-    'with a receipt for a token',
+    'with a receipt in place of a token',
     (message) => signReceipt(clinic, { sid, digest: claimsOf(message).bd, from: lab.url }, {}),
   ],
   [

@@ -82,7 +82,7 @@ describe('answers to a peer that arrive in another order than they were given', 
     expect(records.map(({ value }) => value)).toEqual(['refused', 'accepted']);
   });
 
-  it('leave a later consent in force, whose refusal arrives after it', async () => {
+  it('leave a consent in force if an earlier refusal arrives after it', async () => {
     const made = await here.consent();
     await here.delivered(made);
     here.way.behave('down');

@@ -15,7 +15,7 @@ interface Options {
 
 /** Processes the batches of a consumer. */
 export interface BatchReader {
-  /** Call when the consumer has joined its group; the lag of partitions that it has lost no longer counts. */
+  /** Call when the consumer has joined its group. The lag counts only these partitions from then on. */
   assigned(partitions: readonly number[]): void;
   /** Call at each response of the broker, before its batches are read. */
   fetched(): void;

@@ -47,7 +47,7 @@ export interface AnswerableForm {
   elements: ReadonlyMap<string, ActiveItem>;
   /** The ACTIVE information of each peer with elements in the form, by host. */
   peerInfos?: ReadonlyMap<string, ActiveItem>;
-  /** Versions named in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
+  /** Versions that answers name and that are not ACTIVE, by identifier; null if too old or withdrawn. */
   former: ReadonlyMap<string, ContentVersion | null>;
   /** Keys of elements that are not asked, because they have a valid answer. */
   hidden: ReadonlySet<string>;

@@ -61,7 +61,7 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     return unmarked.length === 0 || (await markAnswered(db, unmarked)) === unmarked.length;
   }
 
-  /** The versions named in the answers that are not ACTIVE, by identifier; null if too old or withdrawn. */
+  /** Versions that answers name and that are not ACTIVE, by identifier; null if too old or withdrawn. */
   async function readFormer(given: GivenAnswers, current: CurrentForm, { layout, openedAt }: Input) {
     const former = new Map<string, ContentVersion | null>();
     const active = new Map([...elementsOf(current), ...peerInformations(current)]);

@@ -38,8 +38,8 @@ const peerTables = {
   // former release may have bound a delivery to no key while a pairing was being stored; it is sent, too. The
   // job end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and then ends with
   // a rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides these conditions
-  // from PostgreSQL, which would take them for rarely true and sort a long queue instead of using its index
-  // (ADR 14).
+  // from PostgreSQL, which would expect few rows to meet them, and would sort a long queue instead of using
+  // its index (ADR 14).
   due: sql`
     d.not_before <= accord_now() AND
     CASE WHEN d.kind <> 'ask' AND d.deadline <= accord_now() THEN false

@@ -5,11 +5,11 @@ import type { PartWithdrawalState } from './part-withdrawal.ts';
 import { shownTexts } from './receipt.ts';
 
 /**
- * The owner's verdict, or one of the service `peers` itself: `refused` with the reason `too-large` for a part
- * that is too large to be sent; `expired` if the part or the decision about it was not acknowledged in
- * time. `unsupported` and `erasure-unsupported`: not sent, because the owner lacks the capability.
- * `unreachable` and `erasure-unreachable`: not acknowledged before the deadline. `erasure-noted` and
- * `erasure-refused` are the owner's verdicts `noted` and `refused` on an erasure.
+ * A verdict of the owner, or a verdict that the service `peers` gives itself: `refused` with the reason
+ * `too-large` for a part that is too large to be sent; `expired` if the part or the decision about it was
+ * not acknowledged in time. `unsupported` and `erasure-unsupported`: not sent, because the owner lacks the
+ * capability. `unreachable` and `erasure-unreachable`: not acknowledged before the deadline. `erasure-noted`
+ * and `erasure-refused` are the owner's verdicts `noted` and `refused` on an erasure.
  */
 export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
 

@@ -40,9 +40,9 @@ export async function cancelOpen(tx: Queries, scope: ErasureScope, source: strin
 }
 
 /**
- * Ends transactions past their deadline, oldest first, in the state that `stateAt` names, and those whose
- * last code has expired, as ROLLBACK. SKIP LOCKED: sweepers share the work, and a submission that holds the
- * row is completed first.
+ * Ends transactions past their deadline, oldest first: `stateAt` names the state that they get.
+ * Transactions whose last code has expired become ROLLBACK. SKIP LOCKED: sweepers share the work, and a
+ * submission that holds the row is completed first.
  * @param limit for each of four kinds: last code expired, not answered, not confirmed, not held by all
  * owners.
  * @returns how many ended, whether there may be more, and the transactions that were rolled back because not

@@ -5,10 +5,10 @@ import { partEvents, verdictEvents } from './events.ts';
 
 const since = (hours: number) => sql`accord_now() - ${hours} * interval '1 hour'`;
 
-// Statements pass the rows of a batch as an array. If a list is joined instead, PostgreSQL expects that much
-// of the table matches, and reads all of it (docs/adr/0014-plans-for-tables-that-grow.md).
+// Statements pass the rows of a batch as an array. If a list is joined instead, PostgreSQL expects many rows
+// of the table to match, and reads the whole table (docs/adr/0014-plans-for-tables-that-grow.md).
 
-/** After so many hours without an answer the events of a part are published again. */
+/** Hours without an answer after which the events of a part are published again. */
 const unansweredHours = 72;
 
 /**
@@ -73,7 +73,7 @@ export function dropUnreported(tx: Queries, limit: number, source: string): Prom
       FROM f JOIN transactions AS t ON t.id = f.transaction`);
 }
 
-/** Within so many hours the service `peers` has got the decision, or has rolled the part back. */
+/** Hours within which the service `peers` has got the decision, or has rolled the part back. */
 const undecidedHours = 26;
 
 /**

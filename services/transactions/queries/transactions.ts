@@ -21,7 +21,7 @@ export const transactionColumns = sql`
 
 type Row = Transaction & { now: Date };
 
-/** SQL: when an answer `r` of the transaction `t` was given; for one of a part, when the part arrived. */
+/** SQL: when an answer `r` of the transaction `t` was given; in a peer's part, when the part arrived. */
 export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END`;
 
 /** SQL: when the refusal `n` took effect, or, if it was given at a peer's form, when it was given. */
@@ -39,8 +39,9 @@ const withdrawnAtLeader = sql`
       AND coalesce(o.context->>'object', '') = r.object AND o.layout->'elements' ? r.key)`;
 
 /**
- * SQL: when PENDING consents of `t` were withdrawn after they were given: by key, and by base URL of the
- * owner for parts that wait for a code; null if none was. A refusal has nothing to withdraw.
+ * SQL: a map with the times at which PENDING consents of `t` were withdrawn after they were given. Its names
+ * are keys of elements, and for parts that wait for a code the base URLs of the owners. Null if no consent
+ * was withdrawn. A refusal has nothing to withdraw.
  */
 export const withdrawnSince = sql`
   (SELECT jsonb_object_agg(w.of, w.at) FROM (

@@ -31,7 +31,7 @@ export interface OwnOwner {
   instead: (response: ServerResponse, came: Came) => unknown;
 }
 
-/** Has a partner take parts of answers, by docs/federation.md ("Answers"). */
+/** Makes a partner accept parts of answers, as docs/federation.md, "Answers", says. */
 export function takeParts(partner: OwnPeer): OwnOwner {
   const owner: OwnOwner = {
     came: [],
