@@ -96,7 +96,7 @@ export interface DeliveryKind<Row extends DueRow, Facts> {
   /**
    * Back-off of a failing target for all its deliveries, by its consecutive failures. After a failure on our
    * side the target waits as long as after its first failure. Absent or 0: the target's other deliveries are
-   * attempted at once, one at a time.
+   * attempted without a wait, one after the other.
    */
   targetBackoff?: (failures: number, random: number, facts: Facts) => number;
   /** Called with the rows of one read, before they are attempted. */

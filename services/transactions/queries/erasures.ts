@@ -136,8 +136,8 @@ export function endErasure(
 }
 
 /**
- * Ends the erasures of a subject that peers asked for and that have not begun, where all that the peer has
- * sent is erased: they cover nothing more, and their rows name the subject.
+ * Ends the erasures of a subject that peers asked for and that have not begun, if all that the peer has sent
+ * is erased: they cover nothing more. Their rows name the subject until then.
  */
 export async function endRequestsOfPeers(tx: Queries, subject: string): Promise<void> {
   await tx.query(sql`
@@ -213,8 +213,9 @@ export async function repeatErasure(
 }
 
 /**
- * Stores an erasure that is not repeated after a restore, as it had ended, so that later lists have it.
- * @param isCovered whether a later erasure covers its data; otherwise, an open one goes on.
+ * Stores an erasure that is not repeated after a restore as an erasure that has ended, so that later lists
+ * have it.
+ * @param isCovered whether a later erasure covers its data. If not, and it is open here, it stays open.
  */
 export async function storeEnded(tx: Queries, erasure: RepeatableErasure, isCovered: boolean): Promise<void> {
   const ending = sql`UPDATE

@@ -29,8 +29,8 @@ export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELS
 
 /**
  * SQL: when the person withdrew consent `r` at the leader of `t`, as this leader has stated in orders to
- * withdraw parts; of several times the first after the consent was given. Null if there is none. Also null
- * for a notice, whose answer has no `positions`, because it may rest on another ground than consent.
+ * withdraw parts; of several times the first after the consent was given. Null if there is none, and
+ * for notices, because they may rest on another ground than consent. Answers to notices have no `positions`.
  */
 const withdrawnAtLeader = sql`
   (SELECT min(s.withdrawn_at) FROM submissions AS s JOIN transactions AS o ON o.id = s.transaction
