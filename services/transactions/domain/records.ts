@@ -112,7 +112,7 @@ export interface ExpiryNotice {
   dueAt: string;
   /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** The event; null if newer answers, or something else, have ended all answers with the latest expiry. */
+  /** The event; null if no answer with the latest expiry is still in force: newer ones may have replaced it. */
   name: 'expiring' | 'expired' | null;
 }
 

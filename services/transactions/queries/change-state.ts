@@ -26,8 +26,8 @@ export async function cancelLocked(db: Queries, id: string, source: string): Pro
 /**
  * Cancels the open transactions that an erasure covers. Left out are transactions past their deadline, which
  * the sweeper ends, and those that a peer leads, which wait for the peer's decision. A row that is locked is
- * skipped; the next run finds it. A statement of its own locks the rows. So the change sees all that a
- * submission of the same transaction has stored just before.
+ * skipped; the next run finds it. A first statement locks the rows, and a second one cancels them. So the
+ * second one sees all that a submission of the same transaction has stored just before.
  */
 export async function cancelOpen(tx: Queries, scope: ErasureScope, source: string): Promise<void> {
   const locked = await tx.query<{ id: string }>(sql`

@@ -18,11 +18,11 @@ export function isAbandoned(retention: string): Statement {
 /**
  * SQL: whether all answers of a committed transaction `t` were superseded or have expired for the retention.
  * A refusal is kept, also after its expiry, as long as it is the newest answer: without it an older consent
- * or a notice could come into force again. A part counts as a valid answer while its owner may keep one,
- * because only this row allows a withdrawal or an erasure there. Conditions in a part never expire: its
- * transaction is kept until an erasure, or until the part was withdrawn, the owner has acknowledged that, and
- * the retention has passed since the withdrawal. A withdrawal is kept as long as the transactions whose parts
- * it withdrew.
+ * or a notice could come into force again. A part counts as a valid answer as long as its owner may store an
+ * answer, because only the row of the part allows to withdraw or erase it at the owner. Conditions in a part
+ * never expire: its transaction is kept until an erasure, or until the part was withdrawn, the owner has
+ * acknowledged that, and the retention has passed since the withdrawal. A withdrawal is kept as long as the
+ * transactions whose parts it withdrew.
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
@@ -80,8 +80,8 @@ export function findOver(
 }
 
 /**
- * Locks a transaction that is to be erased, if its retention has still ended. A transaction with an open
- * child is left, because the child shows its answers.
+ * Locks a transaction that is to be erased, after a second check that its retention has ended. A transaction
+ * with an open child is left, because the child shows its answers.
  */
 export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Statement): Promise<Picked[]> {
   return tx.query<Picked>(sql`
