@@ -45,7 +45,7 @@ export interface paths {
          *     submits the answers atomically. Idempotent: the same request returns the existing transaction (200)
          *     while that one is open, or committed with all of its records valid; if it was committed without a record
          *     of this instance, until its `validity` has passed. The answers are stored and sent again if an
-         *     organisation did not store its part, or the part was withdrawn. They are also sent again if this
+         *     organisation did not store its part, or the part was withdrawn. They are also sent again if that
          *     organisation was sent later answers, or a later withdrawal, of the same person about the same object.
          */
         post: operations["createSingleStepTransaction"];

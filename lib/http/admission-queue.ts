@@ -21,8 +21,8 @@ interface WaitingLine {
 }
 
 /**
- * Shares of the longest wait. A line that was never empty for `newestFirstShare` serves its newest request
- * first. If it was never empty for `standingShare`, requests may wait only for `shortShare`.
+ * Shares of the longest wait. A line in which requests have waited without a break for `newestFirstShare`
+ * serves its newest request first. After `standingShare`, requests may wait only for `shortShare`.
  */
 const [newestFirstShare, standingShare, shortShare] = [0.05, 0.5, 0.25];
 

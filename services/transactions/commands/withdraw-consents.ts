@@ -165,7 +165,7 @@ export async function withdraw(
   const withdrawn = chooseConsents({ own, standing, receipts }, request);
   const newest = newestOf(withdrawn)?.answer ?? parts[0];
   if (!newest) {
-    // A transaction token opens no other transaction, so the caller gets no token for a withdrawal elsewhere.
+    // To the bearer of a transaction token only a withdrawal that was made at this transaction is returned.
     const earlier = earlierWithdrawal({ standing, parts: sent }, request, principal.transaction?.id);
     const known = earlier === undefined ? undefined : await readTransaction(tx, earlier);
     return known && { ...known, created: false };

@@ -112,7 +112,7 @@ export interface ExpiryNotice {
   dueAt: string;
   /** When the next notice is due: RFC 3339, or `infinity` for none. */
   nextAt: string;
-  /** The event; null if no answer with the latest expiry is still in force: newer ones may have replaced it. */
+  /** The event; null if no answer with the latest expiry is in force: newer answers may have replaced it. */
   name: 'expiring' | 'expired' | null;
 }
 

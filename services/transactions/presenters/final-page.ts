@@ -82,7 +82,7 @@ export function withdrawalChoice(
   return { url: withdraw, standing: standingOf(receipt, now.standing), peers };
 }
 
-/** Names of the peers that are told of a withdrawal. The list of recipients names those that cannot be. */
+/** Names of the peers that are told of a withdrawal. Peers that cannot be told are among the recipients. */
 function toldPeers(notices: readonly Notice[]): string[] {
   return notices.flatMap(({ kind, name, state }) =>
     kind === 'PEER' && state !== 'UNSUPPORTED' && state !== 'FAILED' ? name : [],

@@ -172,8 +172,9 @@ export interface ErasureScope {
 }
 
 /**
- * SQL: the condition that an erasure that has started covers the transaction `t`: what was created before. If
- * a peer asks, only what it has sent, and all that is based on that.
+ * SQL: whether an erasure that has started covers the transaction `t`: whether `t` was created before the
+ * erasure started. If a peer asks for the erasure, it covers only what this peer has sent, and all that is
+ * based on that.
  */
 export function coveredBy({ erasure, subject, peer }: ErasureScope): Statement {
   const before = sql`t.created_at <= (SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure})`;

@@ -181,7 +181,7 @@ export async function idsOfErasures(
   return rows.map(({ id }) => id);
 }
 
-/** Forgets of whom the oldest erasures were. @param retention BACKUP_RETENTION. */
+/** Deletes the digests that tell whose data old erasures erased. @param retention BACKUP_RETENTION. */
 export async function forgetDigests(db: Queries, retention: string): Promise<void> {
   await db.query(sql`
     UPDATE erasures AS e SET digest = NULL
@@ -213,7 +213,7 @@ export async function repeatErasure(
 }
 
 /**
- * Stores an erasure that is not repeated after a restore as an erasure that has ended, so that later lists
+ * Stores an erasure of the list that is not repeated after a restore. Its state is DONE, so that later lists
  * have it.
  * @param isCovered whether a later erasure covers its data. If not, and it is open here, it stays open.
  */

@@ -127,7 +127,7 @@ export async function commitPeerPart(
   return row?.now;
 }
 
-/** Notes when the person withdrew a part at its leader, for parts that arrive later and were given before. */
+/** Notes when the person withdrew a part at its leader: answers that arrive later may be older than this. */
 export async function noteWithdrawal(tx: Queries, { peer, sid }: PeerPartKey, at: Date): Promise<void> {
   await tx.query(sql`UPDATE submissions SET withdrawn_at = ${at} WHERE peer = ${peer} AND sid = ${sid}`);
 }
