@@ -1,4 +1,7 @@
-import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { createRequire } from 'node:module';
+import type { FormatCallback, HtmlToTextOptions } from 'html-to-text';
+
+const require = createRequire(import.meta.url);
 
 const columns = 72;
 const indentation = '    ';
@@ -58,11 +61,20 @@ const options: HtmlToTextOptions = {
  * Texts stay in logical order; terminals and screen readers arrange them.
  */
 export function pageText(html: string): string {
-  return convert(toText, html);
+  return convert(toText(), html);
 }
 
-const toText = compile(options);
-const toMailText = compile({
+/** Compiles on first use, because most processes make no plain text. */
+function compileOnce(wanted: HtmlToTextOptions): () => (html: string) => string {
+  let compiled: ((html: string) => string) | undefined;
+  return () => {
+    compiled ??= (require('html-to-text') as typeof import('html-to-text')).compile(wanted);
+    return compiled;
+  };
+}
+
+const toText = compileOnce(options);
+const toMailText = compileOnce({
   ...options,
   baseElements: { selectors: ['body'] },
   formatters: { underlined, action },
@@ -77,7 +89,7 @@ const controls = /[^\n\P{Cc}]/gu;
 
 /** Converts the HTML of a mail to plain text of 72 columns. */
 export function mailText(html: string): string {
-  return convert(toMailText, html);
+  return convert(toMailText(), html);
 }
 
 /**

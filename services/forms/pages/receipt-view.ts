@@ -1,4 +1,4 @@
-import qrcode from 'qrcode';
+import { createRequire } from 'node:module';
 import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import type {
@@ -12,6 +12,8 @@ import { safeUrl } from '../domain/rich-text.ts';
 import { askerView, recipientViews, standingView, withdrawAllView } from './facts.ts';
 import { elementView, informationView } from './receipt-shown.ts';
 import type { RichText } from './rich-text-tree.ts';
+
+const require = createRequire(import.meta.url);
 
 interface Row {
   label: string;
@@ -234,6 +236,7 @@ const quietZone = 4;
 /** A QR code as one SVG path in units of modules; null if the text is too long. */
 function qrImage(text: string): { size: number; path: string } | null {
   try {
+    const qrcode = require('qrcode') as typeof import('qrcode');
     const { modules } = qrcode.create(text, { errorCorrectionLevel: 'L' });
     const isDark = (row: number, column: number) => Boolean(modules.get(row, column));
     return { size: modules.size + 2 * quietZone, path: modulesPath(modules.size, isDark) };

@@ -1,10 +1,14 @@
+import { createRequire } from 'node:module';
 import { domainToASCII } from 'node:url';
-import { parsePhoneNumberWithError } from 'libphonenumber-js/min';
 import type { SubjectContact } from '#lib/contracts/parts.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import type { Given } from './context.ts';
 import { invalid, isFault, normaliseText } from './values.ts';
+
+const require = createRequire(import.meta.url);
+/** Loaded on first use, because most transactions have no telephone number. */
+const phoneNumbers = () => require('libphonenumber-js/min') as typeof import('libphonenumber-js/min');
 
 /** RFC 5321 §4.5.3.1.3 limits a path to 256 octets, two of which are its angle brackets. */
 const maxAddressLength = 254;
@@ -41,7 +45,7 @@ export function parseEmailAddress({ value, pointer }: Given): string | Fault {
 export function parsePhoneNumber({ value, pointer }: Given): string | Fault {
   const digits = normaliseText(String(value)).replaceAll(/[\s.\-()\u2010-\u2015]/gu, '');
   try {
-    const number = /^\+\d{6,15}$/.test(digits) ? parsePhoneNumberWithError(digits) : undefined;
+    const number = /^\+\d{6,15}$/.test(digits) ? phoneNumbers().parsePhoneNumberWithError(digits) : undefined;
     if (number?.isPossible()) return number.number;
   } catch {
     // No country has such a number.
@@ -94,5 +98,5 @@ export function mailboxOf(address: string): string {
 
 /** The country calling code of a number in E.164. */
 export function phonePrefix(number: string): string {
-  return parsePhoneNumberWithError(number).countryCallingCode;
+  return phoneNumbers().parsePhoneNumberWithError(number).countryCallingCode;
 }

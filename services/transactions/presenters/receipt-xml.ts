@@ -1,14 +1,19 @@
-import { XMLBuilder } from 'fast-xml-parser';
-import qrcode from 'qrcode';
+import { createRequire } from 'node:module';
 import type { ReceiptBody, ReceiptConsent, ReceiptPeer } from '#lib/contracts/receipt-body.ts';
 
-const builder = new XMLBuilder({
-  format: true,
-  suppressEmptyNode: true,
-  ignoreAttributes: false,
-  // Otherwise an attribute whose value is "true" has no value, which only HTML allows.
-  suppressBooleanAttributes: false,
-});
+const require = createRequire(import.meta.url);
+
+/** Libraries are loaded for the first receipt in XML, which few clients ask for. */
+function createBuilder() {
+  const { XMLBuilder } = require('fast-xml-parser') as typeof import('fast-xml-parser');
+  return new XMLBuilder({
+    format: true,
+    suppressEmptyNode: true,
+    ignoreAttributes: false,
+    // Otherwise an attribute whose value is "true" has no value, which only HTML allows.
+    suppressBooleanAttributes: false,
+  });
+}
 
 /**
  * A receipt as XML (services/forms/assets/receipt.xsd). The same receipt always has the same bytes. Members
@@ -49,7 +54,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     updateUrl,
     updateUrlQrCode: updateUrl && (await qrImage(updateUrl)),
   };
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${builder.build({ receipt: xmlSafe(content) })}`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${createBuilder().build({ receipt: xmlSafe(content) })}`;
 }
 
 type Described = Partial<ReceiptConsent> & Pick<ReceiptConsent, 'identifier' | 'sha256' | 'texts'>;
@@ -111,5 +116,6 @@ function xmlSafe(value: unknown): unknown {
 
 /** A PNG as a data URL; undefined if the text is too long for a QR code. */
 async function qrImage(text: string): Promise<string | undefined> {
+  const qrcode = require('qrcode') as typeof import('qrcode');
   return qrcode.toDataURL(text, { errorCorrectionLevel: 'L' }).catch(() => undefined);
 }

@@ -1,5 +1,7 @@
-import { createTransport } from 'nodemailer';
+import { createRequire } from 'node:module';
 import type { MailTransport, SendResult } from './transport.ts';
+
+const require = createRequire(import.meta.url);
 
 export interface MailServer {
   /** MAIL_URL */
@@ -23,6 +25,8 @@ const attemptMs = 60_000;
 export function createMailTransport({ url, ca, host }: MailServer): MailTransport {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
   const isSecure = protocol === 'smtps:';
+  // Loaded only if mails are sent.
+  const { createTransport } = require('nodemailer') as typeof import('nodemailer');
   const transport = createTransport({
     host: hostname.replaceAll(/^\[|\]$/g, ''),
     port: Number(port) || (isSecure ? 465 : 587),
