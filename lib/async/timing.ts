@@ -31,7 +31,8 @@ export interface Throttle {
 }
 
 /**
- * Runs work at once if its last start was at least `ms` ago, otherwise once at that time. Runs never overlap.
+ * Runs work at once if its last start was at least `ms` ago, else once `ms` after that start. Runs never
+ * overlap.
  * @param work never rejects.
  */
 export function throttle(ms: number, work: () => Promise<void>): Throttle {

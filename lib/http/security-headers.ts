@@ -19,7 +19,8 @@ const pagePolicy = [
  * @param frameAncestors CSP sources that may embed the page.
  * @param formTargets CSP sources that its forms may be sent or redirected to, beside its own origin.
  * @param frameSources CSP sources that it may embed, beside its own origin.
- * @param inlineStyles for a page that shows a mail, whose styles are inline: its frame has the page's policy.
+ * @param inlineStyles whether styles may be inline: in pages with a frame that shows a mail, which inherits
+ * the policy.
  */
 export function contentSecurityPolicy(
   frameAncestors: string,

@@ -16,7 +16,7 @@ const typ = 'accord-internal+jwt';
 const algorithm = 'HS256';
 const lifeSeconds = 60;
 const renewAfterMs = 30_000;
-/** Services use PostgreSQL's clock; a caller that cannot uses that of the called service (`followClock`). */
+/** Clocks differ little: services use that of PostgreSQL or of the service that they call (`followClock`). */
 const toleranceSeconds = 5;
 /** A larger difference is not followed, because it would make tokens that are valid far in the future. */
 const maxSkewMs = 60 * 60_000;

@@ -93,7 +93,7 @@ export function serveOperations({
     const trace = openRequestTrace(tracing, started);
     const operation = request.url?.slice(prefix.length);
     const endTrace = (outcome: { status: number } | { error: string }) => {
-      // Of a call of an unknown operation nothing is known to be harmless.
+      // A call of an unknown operation is not traced: its name could be anything, also personal data.
       if (operation !== undefined && callers.has(operation))
         trace?.end(`POST ${prefix}${operation}`, {
           service: offer.service,

@@ -12,9 +12,9 @@ import { LRUCache } from 'lru-cache';
 export type PublicJwk = Pick<JWK, 'kty' | 'crv' | 'x' | 'y'> | null | undefined;
 
 /**
- * JWS signatures are r and s side by side (RFC 7518 §3.4). The option is set on the key itself: to find the
- * type of an object that holds both, Node would throw and catch exceptions, which takes half as long as a
- * signature.
+ * JWS signatures are r and s side by side (RFC 7518 §3.4). The option is set on the key itself. If an object
+ * with a key and the option were passed, Node would throw and catch exceptions to find its type, which takes
+ * half as long as a signature.
  */
 const signing = { dsaEncoding: 'ieee-p1363' } as const;
 export type SigningKey = KeyObject & typeof signing;

@@ -108,8 +108,8 @@ async function end({ producer, cut }: ConnectedProducer): Promise<void> {
 }
 
 /**
- * Permanent errors of the broker (Kafka protocol, "Error Codes"), also of a batch that contains such a
- * record.
+ * Permanent errors of the broker (Kafka protocol, "Error Codes"). One such record in a batch fails the whole
+ * batch.
  */
 const permanentErrors = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 

@@ -213,8 +213,8 @@ export async function repeatErasure(
 }
 
 /**
- * Stores an erasure of the list that is not repeated after a restore. Its state is DONE, so that later lists
- * have it.
+ * Stores an erasure of which nothing has to be repeated after a restore. Its state is DONE, so that later
+ * lists contain it, too.
  * @param isCovered whether a later erasure covers its data. If not, and it is open here, it stays open.
  */
 export async function storeEnded(tx: Queries, erasure: RepeatableErasure, isCovered: boolean): Promise<void> {

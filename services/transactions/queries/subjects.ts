@@ -81,7 +81,10 @@ function gone(): never {
   });
 }
 
-/** Deletes an erased subject. @param hasLater whether the name has later transactions: of a new subject. */
+/**
+ * Deletes an erased subject. @param hasLater whether there are later transactions of the name, for which a
+ * new subject is stored.
+ */
 export async function replaceSubject(tx: Queries, name: string, hasLater: boolean): Promise<void> {
   await tx.query(sql`DELETE FROM subjects AS s WHERE s.name = ${name}`);
   if (hasLater) await insertSubject(tx, { name, emailAddress: null, defaultLanguage: null });
