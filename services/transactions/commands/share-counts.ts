@@ -7,7 +7,7 @@ interface Counted {
 
 /** A count of more rows is reused. */
 const reusedFrom = 10_000;
-/** A count is reused for so many times as long as it took, so that it keeps at most 3 % of a CPU busy. */
+/** A count that took a second is reused for 30 seconds, so that it keeps at most 3 % of a CPU busy. */
 const reuseFactor = 30;
 /** No count is reused for longer (openapi.yaml, `getStats`). */
 const maxReuseMs = 60_000;

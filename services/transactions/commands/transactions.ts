@@ -91,8 +91,8 @@ export interface CreateDependencies {
 /**
  * Creates a transaction, or returns the one of an equal context (docs/interface.md, "Duplicate creation").
  * @returns created: false for an existing transaction.
- * @throws Failure of `resolveLayout`; `invalid` if the address of the layout's notification is malformed; of
- * `queueInvitation`, with `sendInvitation`.
+ * @throws Failure of `resolveLayout`, and with `sendInvitation` of `queueInvitation`; `invalid` if the
+ * address of the layout's notification is malformed.
  */
 export async function createTransaction(
   { db, forms, instance, messaging, wake }: CreateDependencies,

@@ -35,8 +35,8 @@ const batch = 200;
 
 /**
  * Erases transactions whose retention has ended, and deletes subjects without transactions (docs/erasure.md,
- * "Retention"). Each run looks at the next transactions and subjects, and after the newest starts
- * again with the oldest; only the places are kept in memory.
+ * "Retention"). Each run looks at the next transactions and subjects. The run after the newest ones
+ * starts again with the oldest. Where the next run starts is kept in memory only.
  */
 export function createRetention(dependencies: RetentionDependencies): RepeatedWork {
   const { db, log, abandoned, records, everyMs } = dependencies;

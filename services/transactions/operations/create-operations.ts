@@ -37,9 +37,9 @@ export function createOperations(dependencies: OperationDependencies): Transacti
 
     /**
      * `rollback` for an unknown part, for one of another peer, and for one that must be rolled back. If the
-     * part was withdrawn after the commit and the order is still being delivered, `commit`: the order ends
-     * the consents, and the other answers of the part stay. Past the deadline `open` until the sweeper has
-     * stored the rollback: a COMMIT that began before the deadline may still be in progress.
+     * part was withdrawn after the commit, `commit` until the delivery of the order to withdraw it has ended:
+     * the order ends the consents, and the other answers of the part stay. Past the deadline `open` until the
+     * sweeper has stored the rollback: a COMMIT that began before the deadline may still be in progress.
      */
     async readDecision({ sid, peer }) {
       const part = await readPart(db, sid);

@@ -24,9 +24,9 @@ type Row = { asOf: Date; restricted: boolean } & ({ record: null } | AnswerAt);
 
 /**
  * The newest answer that was committed by a time, for each probe in order: two index probes each at most. A
- * refusal itself says what it withdraws, because retention erases the accepted record earlier. A refusal
- * without `withdraws`, stored before migration 0017 or before the acceptance that it ended arrived, is
- * compared with the answer before it.
+ * refusal itself says what it withdraws, because retention erases the accepted record earlier. A refusal may
+ * have no `withdraws`: it was stored before migration 0017, or the acceptance that it ended arrived after it.
+ * It is compared with the answer before it.
  */
 export async function readAnswersAt(db: Queries, probes: readonly Probe[]): Promise<Probed[]> {
   const rows = await db.query<Row>(sql`
