@@ -132,9 +132,9 @@ export interface SubmissionMetrics {
   /** Reports zero for conflicts, because an alert does not see the first increment of a new series. */
   watch(): void;
   /**
-   * Counts a verdict: on a part that arrives, on a held part that a decision, a withdrawal or an erasure
-   * ends, `rolledback` on a decision without a part, `decided` on a part that arrives after its decision,
-   * withdrawal or erasure, and `conflict` on another body under the same sid.
+   * Counts a verdict on a part. A held part is counted again when a decision, a withdrawal or an erasure ends
+   * it. Other verdicts are `rolledback` on a decision without a part, `decided` on a part that arrives after
+   * its decision, withdrawal or erasure, and `conflict` on another body under the same sid.
    */
   countVerdict(given: { verdict: string; reason?: string | null }): void;
 }
