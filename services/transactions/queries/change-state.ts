@@ -7,7 +7,7 @@ import { partEvents, recordStateChange } from './events.ts';
 
 /**
  * Locks a transaction until the end of the database transaction: other changes wait, and so does
- * `createChild`, which takes this lock. A withdrawal made at the transaction does not.
+ * `createChild`, which takes this lock. A withdrawal made at the transaction does not wait for it.
  */
 export async function lockTransaction(tx: Queries, id: string): Promise<void> {
   await tx.query(sql`SELECT t.id FROM transactions AS t WHERE t.id = ${id} FOR NO KEY UPDATE`);
