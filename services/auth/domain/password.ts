@@ -43,6 +43,7 @@ export interface PasswordVerifier {
   verify(password: string, stored: string | undefined): Promise<boolean>;
 }
 
+/** Made once for a process. */
 let dummyHash: Promise<string> | undefined;
 
 export async function createPasswordVerifier(): Promise<PasswordVerifier> {

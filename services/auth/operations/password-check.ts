@@ -49,7 +49,10 @@ interface Parts {
   keyedHash: Pick<KeyedHash, 'hash'>;
 }
 
-/** Does the same work for every failure, so that neither result nor timing reveals usernames. */
+/**
+ * Does the same work for every failure, so that neither result nor timing reveals usernames. Those of demo
+ * accounts are public.
+ */
 export function createPasswordCheck({ db, accounts, passwords, keyedHash }: Parts): PasswordCheck {
   const turns = createTurns(maxConcurrent);
   const hashing = createTurns(maxConcurrentHashes);

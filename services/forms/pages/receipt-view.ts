@@ -235,8 +235,9 @@ const quietZone = 4;
 
 /** A QR code as one SVG path in units of modules; null if the text is too long. */
 function qrImage(text: string): { size: number; path: string } | null {
+  // Loaded on first use, because most processes draw no code.
+  const qrcode = require('qrcode') as typeof import('qrcode');
   try {
-    const qrcode = require('qrcode') as typeof import('qrcode');
     const { modules } = qrcode.create(text, { errorCorrectionLevel: 'L' });
     const isDark = (row: number, column: number) => Boolean(modules.get(row, column));
     return { size: modules.size + 2 * quietZone, path: modulesPath(modules.size, isDark) };
