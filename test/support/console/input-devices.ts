@@ -96,9 +96,13 @@ async function opened(page: Page, act: () => Promise<void>): Promise<void> {
  * The document of a frame shows its focus itself.
  */
 function wayFromFocus(element: ElementHandle): Promise<{ way: 'here' | 'back' | 'on'; fault: string }> {
-  return element.evaluate((target) => {
-    const { activeElement: at, body, defaultView } = target.ownerDocument;
-    if (!at || at === body) return { way: 'on', fault: '' };
+  return element.evaluate(async (target) => {
+    const { body, defaultView } = target.ownerDocument;
+    const hasNoFocus = () => [null, body].includes(target.ownerDocument.activeElement);
+    // A browser moves the focus to the page's autofocus element right before it draws the first frame.
+    if (hasNoFocus()) await new Promise(defaultView.requestAnimationFrame);
+    if (hasNoFocus()) return { way: 'on', fault: '' };
+    const at = target.ownerDocument.activeElement;
     const isInGroup = target.type === 'radio' && at.type === 'radio' && at.name === target.name;
     const isBefore = at.compareDocumentPosition(target) & at.DOCUMENT_POSITION_PRECEDING;
     const way = at === target || isInGroup ? 'here' : isBefore ? 'back' : 'on';
