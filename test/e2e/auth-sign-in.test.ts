@@ -7,24 +7,23 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerWithToken, goodPassword } from '../support/instances/account-callers.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const runAxe =
   "axe.run({ preload: false, resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))";
 
 let under: AuthUnderTest;
-let browser: Browser;
+const browser = useBrowser();
 let application: Server;
 let redirectUri: string;
 beforeAll(async () => {
-  [under, browser] = await Promise.all([startAuth(), launchChromium()]);
+  under = await startAuth();
   application = createServer((_request, response) => void response.end('the application'));
   await new Promise<void>((done) => application.listen(0, '127.0.0.1', done));
   redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
 });
 afterAll(async () => {
-  await browser?.close();
   application?.close();
   await under?.stop();
 });

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyboard, createMouse } from '../support/console/input-devices.ts';
 import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
@@ -9,7 +9,7 @@ import { createTransaction, recordAnswers, recordsOf } from '../support/instance
 import { deliveryThat, startEndpoint, subscribe } from '../support/instances/webhook-endpoint.ts';
 import { startMailServer } from '../support/network/mail-server.ts';
 import { auditPage } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { openWatchedPage, type WatchedPage } from '../support/pages/watched-page.ts';
 import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
@@ -18,11 +18,8 @@ const mails = await startMailServer();
 const instance = useInstance({ MAIL_URL: mails.url });
 const lab = useInstance({ INSTANCE_NAME: 'Northern Lab' });
 const admin: Caller = useSetup(() => signIn(instance, 'admin'));
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => Promise.all([browser?.close(), mails.close()]));
+const browser = useBrowser();
+afterAll(() => mails.close());
 
 const jsonOf = async <T>(response: Promise<Response>) => (await (await response).json()) as T;
 

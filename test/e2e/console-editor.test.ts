@@ -1,17 +1,13 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { enterConsole } from '../support/console/walk-console.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage, looksIn } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { openWatchedPage } from '../support/pages/watched-page.ts';
 
 const instance = useInstance();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
+const browser = useBrowser();
 
 /** Creates an element or a form, opens its editor, and expects that no page did anything wrong. */
 async function inEditor(

@@ -1,20 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gallery } from '../support/console/gallery/room.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage, looksIn } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { openWatchedPage, type WatchedPage } from '../support/pages/watched-page.ts';
 
 const instance = useInstance();
 let pages: ConsolePages;
-let browser: Browser;
+const browser = useBrowser();
 beforeAll(async () => {
   pages = await openPages(instance, 'admin', { shown: [gallery] });
-  browser = await launchChromium();
 });
-afterAll(() => Promise.all([browser?.close(), pages?.close()]));
+afterAll(() => pages?.close());
 
 /** Runs a test in a page of its own, and expects that the page did nothing wrong. */
 async function inPage(

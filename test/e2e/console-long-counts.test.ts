@@ -1,25 +1,23 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type GivenAnswer, startApiBetween } from '../support/console/api-between.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { openWatchedPage } from '../support/pages/watched-page.ts';
 
 const instance = useInstance();
 let api: { url: string; close(): void };
 let pages: ConsolePages;
-let browser: Browser;
+const browser = useBrowser();
 let held: PromiseWithResolvers<GivenAnswer | undefined>;
 beforeAll(async () => {
   // A count of many records: it ends when the test says so.
   api = await startApiBetween(instance, (target) => (target.startsWith('/stats') ? held.promise : undefined));
   pages = await openPages(instance, 'admin', { apiUrl: api.url });
-  browser = await launchChromium();
 });
 afterAll(async () => {
-  await Promise.all([browser?.close(), pages?.close()]);
+  await pages?.close();
   api?.close();
 });
 

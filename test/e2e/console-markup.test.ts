@@ -1,12 +1,11 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { type ConsolePage, signInToConsole } from '../support/console/console-person.ts';
 import { typeEverywhere } from '../support/console/type-everywhere.ts';
 import { enterConsole, fillInstance, walkConsole } from '../support/console/walk-console.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { openWatchedPage } from '../support/pages/watched-page.ts';
 
 /** Markup that leaves an attribute, a text or a script if it is not escaped. */
@@ -24,12 +23,10 @@ const corpus = [
 ];
 
 const instance = useInstance();
-let browser: Browser;
+const browser = useBrowser();
 beforeAll(async () => {
-  browser = await launchChromium();
   await fillInstance(instance);
 });
-afterAll(() => browser?.close());
 
 /** What a browser would make of markup that was not escaped. */
 function liveMarkup({ html, path }: ConsolePage): string[] {

@@ -1,17 +1,15 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { enterConsole, pairWith } from '../support/console/walk-console.ts';
 import { useInstance } from '../support/instances/instance.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 
 const instance = useInstance();
 const lab = useInstance({ INSTANCE_NAME: 'Northern Lab' });
-let browser: Browser;
+const browser = useBrowser();
 beforeAll(async () => {
-  browser = await launchChromium();
   await pairWith(instance, lab);
 });
-afterAll(() => browser?.close());
 
 /**
  * A person at the first page of the console, who works by keyboard if there is JavaScript, else by mouse.

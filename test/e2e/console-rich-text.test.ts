@@ -1,18 +1,14 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { field, isPressed, richEditors, text, tool } from '../support/console/rich-editors.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 
 const instance = useInstance();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-const inEditor = richEditors(instance, () => browser);
+const browser = useBrowser();
+const inEditor = richEditors(instance, browser);
 
 const shown = (page: Page) => page.frameLocator('iframe:not([hidden])').locator('body');
 

@@ -1,17 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { field, paste, richEditors, saveDraft, text, tool } from '../support/console/rich-editors.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 
 const instance = useInstance();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-const inEditor = richEditors(instance, () => browser);
+const browser = useBrowser();
+const inEditor = richEditors(instance, browser);
 
 /** As Word and the web give it, and as an attacker would. */
 const hostile = `<html><head><style>p { color: red }</style><title>Not text</title></head><body>

@@ -1,20 +1,17 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { rooms } from '../../services/console/rooms/rooms.ts';
 import { enterConsole, fillInstance, walkConsole } from '../support/console/walk-console.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { auditPage, looksIn } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { openWatchedPage } from '../support/pages/watched-page.ts';
 
 const instance = useInstance();
 const lab = useInstance({ INSTANCE_NAME: 'Northern Lab' });
-let browser: Browser;
+const browser = useBrowser();
 beforeAll(async () => {
-  browser = await launchChromium();
   await fillInstance(instance, lab);
 });
-afterAll(() => browser?.close());
 
 describe.each([
   ['en', 'admin'],

@@ -1,19 +1,17 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { auditPage, mailLooks } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { sampleLanguages } from '../support/samples/sample-content.ts';
 import { messageKinds, sampleMail, sampleMessage } from '../support/samples/sample-messages.ts';
 
-let browser: Browser;
+const browser = useBrowser();
 let page: Page;
 
 beforeAll(async () => {
-  browser = await launchChromium();
   page = await browser.newPage();
 });
-afterAll(() => browser?.close());
 
 /** Shows a mail. @returns what it asks the network for. */
 async function show(html: string | null): Promise<string[]> {

@@ -1,19 +1,18 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSample } from '../support/contract/open-sample.ts';
 import { auditPage, auditPlainPage, looksIn } from '../support/pages/audit-page.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
 import { renderExport } from '../support/pages/sample-export.ts';
 import { exportPages, samplePages } from '../support/pages/sample-pages.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 
-let browser: Browser;
+const browser = useBrowser();
 let server: PageServer;
 
 beforeAll(async () => {
-  browser = await launchChromium();
   server = await startPageServer({ renderer, assets }, (path) => {
     const [, , name = '', language = 'en'] = path.split('/');
     return samplePages(language as SampleLanguage)[name] ?? null;
@@ -21,7 +20,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
   await server?.close();
 });
 

@@ -1,13 +1,13 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ConfirmPage } from '#lib/contracts/pages.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import type { SampleLanguage } from '../support/samples/sample-content.ts';
 
-let browser: Browser;
+const browser = useBrowser();
 let server: PageServer;
 let host: PageServer;
 let page: Page;
@@ -30,7 +30,6 @@ function samplePage(path: string): ConfirmPage | null {
 }
 
 beforeAll(async () => {
-  browser = await launchChromium();
   server = await startPageServer({ renderer, assets }, samplePage);
   const frame = (path: string) => ({
     type: 'text/html; charset=utf-8',
@@ -46,7 +45,6 @@ beforeAll(async () => {
 
 afterEach(() => page?.close());
 afterAll(async () => {
-  await browser?.close();
   await server?.close();
   await host?.close();
 });

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser, FrameLocator, Page } from 'playwright-core';
+import type { FrameLocator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PageModel } from '#lib/contracts/pages.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
 import { sampleForm, samplePages } from '../support/pages/sample-pages.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import { sampleElements } from '../support/samples/sample-content.ts';
 
 const { newsletter, channel } = sampleElements('en');
@@ -21,7 +21,7 @@ const resizerHost = readFileSync(
 );
 const callback = 'http://localhost:1/done?a=1&b=%C3%A9';
 
-let browser: Browser;
+const browser = useBrowser();
 let accord: PageServer;
 let host: PageServer;
 let page: Page;
@@ -67,7 +67,6 @@ function hostPage(lines: string): string {
 }
 
 beforeAll(async () => {
-  browser = await launchChromium();
   accord = await startPageServer({ renderer, assets }, transactionPage);
   const files = (path: string) => ({ type: 'text/html; charset=utf-8', body: hostPage(path) });
   const three = `<div id="consent"></div>
@@ -86,7 +85,6 @@ beforeAll(async () => {
 
 afterEach(() => page?.close());
 afterAll(async () => {
-  await browser?.close();
   await accord?.close();
   await host?.close();
 });

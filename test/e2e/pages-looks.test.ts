@@ -1,17 +1,16 @@
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../support/pages/chromium.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 import type { SampleLanguage } from '../support/samples/sample-content.ts';
 
-let browser: Browser;
+const browser = useBrowser();
 let server: PageServer;
 let page: Page;
 
 beforeAll(async () => {
-  browser = await launchChromium();
   server = await startPageServer({ renderer, assets }, (path) => {
     const [, , name = '', language = 'en'] = path.split('/');
     return samplePages(language as SampleLanguage)[name] ?? null;
@@ -19,7 +18,6 @@ beforeAll(async () => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 });
 afterAll(async () => {
-  await browser?.close();
   await server?.close();
 });
 

@@ -1,9 +1,10 @@
-import type { Browser, FrameLocator, Page } from 'playwright-core';
+import type { FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, expire } from '../support/instances/live-transactions.ts';
 import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
 import { subjectSession } from '../support/pages/subject-session.ts';
+import type { OpenBrowser } from '../support/pages/use-browser.ts';
 
 const session = subjectSession();
 let host: HostSite;
@@ -227,7 +228,7 @@ describe('the demonstration', () => {
 });
 
 /** Opens a page whose frame its browser refuses to show, and waits until it has. */
-async function refusedPage(browser: Browser, url: string): Promise<Page> {
+async function refusedPage(browser: OpenBrowser, url: string): Promise<Page> {
   const page = await browser.newPage();
   const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'));
   await page.goto(url);

@@ -1,16 +1,14 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
-import { launchChromium } from '../support/pages/chromium.ts';
+import { useBrowser } from '../support/pages/use-browser.ts';
 
 let here: LeadingInstance;
-let browser: Browser;
+const browser = useBrowser();
 beforeAll(async () => {
-  [here, browser] = await Promise.all([startLeading(), launchChromium()]);
+  here = await startLeading();
 }, 90_000);
 afterAll(async () => {
-  await browser?.close();
   await here?.stop();
 });
 

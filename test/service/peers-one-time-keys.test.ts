@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
@@ -18,14 +18,17 @@ beforeAll(async () => {
   database = new pg.Client({ connectionString: lab.databaseUrl });
   await database.connect();
 });
+/** None is closed before the end: another partner on its port would be the peer that was there before. */
+const partners: OwnPeer[] = [];
 afterAll(async () => {
+  await Promise.all(partners.map((partner) => partner.close()));
   await database?.end();
   await lab?.stop();
 });
 
 async function startPartner(): Promise<OwnPeer> {
   const partner = await startOwnPeer();
-  onTestFinished(() => partner.close());
+  partners.push(partner);
   return partner;
 }
 /** A pairing id and a fresh one-time key. */
@@ -94,10 +97,10 @@ describe('a one-time key that twenty instances present at once', () => {
     ['with the same pairing id', (given: object) => given],
     ['each with its own pairing id', (given: object) => ({ ...given, pairing: randomUUID() })],
   ])('%s pairs exactly one of them', async (_name, ofOne) => {
-    const partners = await Promise.all(Array.from({ length: 20 }, startPartner));
+    const twenty = await Promise.all(Array.from({ length: 20 }, startPartner));
     const given = await invitation();
     const before = (await peers()).length;
-    const replies = await Promise.all(partners.map((partner) => pair(partner, ofOne(given))));
+    const replies = await Promise.all(twenty.map((partner) => pair(partner, ofOne(given))));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(403)]);
     expect(await peers()).toHaveLength(before + 1);
   });

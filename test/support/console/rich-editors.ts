@@ -1,6 +1,7 @@
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { type Reachable, signIn } from '../instances/callers.ts';
+import type { OpenBrowser } from '../pages/use-browser.ts';
 import { openWatchedPage } from '../pages/watched-page.ts';
 import { enterConsole } from './walk-console.ts';
 
@@ -48,14 +49,14 @@ async function storedBodies(instance: Reachable, { id }: Model): Promise<Record<
 }
 
 /** Opens editors of elements with rich texts, and expects that no page does anything wrong. */
-export function richEditors(instance: Reachable, browser: () => Browser) {
+export function richEditors(instance: Reachable, browser: OpenBrowser) {
   return async (
     bodies: Record<string, string>,
     test: (opened: OpenedEditor) => Promise<void>,
     { type = 'conditions', browser: options = {} }: EditorOptions = {},
   ): Promise<void> => {
     const model = await makeElement(instance, type, bodies);
-    const watched = await openWatchedPage(browser(), [instance.url], { locale: 'en', ...options });
+    const watched = await openWatchedPage(browser, [instance.url], { locale: 'en', ...options });
     try {
       const { page } = watched;
       await enterConsole(page, instance.url, 'admin');

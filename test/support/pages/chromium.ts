@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -81,7 +81,7 @@ async function findBrowser(): Promise<{ executablePath: string; libraries: strin
 
 /**
  * Starts Chromium with fonts for Latin and Arabic and web security as users have it.
- * Close it with `browser.close()`, which also removes its work folder.
+ * It ends with `browser.close()` or with this process, and its work folder is removed then.
  */
 export async function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
   const { executablePath, libraries, fonts } = await findBrowser();
@@ -96,6 +96,8 @@ export async function launchChromium(options: LaunchOptions = {}): Promise<Brows
       ...(libraries ? { LD_LIBRARY_PATH: libraries } : {}),
     },
   });
-  browser.once('disconnected', () => void rm(workFolder, { recursive: true, force: true }));
+  const removeFolder = () => rmSync(workFolder, { recursive: true, force: true });
+  browser.once('disconnected', removeFolder);
+  process.once('exit', removeFolder);
   return browser;
 }

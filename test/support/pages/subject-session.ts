@@ -1,14 +1,14 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterEach, expect } from 'vitest';
 import { type Caller, signIn } from '../instances/callers.ts';
-import { startTestInstance, type TestInstance } from '../instances/instance.ts';
-import { launchChromium } from './chromium.ts';
+import { type TestInstance, useInstance, useSetup } from '../instances/instance.ts';
+import { type OpenBrowser, useBrowser } from './use-browser.ts';
 import { openWatchedPage, type WatchedPage } from './watched-page.ts';
 
 /** An instance, its callers and a subject's browser, for all tests of a file. */
 export interface SubjectSession {
   readonly instance: TestInstance;
-  readonly browser: Browser;
+  readonly browser: OpenBrowser;
   readonly operator: Caller;
   readonly admin: Caller;
   /** The page that was opened last. */
@@ -36,16 +36,12 @@ export interface SubjectSession {
  * @param environment settings of the instance.
  */
 export function subjectSession(environment: Record<string, string> = {}): SubjectSession {
-  const made = {} as { instance: TestInstance; browser: Browser; operator: Caller; admin: Caller };
+  const instance = useInstance(environment);
+  const operator = useSetup(() => signIn(instance, 'operator'));
+  const admin = useSetup(() => signIn(instance, 'admin'));
+  const browser = useBrowser();
   let opened: WatchedPage[] = [];
 
-  beforeAll(async () => {
-    const [instance, browser] = await Promise.all([startTestInstance(environment), launchChromium()]);
-    Object.assign(made, { instance, browser });
-    [made.operator, made.admin] = (await Promise.all(
-      ['operator', 'admin'].map((name) => signIn(instance, name)),
-    )) as [Caller, Caller];
-  });
   afterEach(async () => {
     const pages = opened;
     opened = [];
@@ -53,29 +49,17 @@ export function subjectSession(environment: Record<string, string> = {}): Subjec
     await Promise.all(pages.map((watched) => watched.close()));
     expect(complaints.flat()).toEqual([]);
   });
-  afterAll(async () => {
-    await made.browser?.close();
-    await made.instance?.stop();
-  });
 
   const session: SubjectSession = {
-    get instance() {
-      return made.instance;
-    },
-    get browser() {
-      return made.browser;
-    },
-    get operator() {
-      return made.operator;
-    },
-    get admin() {
-      return made.admin;
-    },
+    instance,
+    browser,
+    operator,
+    admin,
     get page() {
       return (opened.at(-1) as WatchedPage).page;
     },
     async open(url, options, strangers = []) {
-      opened.push(await openWatchedPage(made.browser, [made.instance.url, ...strangers], options));
+      opened.push(await openWatchedPage(browser, [instance.url, ...strangers], options));
       return (await session.page.goto(url))?.status();
     },
     question: (name) => session.page.getByRole('group', { name }),

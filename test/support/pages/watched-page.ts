@@ -1,6 +1,7 @@
-import type { Browser, BrowserContextOptions, Page, Request, Response } from 'playwright-core';
+import type { BrowserContextOptions, Page, Request, Response } from 'playwright-core';
 import { contractChecker } from '../contract/contract.ts';
 import { patience } from '../run/patience.ts';
+import type { OpenBrowser } from './use-browser.ts';
 
 /** A page as a subject opens it, with everything noted that no page of ours may do. */
 export interface WatchedPage {
@@ -26,7 +27,7 @@ const checker = contractChecker();
  * instance's, and the host's if there is one.
  */
 export async function openWatchedPage(
-  browser: Browser,
+  browser: OpenBrowser,
   origins: readonly string[],
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
