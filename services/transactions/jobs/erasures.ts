@@ -1,7 +1,7 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { type ErasureDependencies, runErasure } from '../commands/erase-subject.ts';
-import { forgetDigests, idsOfErasures } from '../queries/erasures.ts';
+import { erasuresToWorkOn, forgetDigests } from '../queries/erasures.ts';
 
 const page = 100;
 
@@ -25,7 +25,7 @@ export function createEraser(
         let after = '';
         let ids: string[];
         do {
-          ids = await idsOfErasures(db, state, { after, limit: page });
+          ids = await erasuresToWorkOn(db, state, { after, limit: page });
           for (const id of ids)
             if (!isStopped())
               // The failure of one erasure does not keep the others waiting.

@@ -1,8 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
-import type { Erasure, ErasureState } from '../domain/erasure.ts';
+import type { Erasure } from '../domain/erasure.ts';
 import type { Erased } from './erase-transactions.ts';
+import { isHeld } from './holds.ts';
 
 const columns = sql`e.id, e.reference::text AS reference, coalesce(e.subject, e.sent_subject) AS subject, e.peer, e.state, e.reason, e.ground, e.counts, e.peers,
   e.created_at AS "createdAt", e.due_at AS "dueAt", e.ended_at AS "endedAt"`;
@@ -169,15 +170,21 @@ export async function addErased(tx: Queries, { id, counts, peers }: Erasure, era
      WHERE e.id = ${id}`);
 }
 
-/** Ids of erasures that are in a state, sorted, from the one after `range.after`. */
-export async function idsOfErasures(
+/**
+ * Ids of erasures that can be worked on, sorted, from the one after `range.after`.
+ * @param state HELD: those whose hold is over.
+ */
+export async function erasuresToWorkOn(
   db: Queries,
-  state: ErasureState,
+  state: 'HELD' | 'RUNNING',
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
+  const subject = sql`coalesce(e.subject, e.sent_subject)`;
   const rows = await db.query<{ id: string }>(sql`
     SELECT e.id FROM erasures AS e
-     WHERE (e.subject IS NOT NULL OR e.sent_subject IS NOT NULL) AND e.state = ${state} AND e.id > ${after} ORDER BY e.id LIMIT ${limit}`);
+     WHERE e.state = ${state} AND ${subject} IS NOT NULL AND e.id > ${after}
+       AND ${state === 'HELD' ? sql`NOT ${isHeld(subject)}` : sql`TRUE`}
+     ORDER BY e.id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
 }
 

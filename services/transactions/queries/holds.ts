@@ -12,6 +12,11 @@ export interface Hold {
 
 const inForce = sql`(h.until IS NULL OR h.until > accord_now())`;
 
+/** SQL: whether a subject has a hold in force. */
+export function isHeld(subject: Statement): Statement {
+  return sql`EXISTS (SELECT FROM holds AS h WHERE h.subject = ${subject} AND ${inForce})`;
+}
+
 /** SQL: whether a hold restricts the use of a subject's data at a time. */
 export function isRestricted(subject: Statement, at: Statement): Statement {
   return sql`EXISTS (

@@ -2,6 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { Picked } from './erase-transactions.ts';
+import { isHeld } from './holds.ts';
 
 /** A transaction whose retention may have ended. */
 export interface Outlived {
@@ -49,15 +50,11 @@ export function isOver(retention: string): Statement {
 /** SQL: whether a part `f` has conditions. */
 const neverExpires = sql`f.shown @? '$.elements[*].identifier ? (@ starts with "element/conditions/")'`;
 
-const isHeld = sql`EXISTS (
-           SELECT FROM holds AS h
-            WHERE h.subject = t.subject AND (h.until IS NULL OR h.until > accord_now()))`;
-
 /** The oldest transactions that were never committed and whose retention has ended. */
 export function findAbandoned(db: Queries, retention: string, limit: number): Promise<Outlived[]> {
   return db.query<Outlived>(sql`
     SELECT t.id, t.subject FROM transactions AS t
-     WHERE ${isAbandoned(retention)} AND t.erased_at IS NULL AND NOT ${isHeld}
+     WHERE ${isAbandoned(retention)} AND t.erased_at IS NULL AND NOT ${isHeld(sql`t.subject`)}
      ORDER BY t.changed_at LIMIT ${limit}`);
 }
 
@@ -72,7 +69,7 @@ export function findOver(
   const from = after ? sql`AND (o.created_at, o.id) > (${after.createdAt}::timestamptz, ${after.id})` : sql``;
   return db.query(sql`
     SELECT t.id, t.subject, t.created_at::text AS position,
-           t.erased_at IS NULL AND NOT ${isHeld} AND ${isOver(retention)} AS over
+           t.erased_at IS NULL AND NOT ${isHeld(sql`t.subject`)} AND ${isOver(retention)} AS over
       FROM (SELECT o.* FROM transactions AS o
              WHERE o.created_at < accord_now() - ${retention}::interval ${from}
              ORDER BY o.created_at, o.id LIMIT ${limit}) AS t
@@ -86,15 +83,11 @@ export function findOver(
 export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Statement): Promise<Picked[]> {
   return tx.query<Picked>(sql`
     SELECT t.id, t.context FROM transactions AS t
-     WHERE t.id = ${id} AND t.subject = ${subject} AND t.erased_at IS NULL AND ${ended} AND NOT ${isHeld}
+     WHERE t.id = ${id} AND t.subject = ${subject} AND t.erased_at IS NULL AND ${ended} AND NOT ${isHeld(sql`t.subject`)}
        AND NOT EXISTS (SELECT FROM transactions AS c
                         WHERE c.parent = t.id AND c.state IN ('CREATED', 'SUBMITTED'))
      FOR NO KEY UPDATE OF t SKIP LOCKED`);
 }
-
-const isHeldSubject = sql`EXISTS (
-           SELECT FROM holds AS h
-            WHERE h.subject = s.name AND (h.until IS NULL OR h.until > accord_now()))`;
 
 /**
  * Looks at the next subjects of a list, oldest first.
@@ -113,7 +106,7 @@ export function findUnused(
            s.modified_at < accord_now() - ${retention}::interval
              AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
              AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
-             AND NOT ${isHeldSubject} AS unused
+             AND NOT ${isHeld(sql`s.name`)} AS unused
       FROM (SELECT o.* FROM subjects AS o
              WHERE o.created_at < accord_now() - ${retention}::interval ${from}
              ORDER BY o.created_at, o.id LIMIT ${limit}) AS s
@@ -129,7 +122,7 @@ export async function deleteUnused(tx: Queries, subject: string, retention: stri
     WITH unused AS (
       DELETE FROM subjects AS s
        WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
-         AND NOT ${isHeldSubject}
+         AND NOT ${isHeld(sql`s.name`)}
          AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
          AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
       RETURNING s.name

@@ -21,10 +21,11 @@ const tables = [
   'transactions.notices',
 ];
 
+/** Each row by the place and the transaction that wrote it, which every change of a row changes. */
 const text = [
   ...tables.map(
     (table) =>
-      `SELECT '${table}' AS name, md5(coalesce(string_agg(t::text, ' ' ORDER BY t::text), '')) AS digest FROM ${table} AS t`,
+      `SELECT '${table}' AS name, md5(string_agg(t.ctid || ' ' || t.xmin, ' ' ORDER BY t.ctid)) AS digest FROM ${table} AS t`,
   ),
   `SELECT 'auth.api_keys', md5(string_agg(k.id || coalesce(k.revoked_at::text, ''), ' ' ORDER BY k.id)) FROM auth.api_keys AS k`,
   // Mails are sent in the background: what became of one is noted at any time.

@@ -69,7 +69,7 @@ function pollLivez(url: string) {
       const { status } = await fetch(`${url}/livez`);
       longest = Math.max(longest, performance.now() - start);
       if (status !== 200) refused.push(status);
-      await new Promise((next) => setTimeout(next, 20));
+      await new Promise((next) => setTimeout(next, 100));
     }
   })();
   return {
