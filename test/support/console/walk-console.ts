@@ -86,9 +86,13 @@ async function linksOf(page: Page): Promise<string[]> {
     .filter((href) => rooms.some(({ path }) => path !== '' && href.startsWith(`/console${path}`)));
 }
 
-/** Keys differ in their number, other ids in more. */
+/**
+ * Keys differ in their number, other ids in more. Elements of all types have the same pages for these three
+ * acts.
+ */
 export const patternOf = (href: string) =>
   href
     .replace(/\?.*/, '')
     .replaceAll(/\/[\w-]{20,}/g, '/*')
-    .replaceAll(/\.\d{3}(?=\/|$)/g, '.*');
+    .replaceAll(/\.\d{3}(?=\/|$)/g, '.*')
+    .replace(/\/elements\/\w+\.\*\/(name|archive|delete)$/, '/elements/*/$1');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -65,8 +65,10 @@ async function follow({ name, rest }: Instruction, into: string, packages: strin
     const files = words.slice(fromStage ? 1 : 0, -1);
     for (const file of files) {
       const source = fromStage ? file.replace('/accord', packages) : path.join(project, file);
-      const target = to === './' ? path.basename(file) : to;
-      await cp(source, path.join(into, target), { recursive: true });
+      const target = path.join(into, to === './' ? path.basename(file) : to);
+      await mkdir(path.dirname(target), { recursive: true });
+      // Node.js's own takes about four times as long.
+      await execute('cp', ['-R', source, target]);
     }
   }
   // Folders outside /app are not part of the tree.
