@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.close());
 
-/** The first page, with its long counts. */
-const read = async (query = '?wait=true') => (await pages.get(`/console${query}`)).text();
+/** The first page, which waits for its long counts. */
+const read = async (query = '') => (await pages.get(`/console?wait=true${query}`)).text();
 
 it('the first page says what was created, committed, accepted, and what expires', async () => {
   const html = await read();
@@ -31,7 +31,7 @@ it('the first page says what was created, committed, accepted, and what expires'
 });
 
 it('the plot and its table have the same counts', async () => {
-  const page = parsePage(await read('?days=7'));
+  const page = parsePage(await read('&days=7'));
   const bars = (name: string) =>
     page
       .tagged('rect')
@@ -59,11 +59,11 @@ it.each([
 });
 
 it('a period that does not exist is the usual one', async () => {
-  expect(await read('?days=4000')).toContain('<a href="/console" aria-current="true">30 days</a>');
+  expect(await read('&days=4000')).toContain('<a href="/console" aria-current="true">30 days</a>');
 });
 
 it('today is one day, without a plot', async () => {
-  const html = await read('?days=1');
+  const html = await read('&days=1');
   expect(html).toContain('5 transactions were created');
   expect(html).not.toContain('<figure');
 });
