@@ -1,4 +1,9 @@
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createDatabase } from '#lib/db/database.ts';
+import { createPool } from '#lib/db/pool.ts';
+import { createLogger } from '#lib/observability/logger.ts';
+import { erasuresToWorkOn } from '../../services/transactions/queries/erasures.ts';
+import { deleteHold } from '../../services/transactions/queries/holds.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
@@ -164,6 +169,27 @@ describe('a hold', () => {
     expect(actions.at(-1)?.actor).toBe('accord');
     const order = ['subject.held', 'erasure.started', 'subject.released', 'subject.erased'];
     expect(actions.map(({ action }) => action)).toEqual(order);
+  });
+
+  it('keeps its erasures out of the list of those to work on', async () => {
+    await recordAnswers(shop, 'ida', { [letter]: ['accepted'] });
+    expect((await hold('ida', { reason: 'Claim 10' })).status).toBe(200);
+    const held = await json<Erasure>(admin.send('POST', path('ida', 'erasure')));
+    expect(held.state).toBe('HELD');
+    const log = createLogger({ level: 'silent' });
+    const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
+    onTestFinished(() => pool.end());
+    const db = createDatabase({ pool });
+    expect(await erasuresToWorkOn(db, 'HELD', { after: '', limit: 100 })).not.toContain(held.id);
+    // The job sees the end of the hold only after the COMMIT.
+    const listed = await db.withTransaction(async (tx) => {
+      await deleteHold(tx, 'ida');
+      return erasuresToWorkOn(tx, 'HELD', { after: '', limit: 100 });
+    });
+    expect(listed).toContain(held.id);
+    // Repeating the decision wakes the job.
+    await admin.send('PUT', `/erasures/${held.id}/status`, { status: 'RUNNING' });
+    await reach(held.id, 'DONE');
   });
 
   it('that ends by its time lets the erasure go on; both are told in events of 50 records each', async () => {

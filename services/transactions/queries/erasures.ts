@@ -183,7 +183,7 @@ export async function erasuresToWorkOn(
   const rows = await db.query<{ id: string }>(sql`
     SELECT e.id FROM erasures AS e
      WHERE e.state = ${state} AND ${subject} IS NOT NULL AND e.id > ${after}
-       AND ${state === 'HELD' ? sql`NOT ${isHeld(subject)}` : sql`TRUE`}
+       AND (e.state = 'RUNNING' OR NOT ${isHeld(subject)})
      ORDER BY e.id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
 }
