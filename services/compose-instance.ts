@@ -31,9 +31,9 @@ export async function composeInstance(options: Options): Promise<ComposedInstanc
   const { settings, databaseUrl, secrets } = options;
   const runtime = await createRuntime({ ...options, name: 'accord' });
   const composed = new Map<string, ComposedService>();
-  for (const definition of definitions) {
-    const { name } = definition;
-    const service = await definition.compose({
+  for (const { name, load } of definitions) {
+    const code = await load();
+    const service = await code.compose({
       settings,
       secrets,
       demo: settings.demo,

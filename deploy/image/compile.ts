@@ -35,7 +35,7 @@ try {
 } finally {
   await rm(secrets, { recursive: true, force: true });
 }
-for (const { loadPages } of definitions) loadPages?.();
+for (const { load } of definitions) (await load()).loadPages?.();
 for (const each of [folder, fileURLToPath(keptTexts)]) await openToAll(each);
 
 /** Runs a program and ends it after it has written the text. @throws Error if it ends before that */

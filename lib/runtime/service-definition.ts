@@ -54,6 +54,12 @@ export interface ServiceDefinition<S extends Specs = Specs, Name extends keyof S
   calls: readonly (keyof InternalOperations)[];
   /** The services that may call each of its own operations. */
   callers: Readonly<Record<string, readonly string[]>>;
+  /** Loads its code. Programs that need to know only what a service needs do without. */
+  load(): Promise<ServiceCode<S, Name>>;
+}
+
+/** The code of a service. */
+export interface ServiceCode<S extends Specs = Specs, Name extends keyof Secrets = keyof Secrets> {
   /** Loads all templates of its pages, if it has pages. The image is built with the compiled templates. */
   loadPages?(): void;
   compose(given: Given<S, Name>): Promise<ComposedService>;

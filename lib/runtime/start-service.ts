@@ -50,7 +50,7 @@ async function startService<S extends Specs, Name extends keyof Secrets>(
   }
 }
 
-/** Reads settings and secrets. */
+/** Reads settings and secrets, and loads the service's code. */
 async function prepare<S extends Specs, Name extends keyof Secrets>(
   definition: ServiceDefinition<S, Name>,
   environment: Record<string, string | undefined>,
@@ -64,7 +64,8 @@ async function prepare<S extends Specs, Name extends keyof Secrets>(
     generate: false,
     onOpenToOthers: (file) => warnOfMode(log, file),
   });
-  return { definition, settings, addressesOf, secrets: secrets as Pick<Secrets, Name>, callers, log };
+  const code = await definition.load();
+  return { definition, code, settings, addressesOf, secrets: secrets as Pick<Secrets, Name>, callers, log };
 }
 
 type Prepared<S extends Specs, Name extends keyof Secrets> = Awaited<ReturnType<typeof prepare<S, Name>>>;
@@ -109,7 +110,7 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
 
 /** Waits for the schema, then composes the service. It does not wait for other services. */
 async function composeService<S extends Specs, Name extends keyof Secrets>(
-  { definition, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
+  { definition, code, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
   { shared, openDatabase }: OwnedRuntime,
   signal: AbortSignal,
 ): Promise<{ service: ComposedService; clock: SharedClock }> {
@@ -121,7 +122,7 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
   await waitForSchema({ pool, schema: name, version, log, signal });
   const clock = await createSharedClock(pool);
   const tokens = createCallerTokens(name, callers[name] ?? [], clock);
-  const service = await definition.compose({
+  const service = await code.compose({
     shared,
     db,
     settings,

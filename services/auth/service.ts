@@ -1,7 +1,5 @@
 import { defineService } from '#lib/runtime/service-definition.ts';
-import { composeAuth } from './compose.ts';
 import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
-import { loadPageTemplates } from './issuer/render-pages.ts';
 
 /** The auth service (services/auth/README.md). */
 export const authService = defineService({
@@ -17,28 +15,34 @@ export const authService = defineService({
     usePairingKey: ['peers'],
     spendPairingKeys: ['peers'],
   },
-  loadPages: loadPageTemplates,
-  async compose({ shared, db, settings, secrets, demo }) {
-    const auth = await composeAuth({
-      ...shared,
-      db,
-      secrets,
-      settings: {
-        ...resolveAuthSettings(settings, {
-          baseUrl: shared.instance.baseUrl,
-          demo,
-          defaultLanguage: settings.INSTANCE_LANGUAGE,
-        }),
-        corsOrigins: settings.CORS_ORIGINS,
-        trustedProxies: settings.TRUSTED_PROXIES,
-        auditRetention: settings.AUDIT_RETENTION,
-      },
-    });
+  async load() {
+    const { composeAuth } = await import('./compose.ts');
+    const { loadPageTemplates } = await import('./issuer/render-pages.ts');
     return {
-      ...auth,
-      async start() {
-        const link = await auth.start();
-        return link && `first administrator (single use, valid for one hour)   ${link}`;
+      loadPages: loadPageTemplates,
+      async compose({ shared, db, settings, secrets, demo }) {
+        const auth = await composeAuth({
+          ...shared,
+          db,
+          secrets,
+          settings: {
+            ...resolveAuthSettings(settings, {
+              baseUrl: shared.instance.baseUrl,
+              demo,
+              defaultLanguage: settings.INSTANCE_LANGUAGE,
+            }),
+            corsOrigins: settings.CORS_ORIGINS,
+            trustedProxies: settings.TRUSTED_PROXIES,
+            auditRetention: settings.AUDIT_RETENTION,
+          },
+        });
+        return {
+          ...auth,
+          async start() {
+            const link = await auth.start();
+            return link && `first administrator (single use, valid for one hour)   ${link}`;
+          },
+        };
       },
     };
   },

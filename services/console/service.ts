@@ -1,10 +1,6 @@
 import { resolveSignIn } from '#lib/config/specs.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
-import { composeConsole } from './compose.ts';
 import { apiUrlOf, consoleSpecs } from './config.ts';
-import { loadOutsideTemplates } from './pages/outside-pages.ts';
-import { rooms } from './rooms/rooms.ts';
-import { loadKitTemplates, loadRoomTemplates } from './rooms/serve-rooms.ts';
 
 /** The console (services/console/README.md). It calls the public API with the tokens of people. */
 export const consoleService = defineService({
@@ -14,29 +10,37 @@ export const consoleService = defineService({
   secrets: ['consoleSession', 'consoleClient'],
   calls: [],
   callers: {},
-  loadPages() {
-    loadOutsideTemplates();
-    loadKitTemplates();
-    for (const room of rooms) loadRoomTemplates(room);
-  },
-  async compose({ shared, db, settings, secrets, standalone }) {
-    const { baseUrl } = shared.instance;
-    const console = await composeConsole({
-      ...shared,
-      db,
-      secrets,
-      settings: {
-        apiUrl: apiUrlOf(settings, { baseUrl, standalone }),
-        issuerUrl: resolveSignIn({ ...settings, PASSWORD_GRANT: false }, baseUrl).authUrl,
-        isOutsideIssuer: settings.OIDC_ISSUER !== undefined,
-        clientId: settings.CONSOLE_CLIENT_ID,
-        scopes: settings.CONSOLE_SCOPES,
-        idleSeconds: settings.CONSOLE_IDLE,
-        maxSeconds: settings.CONSOLE_MAX,
-        trustedProxies: settings.TRUSTED_PROXIES,
-        defaultLanguage: settings.INSTANCE_LANGUAGE,
+  async load() {
+    const { composeConsole } = await import('./compose.ts');
+    const { loadOutsideTemplates } = await import('./pages/outside-pages.ts');
+    const { rooms } = await import('./rooms/rooms.ts');
+    const { loadKitTemplates, loadRoomTemplates } = await import('./rooms/serve-rooms.ts');
+    return {
+      loadPages() {
+        loadOutsideTemplates();
+        loadKitTemplates();
+        for (const room of rooms) loadRoomTemplates(room);
       },
-    });
-    return { ...console, prefixes: settings.CONSOLE ? ['/console'] : [] };
+      async compose({ shared, db, settings, secrets, standalone }) {
+        const { baseUrl } = shared.instance;
+        const console = await composeConsole({
+          ...shared,
+          db,
+          secrets,
+          settings: {
+            apiUrl: apiUrlOf(settings, { baseUrl, standalone }),
+            issuerUrl: resolveSignIn({ ...settings, PASSWORD_GRANT: false }, baseUrl).authUrl,
+            isOutsideIssuer: settings.OIDC_ISSUER !== undefined,
+            clientId: settings.CONSOLE_CLIENT_ID,
+            scopes: settings.CONSOLE_SCOPES,
+            idleSeconds: settings.CONSOLE_IDLE,
+            maxSeconds: settings.CONSOLE_MAX,
+            trustedProxies: settings.TRUSTED_PROXIES,
+            defaultLanguage: settings.INSTANCE_LANGUAGE,
+          },
+        });
+        return { ...console, prefixes: settings.CONSOLE ? ['/console'] : [] };
+      },
+    };
   },
 });

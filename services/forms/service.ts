@@ -1,9 +1,6 @@
 import { defineService, type Given } from '#lib/runtime/service-definition.ts';
-import { composeForms } from './compose.ts';
 import { formsSpecs, resolveFormsSettings } from './config.ts';
-import { createDemoForm } from './demo/seed-demo.ts';
 import type { Demo } from './handlers/dependencies.ts';
-import { loadPageTemplates } from './pages/page-renderer.ts';
 
 /** The accounts of the demonstration, which the first page lists (docs/operations.md, "Settings"). */
 const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
@@ -40,31 +37,40 @@ export const formsService = defineService({
     setKnownPeers: ['peers'],
     setMessageChannels: ['transactions'],
   },
-  loadPages: loadPageTemplates,
-  async compose(given) {
-    const { shared, db, settings, connect, demo } = given;
-    const forms = await composeForms({
-      ...shared,
-      db,
-      auth: connect('auth'),
-      settings: {
-        ...resolveFormsSettings(settings, shared.instance.baseUrl),
-        defaultLanguage: settings.INSTANCE_LANGUAGE,
-        corsOrigins: settings.CORS_ORIGINS,
-        trustedProxies: settings.TRUSTED_PROXIES,
-        auditRetention: settings.AUDIT_RETENTION,
-        staleDays: settings.PEER_STALE_LIMIT,
+  async load() {
+    const { composeForms } = await import('./compose.ts');
+    const { loadPageTemplates } = await import('./pages/page-renderer.ts');
+    return {
+      loadPages: loadPageTemplates,
+      async compose(given) {
+        const { shared, db, settings, connect, demo } = given;
+        const forms = await composeForms({
+          ...shared,
+          db,
+          auth: connect('auth'),
+          settings: {
+            ...resolveFormsSettings(settings, shared.instance.baseUrl),
+            defaultLanguage: settings.INSTANCE_LANGUAGE,
+            corsOrigins: settings.CORS_ORIGINS,
+            trustedProxies: settings.TRUSTED_PROXIES,
+            auditRetention: settings.AUDIT_RETENTION,
+            staleDays: settings.PEER_STALE_LIMIT,
+          },
+          demo: demo ? demoOf(given) : null,
+        });
+        return { ...forms, prefixes: ['/'] };
       },
-      demo: demo ? demoOf(given) : null,
-    });
-    return { ...forms, prefixes: ['/'] };
+    };
   },
 });
 
 function demoOf({ settings, shared, connect }: Given<typeof formsSpecs, never>): Demo {
   const { authUrl, publicClient } = resolveFormsSettings(settings, shared.instance.baseUrl);
   return {
-    formUrl: () => createDemoForm(connect('transactions')),
+    async formUrl() {
+      const { createDemoForm } = await import('./demo/seed-demo.ts');
+      return createDemoForm(connect('transactions'));
+    },
     tokenUrl: publicClient ? authUrl : null,
     accounts: settings.OIDC_ISSUER ? [] : demoAccounts,
   };

@@ -1,7 +1,6 @@
 import { allowedNetworks, outboundSpecs } from '#lib/config/specs.ts';
 import { createAddressRules } from '#lib/outbound/address-rules.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
-import { composePeers } from './compose.ts';
 
 /** The peers service, as processes see it. */
 export const peersService = defineService({
@@ -11,29 +10,34 @@ export const peersService = defineService({
   secrets: ['instanceSigning', 'instanceSealing'],
   calls: ['auth', 'forms', 'transactions'],
   callers: {},
-  async compose({ shared, db, settings, secrets, connect, standalone }) {
-    const networks = allowedNetworks(settings, standalone);
-    // An instance with an http base URL runs on a developer's machine. Its peers on this machine may use http
-    // if calls to loopback addresses are allowed.
-    const isPlain = standalone || shared.instance.baseUrl.startsWith('http:');
-    const peers = await composePeers({
-      ...shared,
-      db,
-      auth: connect('auth'),
-      forms: connect('forms'),
-      transactions: connect('transactions'),
-      settings: {
-        trustedProxies: settings.TRUSTED_PROXIES,
-        auditRetention: settings.AUDIT_RETENTION,
-        allowedNetworks: networks,
-        plainLoopback: isPlain && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
-      },
-      signingKeys: secrets.instanceSigning,
-      sealingKeys: secrets.instanceSealing,
-    });
+  async load() {
+    const { composePeers } = await import('./compose.ts');
     return {
-      ...peers,
-      prefixes: ['/.well-known/accord', '/peers', '/federation', '/audit/peers', '/audit/checkpoints'],
+      async compose({ shared, db, settings, secrets, connect, standalone }) {
+        const networks = allowedNetworks(settings, standalone);
+        // An instance with an http base URL runs on a developer's machine. Its peers on this machine may use
+        // http if calls to loopback addresses are allowed.
+        const isPlain = standalone || shared.instance.baseUrl.startsWith('http:');
+        const peers = await composePeers({
+          ...shared,
+          db,
+          auth: connect('auth'),
+          forms: connect('forms'),
+          transactions: connect('transactions'),
+          settings: {
+            trustedProxies: settings.TRUSTED_PROXIES,
+            auditRetention: settings.AUDIT_RETENTION,
+            allowedNetworks: networks,
+            plainLoopback: isPlain && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
+          },
+          signingKeys: secrets.instanceSigning,
+          sealingKeys: secrets.instanceSealing,
+        });
+        return {
+          ...peers,
+          prefixes: ['/.well-known/accord', '/peers', '/federation', '/audit/peers', '/audit/checkpoints'],
+        };
+      },
     };
   },
 });

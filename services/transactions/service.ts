@@ -1,8 +1,6 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
-import { composeTransactions } from './compose.ts';
-import { createTransports, sweepMs, transactionsSpecs } from './config.ts';
-import { createDemoMailbox } from './transports/demo.ts';
+import { sweepMs, transactionsSpecs } from './config.ts';
 
 /** The transactions service, as processes see it. */
 export const transactionsService = defineService({
@@ -22,42 +20,49 @@ export const transactionsService = defineService({
     withdrawSubmission: ['peers'],
     eraseSubmission: ['peers'],
   },
-  async compose({ shared, db, settings, secrets, connect, demo }) {
-    const isKept = demo && !(settings.MAIL_URL && settings.SMS_URL);
-    const mailbox = isKept ? createDemoMailbox() : null;
-    const { hostname: host } = new URL(shared.instance.baseUrl);
-    const transactions = await composeTransactions({
-      ...shared,
-      db,
-      auth: connect('auth'),
-      forms: connect('forms'),
-      settings: {
-        defaultLanguage: settings.INSTANCE_LANGUAGE,
-        embedOrigins: settings.EMBED_ORIGINS,
-        corsOrigins: settings.CORS_ORIGINS,
-        trustedProxies: settings.TRUSTED_PROXIES,
-        auditRetention: settings.AUDIT_RETENTION,
-        backupRetention: settings.BACKUP_RETENTION,
-        recordRetention: settings.RECORD_RETENTION,
-        abandonedRetention: settings.ABANDONED_RETENTION,
-        sweepMs,
-        expiryNoticeDays: settings.EXPIRY_NOTICE,
-        codeTtl: settings.CODE_TTL,
-        resendAfter: settings.CODE_RESEND_AFTER,
-        limits: {
-          codes: settings.CODE_DAILY_LIMIT,
-          messages: settings.MESSAGE_DAILY_LIMIT,
-          prefix: settings.SMS_PREFIX_LIMIT,
-        },
+  async load() {
+    const { composeTransactions } = await import('./compose.ts');
+    const { createTransports } = await import('./transports/create-transports.ts');
+    const { createDemoMailbox } = await import('./transports/demo.ts');
+    return {
+      async compose({ shared, db, settings, secrets, connect, demo }) {
+        const isKept = demo && !(settings.MAIL_URL && settings.SMS_URL);
+        const mailbox = isKept ? createDemoMailbox() : null;
+        const { hostname: host } = new URL(shared.instance.baseUrl);
+        const transactions = await composeTransactions({
+          ...shared,
+          db,
+          auth: connect('auth'),
+          forms: connect('forms'),
+          settings: {
+            defaultLanguage: settings.INSTANCE_LANGUAGE,
+            embedOrigins: settings.EMBED_ORIGINS,
+            corsOrigins: settings.CORS_ORIGINS,
+            trustedProxies: settings.TRUSTED_PROXIES,
+            auditRetention: settings.AUDIT_RETENTION,
+            backupRetention: settings.BACKUP_RETENTION,
+            recordRetention: settings.RECORD_RETENTION,
+            abandonedRetention: settings.ABANDONED_RETENTION,
+            sweepMs,
+            expiryNoticeDays: settings.EXPIRY_NOTICE,
+            codeTtl: settings.CODE_TTL,
+            resendAfter: settings.CODE_RESEND_AFTER,
+            limits: {
+              codes: settings.CODE_DAILY_LIMIT,
+              messages: settings.MESSAGE_DAILY_LIMIT,
+              prefix: settings.SMS_PREFIX_LIMIT,
+            },
+          },
+          ...createTransports(settings, { host, mailbox }),
+          mailbox,
+          tokenSecrets: secrets.transactionToken,
+          signingKey: secrets.instanceSigning[0] as PrivateKey,
+          sealingKeys: secrets.instanceSealing,
+          erasurePeppers: secrets.erasurePepper,
+        });
+        return { ...transactions, prefixes };
       },
-      ...createTransports(settings, { host, mailbox }),
-      mailbox,
-      tokenSecrets: secrets.transactionToken,
-      signingKey: secrets.instanceSigning[0] as PrivateKey,
-      sealingKeys: secrets.instanceSealing,
-      erasurePeppers: secrets.erasurePepper,
-    });
-    return { ...transactions, prefixes };
+    };
   },
 });
 

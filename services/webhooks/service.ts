@@ -1,6 +1,5 @@
 import { allowedNetworks, outboundSpecs } from '#lib/config/specs.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
-import { composeWebhooks } from './compose.ts';
 
 /** The webhooks service (docs/webhooks.md). */
 export const webhooksService = defineService({
@@ -10,19 +9,24 @@ export const webhooksService = defineService({
   secrets: ['webhookSealing'],
   calls: ['auth'],
   callers: {},
-  async compose({ shared, db, settings, secrets, connect, standalone }) {
-    const webhooks = await composeWebhooks({
-      ...shared,
-      db,
-      auth: connect('auth'),
-      settings: {
-        corsOrigins: settings.CORS_ORIGINS,
-        trustedProxies: settings.TRUSTED_PROXIES,
-        auditRetention: settings.AUDIT_RETENTION,
-        allowedNetworks: allowedNetworks(settings, standalone),
+  async load() {
+    const { composeWebhooks } = await import('./compose.ts');
+    return {
+      async compose({ shared, db, settings, secrets, connect, standalone }) {
+        const webhooks = await composeWebhooks({
+          ...shared,
+          db,
+          auth: connect('auth'),
+          settings: {
+            corsOrigins: settings.CORS_ORIGINS,
+            trustedProxies: settings.TRUSTED_PROXIES,
+            auditRetention: settings.AUDIT_RETENTION,
+            allowedNetworks: allowedNetworks(settings, standalone),
+          },
+          sealingKeys: secrets.webhookSealing,
+        });
+        return { ...webhooks, prefixes: ['/webhooks', '/audit/webhooks'] };
       },
-      sealingKeys: secrets.webhookSealing,
-    });
-    return { ...webhooks, prefixes: ['/webhooks', '/audit/webhooks'] };
+    };
   },
 });
