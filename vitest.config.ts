@@ -34,7 +34,7 @@ const experimental = { viteModuleRunner: false, nodeLoader: false };
 export default defineConfig({
   test: {
     experimental,
-    globalSetup: ['test/support/stores/postgres-setup.ts'],
+    globalSetup: ['test/support/run/files-in-memory.ts', 'test/support/stores/postgres-setup.ts'],
     sequence: { sequencer: LongestFirst },
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',
@@ -45,10 +45,10 @@ export default defineConfig({
     projects: [
       {
         test: {
-          name: 'fast',
+          name: 'shared',
           execArgv,
           env,
-          include: ['test/{unit,service,contract,integration,security}/**/*.test.ts'],
+          include: ['test/{unit,service,contract,integration,security,e2e}/**/*.test.ts'],
           isolate,
           ...waits,
         },
@@ -59,15 +59,6 @@ export default defineConfig({
           execArgv,
           env,
           include: ['test/kafka/**/*.test.ts'],
-          ...waits,
-        },
-      },
-      {
-        test: {
-          name: 'e2e',
-          env,
-          isolate,
-          include: ['test/e2e/**/*.test.ts'],
           ...waits,
         },
       },

@@ -41,7 +41,7 @@ it('separate services lose and duplicate nothing while processes and infrastruct
     random,
     blows: blows.map((names) => names.map((name) => findFault(world.faults, name))),
     between: [10, 50],
-    crowd: { people: 4, restMs: 300 },
+    crowd: { people: 4, restMs: 1_000 },
   });
   expect(breaches).toEqual([]);
   expect(history.filter(({ told }) => told === 'acknowledged').length).toBeGreaterThan(120);

@@ -14,7 +14,7 @@ const workers = 4;
 /**
  * Between two consents of one of them: starts, of which there are ten, take as long as the load lets them.
  */
-const restMs = 400;
+const restMs = 1_000;
 
 describe.runIf(brokers)('two replicas of every service', () => {
   let instance: DistributedInstance;

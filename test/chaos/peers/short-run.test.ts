@@ -33,7 +33,7 @@ it('two peers lose and duplicate nothing, and answers take effect on both sides 
     world,
     random,
     between: [3, 8],
-    crowd: { people: 3, restMs: 100 },
+    crowd: { people: 3, restMs: 400 },
     patienceMs: 120_000,
     blows: blows.map((names) => names.map((name) => findFault(world.faults, name))),
   });

@@ -67,18 +67,13 @@ const long = [
 
 /**
  * The order in which files begin: long ones first, so that at the end no worker is idle while another has a
- * minute to go. Those that share a process come last, one after the other: a process that other files come
- * between is not used again.
+ * minute to go. Those that share a process come last: a process that other files come between is not used
+ * again.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const bySize = await super.sort(files);
-    return bySize.sort(
-      (one, other) =>
-        sharing(one) - sharing(other) ||
-        (sharing(one) && one.project.name.localeCompare(other.project.name)) ||
-        rankOf(one) - rankOf(other),
-    );
+    return bySize.sort((one, other) => sharing(one) - sharing(other) || rankOf(one) - rankOf(other));
   }
 }
 
