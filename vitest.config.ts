@@ -31,6 +31,9 @@ const isolate = false;
  */
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 
+/** Before each file. */
+const setupFiles = ['test/support/run/no-source-maps.ts'];
+
 export default defineConfig({
   test: {
     experimental,
@@ -50,6 +53,7 @@ export default defineConfig({
           env,
           include: ['test/{unit,service,contract,integration,security,e2e}/**/*.test.ts'],
           isolate,
+          setupFiles,
           ...waits,
         },
       },
@@ -59,6 +63,7 @@ export default defineConfig({
           execArgv,
           env,
           include: ['test/kafka/**/*.test.ts'],
+          setupFiles,
           ...waits,
         },
       },
@@ -68,6 +73,7 @@ export default defineConfig({
           execArgv,
           env,
           include: ['test/chaos/**/*.test.ts'],
+          setupFiles,
           ...waits,
           testTimeout: 300_000,
         },

@@ -112,6 +112,7 @@ auto.create.topics.enable=false
 log.cleaner.dedupe.buffer.size=4194304
 log.cleaner.backoff.ms=1000
 broker.session.timeout.ms=1000
-broker.heartbeat.interval.ms=100
+broker.heartbeat.interval.ms=300
+metadata.max.idle.interval.ms=0
 `;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { keepText } from '#lib/cache/keep-text.ts';
 import type { ModelType } from '../domain/model.ts';
 
 /** A model of the demonstration (docs/operations.md, "Settings"), active as 1.0 from the first start. */
@@ -17,7 +18,17 @@ let models: readonly DemoModel[] | undefined;
 
 /** The models of models.yaml. Read on first use, because most processes never need them. */
 export function demoModels(): readonly DemoModel[] {
-  const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
-  models ??= parse(readFileSync(new URL('models.yaml', import.meta.url), 'utf8')) as DemoModel[];
+  models ??= JSON.parse(readAsJson()) as DemoModel[];
   return models;
+}
+
+/** The cached JSON takes a tenth of the time that the YAML takes. */
+function readAsJson(): string {
+  const yaml = readFileSync(new URL('models.yaml', import.meta.url), 'utf8');
+  return keepText({ name: 'demo-models', sources: [yaml], make: () => JSON.stringify(parseYaml(yaml)) });
+}
+
+function parseYaml(yaml: string): unknown {
+  const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml');
+  return parse(yaml);
 }
