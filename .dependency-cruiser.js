@@ -33,6 +33,17 @@ export default {
       },
     },
     {
+      name: 'definitions-load-code-late',
+      severity: 'error',
+      comment: 'Commands that need to know only what a service needs load none of its code (ADR 7).',
+      from: { path: '^services/[^/]+/service\\.ts$' },
+      to: {
+        path: '^services/[^/]+/(compose\\.ts$|handlers/|pages/|rooms/|transports/)',
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'contracts-have-no-code',
       severity: 'error',
       from: { path: '^lib/contracts/' },
