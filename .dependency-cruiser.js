@@ -38,7 +38,8 @@ export default {
       comment: 'Commands that need to know only what a service needs load none of its code (ADR 7).',
       from: { path: '^services/[^/]+/service\\.ts$' },
       to: {
-        path: '^services/[^/]+/(compose\\.ts$|handlers/|pages/|rooms/|transports/)',
+        path: '^services/',
+        pathNot: '/config\\.ts$',
         dynamic: false,
         dependencyTypesNot: ['type-only'],
       },
