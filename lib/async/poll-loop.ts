@@ -10,7 +10,8 @@ export interface PollLoop {
 }
 
 /**
- * @param look does the work, or starts it, and returns whether there was any. Must not reject.
+ * @param look does the work, or starts it, and returns whether there was any. Must not reject. It is told
+ * whether the loop was woken for it: a poll that only its time has come for rarely finds work.
  * @param lingerMs read after each poll: the minimum time from its start to the next poll, so that work
  * arriving meanwhile is done together.
  */
@@ -20,7 +21,7 @@ export function createPollLoop({
   maxMs = 500,
   lingerMs = () => 0,
 }: {
-  look: () => Promise<boolean>;
+  look: (wasWoken: boolean) => Promise<boolean>;
   minMs?: number;
   maxMs?: number;
   lingerMs?: () => number;
@@ -43,10 +44,11 @@ export function createPollLoop({
   async function run(): Promise<void> {
     let idlePolls = 0;
     while (!stopped) {
+      const wasWoken = woken;
       // A wake-up from here on may concern work that this poll does not see.
       woken = false;
       const began = performance.now();
-      idlePolls = (await look()) ? 0 : idlePolls + 1;
+      idlePolls = (await look(wasWoken)) ? 0 : idlePolls + 1;
       if (!stopped && !woken) await pause(backoffMs(idlePolls + 1, { minMs, maxMs }));
       const early = began + lingerMs() - performance.now();
       if (!stopped && early > 0) await new Promise((resolve) => setTimeout(resolve, early));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { createAuditList } from '#lib/audit/list-lines.ts';
-import { blankLines, readHead, sealLines, type TakeQueued, type TreeHead } from '#lib/audit/seal-lines.ts';
+import { blankLines, type LineQueue, readHead, sealLines, type TreeHead } from '#lib/audit/seal-lines.ts';
 import type { AuditArea } from '#lib/contracts/audit-areas.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
@@ -30,7 +30,7 @@ interface Options {
   /** AUDIT_RETENTION, ISO 8601. */
   retention: string;
   /** Lines that are queued until they are sealed. */
-  takeQueued?: TakeQueued;
+  queue?: LineQueue;
 }
 
 const sealMs = 2_000;
@@ -66,7 +66,7 @@ export function composeAudit(options: Options): Audit {
 /**
  * Heads are published without the outbox: a lost one is replaced by the next, or by that of the next start.
  */
-function createSealer({ area, db, bus, log, baseUrl, takeQueued }: Options): RepeatedWork {
+function createSealer({ area, db, bus, log, baseUrl, queue }: Options): RepeatedWork {
   /** The head to publish; undefined while the newest was published, or another replica publishes it. */
   let unpublished: TreeHead | undefined;
   let isFirst = true;
@@ -101,7 +101,7 @@ function createSealer({ area, db, bus, log, baseUrl, takeQueued }: Options): Rep
   return createRepeatedWork({
     everyMs: sealMs,
     async work(isStopped) {
-      const sealed = await sealLines(db, { takeQueued, isStopped });
+      const sealed = await sealLines(db, { ...(queue && { queue }), isStopped });
       unpublished = sealed ?? unpublished ?? (isFirst ? await readHead(db) : undefined);
       isFirst = false;
       // Not awaited, so that a stop does not wait for a broker that hangs.

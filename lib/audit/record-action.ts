@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AuditAction } from '#lib/audit/actions.ts';
 import type { AuditLine } from '#lib/audit/audit-line.ts';
+import type { LineQueue } from '#lib/audit/seal-lines.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
@@ -56,13 +57,16 @@ export function receiptSigned(jws: string): Statement {
       SELECT ${newUuid()}::uuid, accord_now(), t.id, ${digest}::bytea, ${currentRequestId()} FROM t`;
 }
 
-/** Takes queued receipts as lines of the log. @param limit how many at most. */
-export function takeSignedReceipts(tx: Queries, limit: number): Promise<AuditLine[]> {
-  const action: AuditAction = 'receipt.signed';
-  return tx.query<AuditLine>(sql`
-    DELETE FROM signed_receipts AS r
-     WHERE r.ctid = ANY (ARRAY(SELECT q.ctid FROM signed_receipts AS q LIMIT ${limit}))
-    RETURNING r.id, r.at, 'accord' AS actor, 'system' AS "actorKind", ${action}::text AS action,
-              'transaction/' || r.transaction AS target, NULL AS outcome, encode(r.digest, 'hex') AS digest,
-              r.request`);
-}
+/** Receipts whose lines wait to be sealed. */
+export const signedReceipts: LineQueue = {
+  isAny: sql`EXISTS (SELECT FROM signed_receipts)`,
+  take(tx, limit) {
+    const action: AuditAction = 'receipt.signed';
+    return tx.query<AuditLine>(sql`
+      DELETE FROM signed_receipts AS r
+       WHERE r.ctid = ANY (ARRAY(SELECT q.ctid FROM signed_receipts AS q LIMIT ${limit}))
+      RETURNING r.id, r.at, 'accord' AS actor, 'system' AS "actorKind", ${action}::text AS action,
+                'transaction/' || r.transaction AS target, NULL AS outcome, encode(r.digest, 'hex') AS digest,
+                r.request`);
+  },
+};

@@ -2,7 +2,7 @@ import { type AuditLine, lineColumns, presentLine } from '#lib/audit/audit-line.
 import { leafOf } from '#lib/audit/leaf.ts';
 import { appendLeaf, type Frontier, rootOf } from '#lib/audit/merkle-tree.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 
 /** The state of a log's tree (RFC 9162, section 2.1). */
 export interface TreeHead {
@@ -11,8 +11,15 @@ export interface TreeHead {
   root: string;
 }
 
-/** Takes lines that were queued instead of written to the log, in the transaction that seals them. */
-export type TakeQueued = (tx: Queries, limit: number) => Promise<AuditLine[]>;
+/** Lines that were queued instead of written to the log. */
+export interface LineQueue {
+  /** SQL: whether any wait. */
+  isAny: Statement;
+  /** Takes lines in the transaction that seals them. @param limit how many at most. */
+  take(tx: Queries, limit: number): Promise<AuditLine[]>;
+}
+
+const noQueue: LineQueue = { isAny: sql`false`, take: async () => [] };
 
 /** Lines sealed by one database transaction, of the log and of the queue. */
 const batch = 1_000;
@@ -25,23 +32,29 @@ const hashBytes = 32;
  */
 export async function sealLines(
   db: Database,
-  {
-    takeQueued,
-    isStopped = () => false,
-  }: { takeQueued?: TakeQueued | undefined; isStopped?: () => boolean } = {},
+  { queue = noQueue, isStopped = () => false }: { queue?: LineQueue; isStopped?: () => boolean } = {},
 ): Promise<TreeHead | undefined> {
   let head: TreeHead | undefined;
+  if (!(await isAnyUnsealed(db, queue))) return head;
   for (;;) {
-    const sealed = await db.withTransaction((tx) => sealBatch(tx, takeQueued));
+    const sealed = await db.withTransaction((tx) => sealBatch(tx, queue));
     if (!sealed) return head;
     head = sealed.head;
     if (sealed.lines < batch || isStopped()) return head;
   }
 }
 
+/** One statement instead of a transaction of four: most of the time there is nothing to seal. */
+async function isAnyUnsealed(db: Queries, queue: LineQueue): Promise<boolean> {
+  const { isAny } = await db.one<{ isAny: boolean }>(sql`
+    SELECT (SELECT l.id FROM audit_log AS l WHERE l.seq IS NULL ORDER BY l.at, l.id LIMIT 1) IS NOT NULL
+           OR ${queue.isAny} AS "isAny"`);
+  return isAny;
+}
+
 async function sealBatch(
   tx: Queries,
-  takeQueued: TakeQueued = async () => [],
+  queue: LineQueue,
 ): Promise<{ lines: number; head: TreeHead } | undefined> {
   // The lock of the row lasts until the COMMIT: two sealers would give the same number twice.
   const [tree] = await tx.query<StoredTree>(sql`
@@ -49,7 +62,7 @@ async function sealBatch(
   if (!tree) return undefined;
   const lines = await tx.query<AuditLine>(sql`
     SELECT ${lineColumns} FROM audit_log AS l WHERE l.seq IS NULL ORDER BY l.at, l.id LIMIT ${batch}`);
-  const queued = await takeQueued(tx, batch);
+  const queued = await queue.take(tx, batch);
   if (lines.length + queued.length === 0) return undefined;
   const frontier = readFrontier(tree);
   await storeSealed(tx, append(frontier, lines));

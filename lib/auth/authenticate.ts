@@ -21,6 +21,8 @@ export interface Authenticator {
 }
 
 const maxAgeMs = 5_000;
+/** lru-cache allocates all places at once, a millisecond and 500 KB for 10,000, and each service has one. */
+const maxKnown = 2_000;
 
 /**
  * Creates the {@link Authenticator} of a service.
@@ -33,7 +35,7 @@ export function createAuthenticator({
   auth: Pick<AuthOperations, 'introspect'>;
   onRefused: (ctx: Context) => Promise<void>;
 }): Authenticator {
-  const known = new LRUCache<string, Introspection>({ max: 10_000, ttl: maxAgeMs });
+  const known = new LRUCache<string, Introspection>({ max: maxKnown, ttl: maxAgeMs });
   let forgottenAt = Number.NEGATIVE_INFINITY;
   async function introspect(credentials: Credentials): Promise<Introspection> {
     const digest = hash('sha256', JSON.stringify(credentials), 'base64');

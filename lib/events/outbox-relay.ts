@@ -88,21 +88,26 @@ export function createOutboxRelay(options: Options): OutboxRelay {
     nextTidy = performance.now() + (isMore ? tidySoonMs : tidyMs);
   }
 
-  async function drain(): Promise<boolean> {
+  async function drain(isExpected: boolean): Promise<boolean> {
     sent = 0;
     try {
-      while (performance.now() < claimsUntil) {
-        const done = await sendBatch();
-        // Within the loop, because the loop does not end under constant load.
-        await tidy();
-        sent += done;
-        // New rows wake this relay, or the next poll finds them. While it stops, it reads until none is left.
-        if (done === 0 || (done < batchSize && !stopped)) break;
-      }
+      if (!isExpected && !(await hasRows(db))) await tidy();
+      else await sendAll();
     } catch (error) {
       log.warn('failed to process the outbox; retried', { error });
     }
     return sent > 0;
+  }
+
+  async function sendAll(): Promise<void> {
+    while (performance.now() < claimsUntil) {
+      const done = await sendBatch();
+      // Within the loop, because the loop does not end under constant load.
+      await tidy();
+      sent += done;
+      // New rows wake this relay, or the next poll finds them. While it stops, it reads until none is left.
+      if (done === 0 || (done < batchSize && !stopped)) break;
+    }
   }
 
   return {
@@ -115,9 +120,15 @@ export function createOutboxRelay(options: Options): OutboxRelay {
       if (stopped) return;
       stopped = true;
       claimsUntil = performance.now() + flushMs;
-      await settleWithin(flushMs + lastBatchMs, loop.stop().then(drain));
+      await settleWithin(flushMs + lastBatchMs, loop.stop().then(() => drain(true)));
     },
   };
+}
+
+/** One statement instead of the three of a claim: most polls of an outbox find nothing. */
+async function hasRows(db: Database): Promise<boolean> {
+  const rows = await db.query(sql`SELECT o.id FROM outbox AS o ORDER BY o.id LIMIT 1`);
+  return rows.length > 0;
 }
 
 /**

@@ -14,7 +14,8 @@ const loaded = new Map<string, Template>();
 
 /**
  * Loads pug templates once for a process, compiled from files only, never from input (docs/security.md,
- * "Pages"). The compiled code of each is cached on disk, because compiling all takes a second and 30 MB.
+ * "Pages"). The compiled code of each is cached on disk, because compiling all takes a second and 30 MB; it is
+ * evaluated at the first use, because those of the console have 1.5 MB.
  * @param folder holds the templates and the files that they include.
  * @param included further folders with files that they include.
  */
@@ -32,7 +33,11 @@ export function loadTemplates<Name extends string>(
     sources ??= digest([readVersion(), ...[folder, ...included].flatMap(readSources)]);
     const make = () => compile(file);
     const code = keepText({ name: `template-${place}-${name}`, sources: [sources], make });
-    const template = new Function(code)() as Template;
+    let evaluated: Template | undefined;
+    const template: Template = (locals) => {
+      evaluated ??= new Function(code)() as Template;
+      return evaluated(locals);
+    };
     loaded.set(file.href, template);
     return [name, template] as const;
   };

@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
-import { takeSignedReceipts } from '#lib/audit/record-action.ts';
+import { signedReceipts } from '#lib/audit/record-action.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations, MessageChannel } from '#lib/contracts/forms.ts';
@@ -145,7 +145,7 @@ export async function composeTransactions(
     log,
     baseUrl: instance.baseUrl,
     retention: settings.auditRetention,
-    takeQueued: takeSignedReceipts,
+    queue: signedReceipts,
   });
   const jobs = [
     audit,

@@ -54,7 +54,7 @@ export function createKeyVerifier({
   keyedHash: KeyedHash;
   log: Logger;
 }): KeyVerifier {
-  const recorded = new LRUCache<string, true>({ max: 10_000, ttl: minuteMs });
+  const recorded = new LRUCache<string, true>({ max: 2_000, ttl: minuteMs });
   const recording = new Set<Promise<void>>();
 
   /** Updates the access time in the background. */

@@ -16,10 +16,21 @@ export async function rowsOf<Row extends object>(
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const { rows } = await client.query<Row>(text, values).finally(() => client.end());
+  const { rows } = await poolOf(databaseUrl).query<Row>(text, values);
   return rows;
+}
+
+const pools = new Map<string, pg.Pool>();
+
+/** Tests that wait for something ask again and again. A connection that is not used ends after a second. */
+function poolOf(connectionString: string): pg.Pool {
+  const known = pools.get(connectionString);
+  if (known) return known;
+  const pool = new pg.Pool({ connectionString, idleTimeoutMillis: 1_000, allowExitOnIdle: true });
+  // Its connections end with the database.
+  pool.on('error', () => {});
+  pools.set(connectionString, pool);
+  return pool;
 }
 
 /**

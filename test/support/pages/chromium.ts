@@ -15,6 +15,28 @@ const dejavuFolder = path.join(
   'ttf',
 );
 
+/**
+ * Chromium takes the last list: Playwright's, and `RenderDocument`, which replaces the frame at each
+ * navigation. Without it a navigation takes a third less of the processor (10 ms), and pages see no difference.
+ */
+const disabledFeatures = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'TcpPortRandomizationWin',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+  'RenderDocument',
+];
+
 const flags = [
   '--headless',
   '--no-sandbox',
@@ -24,6 +46,7 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${disabledFeatures.join()}`,
 ];
 
 /**
