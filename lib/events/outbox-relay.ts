@@ -120,7 +120,10 @@ export function createOutboxRelay(options: Options): OutboxRelay {
       if (stopped) return;
       stopped = true;
       claimsUntil = performance.now() + flushMs;
-      await settleWithin(flushMs + lastBatchMs, loop.stop().then(() => drain(true)));
+      await settleWithin(
+        flushMs + lastBatchMs,
+        loop.stop().then(() => drain(true)),
+      );
     },
   };
 }
