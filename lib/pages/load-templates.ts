@@ -14,8 +14,8 @@ const loaded = new Map<string, Template>();
 
 /**
  * Loads pug templates once for a process, compiled from files only, never from input (docs/security.md,
- * "Pages"). The compiled code of each is cached on disk, because compiling all takes a second and 30 MB; it is
- * evaluated at the first use, because those of the console have 1.5 MB.
+ * "Pages"). The compiled code of each is cached on disk, because compiling all takes a second and 30 MB. It
+ * is evaluated at the first use: the code of all pages of the console has 1.5 MB.
  * @param folder holds the templates and the files that they include.
  * @param included further folders with files that they include.
  */
