@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
@@ -62,6 +62,27 @@ describe('the outbox relay', () => {
     });
     await expect.poll(() => countRows(db)).toBe(0);
     expect(sent).toEqual(['a', 'b', 'c']);
+  });
+
+  test('looks with one statement while the outbox is empty, and leases nothing', async () => {
+    const db = await openDatabase();
+    const looks = vi.spyOn(db, 'query');
+    const transactions = vi.spyOn(db, 'withTransaction');
+    startRelay(db, async () => []);
+    await expect.poll(() => looks.mock.calls.length).toBeGreaterThan(3);
+    expect(transactions).not.toHaveBeenCalled();
+  });
+
+  test('finds an event that another process has written', async () => {
+    const [db, sent] = [await openDatabase(), new Set<string>()];
+    const looks = vi.spyOn(db, 'query');
+    startRelay(db, async (events) => {
+      for (const { event } of events) sent.add(event.subject);
+      return [];
+    });
+    await expect.poll(() => looks.mock.calls.length).toBeGreaterThan(1);
+    await write(db, { subject: 'elsewhere' });
+    await expect.poll(() => [...sent]).toEqual(['elsewhere']);
   });
 
   test('publishes an event that commits after a later one', async () => {

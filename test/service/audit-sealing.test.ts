@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { leafOf, type SealedLine } from '#lib/audit/leaf.ts';
 import { appendLeaf, emptyFrontier, rootOf } from '#lib/audit/merkle-tree.ts';
 import { recordAction } from '#lib/audit/record-action.ts';
@@ -55,6 +55,17 @@ async function expectTree(): Promise<void> {
   }
   expect(await readHead(db)).toEqual({ size: lines.length, root: rootOf(tree).toString('hex') });
 }
+
+it('opens no transaction while there is nothing to seal', async () => {
+  await seal();
+  const transactions = vi.spyOn(db, 'withTransaction');
+  expect(await seal()).toBeUndefined();
+  expect(transactions).not.toHaveBeenCalled();
+  await record();
+  expect(await seal()).toBeDefined();
+  expect(transactions).toHaveBeenCalled();
+  transactions.mockRestore();
+});
 
 it('numbers the lines without gaps, and its head is the root of their leaves', async () => {
   for (let line = 0; line < 5; line += 1) await record();

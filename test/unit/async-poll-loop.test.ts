@@ -28,7 +28,7 @@ it('work is looked for ever more rarely while there is none, and often again as 
 it('a wake-up during a poll causes another poll', async () => {
   let found = (_is: boolean) => {};
   const look = vi.fn(
-    () =>
+    (_wasWoken: boolean) =>
       new Promise<boolean>((resolve) => {
         found = resolve;
       }),
@@ -44,6 +44,8 @@ it('a wake-up during a poll causes another poll', async () => {
   loop.wake();
   await vi.advanceTimersByTimeAsync(0);
   expect(look).toHaveBeenCalledTimes(3);
+  // The first poll came by itself.
+  expect(look.mock.calls).toEqual([[false], [true], [true]]);
   const stopped = loop.stop();
   found(true);
   await stopped;

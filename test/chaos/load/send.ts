@@ -1,3 +1,4 @@
+import { lightFetch } from '../../support/network/light-fetch.ts';
 /** One attempt to get an answer. */
 export interface Attempt {
   /** What was asked for: `form`, `submit`, … */
@@ -76,8 +77,7 @@ export function createSend({ baseUrl, meter }: { baseUrl: string; meter: Meter }
     const at = Date.now();
     const told = (failed?: string) => meter.add({ what, at, ms: Date.now() - at, ...(failed && { failed }) });
     try {
-      const response = await fetch(`${baseUrl}${path}`, {
-        redirect: 'manual',
+      const response = await lightFetch(new URL(path, baseUrl), {
         signal: AbortSignal.timeout(patienceMs),
         ...init,
       });

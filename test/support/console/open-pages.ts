@@ -13,6 +13,7 @@ import { readForm } from '../../../services/console/sessions/read-form.ts';
 import type { ConsoleSession } from '../../../services/console/sessions/session.ts';
 import type { Reachable } from '../instances/callers.ts';
 import { signIn } from '../instances/callers.ts';
+import { lightFetch } from '../network/light-fetch.ts';
 import { parsePage } from '../pages/parse-page.ts';
 
 /** The pages of the console in front of an instance; a person is signed in from the start. */
@@ -72,7 +73,7 @@ export async function openPages(
   const get = (path: string, more = {}) =>
     fetch(`${origin}${path}`, { headers: { Accept: 'text/html', ...more } });
   const post = (path: string, fields: Record<string, string>) =>
-    fetch(`${origin}${path}`, {
+    lightFetch(new URL(path, origin), {
       method: 'POST',
       headers: { Origin: origin },
       body: new URLSearchParams(fields),

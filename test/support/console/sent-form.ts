@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { lightFetch } from '../network/light-fetch.ts';
 import type { ConsolePages } from './open-pages.ts';
 
 export type Fields = [name: string, value: string][];
@@ -45,7 +46,7 @@ export function sendForm(
   { path, html }: PageWithForm,
   more: Fields = [],
 ): Promise<Response> {
-  return fetch(`${pages.origin}${path}`, {
+  return lightFetch(new URL(path, pages.origin), {
     method: 'POST',
     headers: { Origin: pages.origin },
     body: changedFields(html, more),

@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { readContract as read } from '#lib/http/contract-document.ts';
 import { escapePointer } from '#lib/json/check-json.ts';
+import { lightFetch } from '../network/light-fetch.ts';
 import {
   type ContractDocument,
   createContractPaths,
@@ -77,10 +78,11 @@ export function contractFetch(
   checker = contractChecker(),
 ): (path: string, init?: RequestInit) => Promise<Response> {
   return async (path, init = {}) => {
-    const response = await fetch(new URL(path, baseUrl), { redirect: 'manual', ...init });
+    const url = new URL(path, baseUrl);
+    const response = await lightFetch(url, init);
     checker.check({
       method: (init.method ?? 'GET').toUpperCase(),
-      path: new URL(path, baseUrl).pathname,
+      path: url.pathname,
       status: response.status,
       contentType: response.headers.get('content-type'),
       headers: response.headers,

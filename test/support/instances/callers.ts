@@ -1,3 +1,4 @@
+import { lightFetch } from '../network/light-fetch.ts';
 import type { TestInstance } from './instance.ts';
 
 /** An instance, wherever it runs. */
@@ -51,7 +52,7 @@ export function patient(caller: Caller): Caller {
 
 /** Signs in with the password grant, as existing clients do (docs/interface.md, "Credentials"). */
 export async function signIn(instance: Reachable, username: string, password = 'demo'): Promise<Caller> {
-  const response = await fetch(`${instance.url}/auth`, {
+  const response = await lightFetch(new URL('/auth', instance.url), {
     method: 'POST',
     body: new URLSearchParams({ client_id: 'cmclient', grant_type: 'password', username, password }),
   });

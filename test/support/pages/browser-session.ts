@@ -1,3 +1,5 @@
+import { lightFetch } from '../network/light-fetch.ts';
+
 /** A browser without JavaScript: keeps cookies by path, follows nothing by itself. */
 export interface BrowserSession {
   fetch(url: string, init?: RequestInit): Promise<Response>;
@@ -26,7 +28,7 @@ export function createBrowserSession(): BrowserSession {
       if (!headers.has('accept')) headers.set('Accept', 'text/html');
       if (sent.length > 0)
         headers.set('Cookie', sent.map(({ name, value }) => `${name}=${value}`).join('; '));
-      const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+      const response = await lightFetch(new URL(url), { ...init, headers, redirect: 'manual' });
       for (const raw of response.headers.getSetCookie()) keep(jar, raw);
       return response;
     },

@@ -17,7 +17,7 @@ const dejavuFolder = path.join(
 
 /**
  * Chromium takes the last list only: Playwright's, and `RenderDocument`, which replaces the frame at each
- * navigation. Without it a navigation takes 10 ms less of the processor, a third, and no page can tell.
+ * navigation. Without it a navigation takes 10 ms less of the processor, a third.
  */
 const disabledFeatures = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',

@@ -20,6 +20,9 @@ export interface WatchedPage {
  */
 const expected = /^(Failed to load resource: the server responded|Blocked autofocusing)/;
 
+/** What a page's script says of a request that ended because the page was left. */
+const ended = /Failed to fetch/;
+
 const checker = contractChecker();
 
 /**
@@ -43,6 +46,10 @@ export async function openWatchedPage(
   page.on('request', (request) => {
     if (!isKnown(request, origins)) heard.push(`asked a stranger: ${request.url()}`);
   });
+  let aborted = 0;
+  page.on('requestfailed', (request) => {
+    if (request.failure()?.errorText === 'net::ERR_ABORTED') aborted += 1;
+  });
   page.on('response', (response) => {
     if (new URL(response.url()).origin === origins[0])
       checks.push(checkResponse(response).catch((error: Error) => void heard.push(error.message)));
@@ -51,7 +58,13 @@ export async function openWatchedPage(
     page,
     async complaints() {
       await Promise.all(checks);
-      return [...heard, ...(await traces(page))];
+      let forgiven = aborted;
+      const said = heard.filter((each) => {
+        const isForgiven = ended.test(each) && forgiven > 0;
+        if (isForgiven) forgiven -= 1;
+        return !isForgiven;
+      });
+      return [...said, ...(await traces(page))];
     },
     close: () => context.close(),
   };

@@ -8,6 +8,7 @@ import {
   readPrivateKey,
 } from '#lib/config/secret-values.ts';
 import { signPeerRequest } from '../../../services/peers/domain/peer-token.ts';
+import { lightFetch } from '../network/light-fetch.ts';
 
 /** A partner that a test plays itself, by docs/federation.md: honest, or whatever the test makes of it. */
 export interface OwnPeer {
@@ -98,7 +99,7 @@ export async function startOwnPeer(): Promise<OwnPeer> {
             ...changes,
           },
         ));
-      return fetch(`${to}${path}`, {
+      return lightFetch(new URL(`${to}${path}`), {
         method,
         headers: { Authorization: `Peer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
         ...(body ? { body } : {}),
