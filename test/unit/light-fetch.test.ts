@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { lightFetch } from '../support/network/light-fetch.ts';
 
@@ -7,14 +8,16 @@ import { lightFetch } from '../support/network/light-fetch.ts';
 const server = createServer(async (request: IncomingMessage, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const { 'accept-encoding': _coding, host: _host, connection: _connection, ...rest } = request.headers;
+  const { 'accept-encoding': coding, host: _host, connection: _connection, ...rest } = request.headers;
   const headers = Object.entries(rest).sort();
   response.writeHead(Number(request.url?.slice(1)), {
     'Content-Type': 'application/json',
+    ...(coding === 'gzip' && { 'Content-Encoding': 'gzip' }),
     'Set-Cookie': ['a=1; Path=/', 'b=2'],
     Location: '/elsewhere',
   });
-  response.end(JSON.stringify({ method: request.method, headers, body: Buffer.concat(chunks).toString() }));
+  const text = JSON.stringify({ method: request.method, headers, body: Buffer.concat(chunks).toString() });
+  response.end(coding === 'gzip' ? gzipSync(text) : text);
 });
 let origin = '';
 beforeAll(async () => {
@@ -36,6 +39,7 @@ async function seen(response: Response) {
 it.each<[string, number, RequestInit]>([
   ['a read', 200, {}],
   ['a read with headers', 200, { headers: { Accept: 'text/html', Authorization: 'Bearer a' } }],
+  ['a read that may be compressed', 200, { headers: { 'Accept-Encoding': 'gzip' } }],
   ['a post of a text', 201, { method: 'POST', body: 'Größe' }],
   [
     'a post of JSON',
