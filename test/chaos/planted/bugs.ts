@@ -162,7 +162,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
   },
   'client-kept-after-failure': {
     what: 'a failed transaction never releases its connection',
-    faults: [lost, lost],
+    faults: [lost, lost, lost, lost, lost],
     caught: /^I9: after \d blows: In vain for 10 s/m,
     changePg: keepFailedClients,
   },
