@@ -10,8 +10,8 @@ export interface PollLoop {
 }
 
 /**
- * @param look does the work, or starts it, and returns whether there was any. Must not reject. It is told
- * whether the loop was woken for it: a poll that only its time has come for rarely finds work.
+ * @param look does the work, or starts it, and returns whether there was any. Must not reject. `wasWoken` is
+ * true if `wake` caused the poll, and false if the timer did: then there is rarely any work.
  * @param lingerMs read after each poll: the minimum time from its start to the next poll, so that work
  * arriving meanwhile is done together.
  */

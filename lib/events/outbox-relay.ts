@@ -128,7 +128,7 @@ export function createOutboxRelay(options: Options): OutboxRelay {
   };
 }
 
-/** One statement instead of the three of a claim: most polls of an outbox find nothing. */
+/** One statement; `claim` takes three with its transaction, and most polls find an empty outbox. */
 async function hasRows(db: Database): Promise<boolean> {
   const rows = await db.query(sql`SELECT o.id FROM outbox AS o ORDER BY o.id LIMIT 1`);
   return rows.length > 0;

@@ -64,7 +64,7 @@ describe('the outbox relay', () => {
     expect(sent).toEqual(['a', 'b', 'c']);
   });
 
-  test('looks with one statement while the outbox is empty, and leases nothing', async () => {
+  test('reads an empty outbox with single statements, without a transaction', async () => {
     const db = await openDatabase();
     const looks = vi.spyOn(db, 'query');
     const transactions = vi.spyOn(db, 'withTransaction');

@@ -48,24 +48,24 @@ it.each<[string, number, RequestInit]>([
   ],
   ['a post of a form', 303, { method: 'POST', body: new URLSearchParams({ a: 'ä&b' }) }],
   ['a post of bytes', 200, { method: 'POST', body: new Uint8Array([65, 66]) }],
-  ['a post of a form with a file', 200, { method: 'PUT', body: new Blob(['a']) }],
+  ['a change with a file', 200, { method: 'PUT', body: new Blob(['a']) }],
   ['a change without a body', 204, { method: 'DELETE' }],
   ['a head', 200, { method: 'HEAD' }],
-  ['a wait that may be ended', 500, { signal: AbortSignal.timeout(60_000) }],
+  ['a read with a signal', 500, { signal: AbortSignal.timeout(60_000) }],
 ])('%s is sent and received as by fetch', async (_what, status, init) => {
   const url = new URL(`/${status}`, origin);
   const expected = await seen(await fetch(url, { redirect: 'manual', ...init }));
   expect(await seen(await lightFetch(url, init))).toEqual(expected);
 });
 
-it('ends as fetch does if its signal says so', async () => {
+it('is aborted by its signal as fetch is', async () => {
   const url = new URL('/200', origin);
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(fetch(url, { signal })).rejects.toThrow('enough');
   await expect(lightFetch(url, { signal })).rejects.toThrow('enough');
 });
 
-it('fails as fetch does if nobody listens', async () => {
+it('fails as fetch does if the connection is refused', async () => {
   const nowhere = new URL('http://127.0.0.1:1/');
   const faultOf = (response: Promise<Response>) =>
     response.catch((error: Error) => [error.name, error.message]);

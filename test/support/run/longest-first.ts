@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take 12 seconds or more, the longest first; but between those that start a dozen processes
- * others have their turn, which keep a processor busy by themselves (vitest.config.ts, "busy").
+ * The files that take 12 seconds or more, the longest first. Between files that start a dozen processes are
+ * files that keep a processor busy by themselves (vitest.config.ts, "busy").
  */
 const long = [
   'chaos/short-run',
