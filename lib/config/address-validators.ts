@@ -66,6 +66,14 @@ export const httpUrl = makeValidator<string>((text) => {
   return url.href.replace(/\/+$/, '');
 });
 
+/** OIDC_ISSUER. @returns the name as it is given, because issuers are compared exactly (RFC 9207 §2.4). */
+export const issuerUrl = makeValidator<string>((text) => {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username + url.password !== '')
+    throw new Error(`must be an http or https address (it is "${maskCredentials(text)}")`);
+  return text.trim();
+});
+
 /** DATABASE_URL. Messages do not repeat it because it contains a password. */
 export const databaseUrl = makeValidator<string>((text) => {
   const fault = connectionStringFault(text);

@@ -4,6 +4,7 @@ import {
   databaseUrl,
   httpUrl,
   internalAddresses,
+  issuerUrl,
   networkList,
   originList,
   originUrl,
@@ -127,7 +128,7 @@ export function neighbourSetting(service: string): string {
 export const signInSpecs = {
   AUTH_URL: httpUrl({ default: undefined }),
   PASSWORD_GRANT: flag({ default: true }),
-  OIDC_ISSUER: httpUrl({ default: undefined }),
+  OIDC_ISSUER: issuerUrl({ default: undefined }),
 };
 
 /** @param baseUrl the address of the instance, known once it listens. */

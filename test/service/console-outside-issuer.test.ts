@@ -7,7 +7,9 @@ import { createOutsideIssuer, type OutsideIssuer } from '../support/network/outs
 describe.each([
   { kind: 'that gives refresh tokens', hasRefreshTokens: true },
   { kind: 'without refresh tokens', hasRefreshTokens: false },
-])('the console beside an outside issuer $kind', ({ hasRefreshTokens }) => {
+  { kind: 'whose name ends with a slash', hasRefreshTokens: true, path: '/tenant/' },
+  { kind: 'whose name is set without its slash', hasRefreshTokens: true, path: '/tenant/', isCut: true },
+])('the console beside an outside issuer $kind', ({ hasRefreshTokens, path: root, isCut }) => {
   let issuer: OutsideIssuer;
   let instance: TestInstance;
   const restart = async (tokenSeconds: number) => {
@@ -16,9 +18,9 @@ describe.each([
     await issuer.start({ secret, baseUrl: instance.url, hasRefreshTokens, tokenSeconds });
   };
   beforeAll(async () => {
-    issuer = await createOutsideIssuer();
+    issuer = await createOutsideIssuer(root);
     instance = await startTestInstance({
-      OIDC_ISSUER: issuer.url,
+      OIDC_ISSUER: isCut ? issuer.url.slice(0, -1) : issuer.url,
       OIDC_AUDIENCE: issuer.audience,
       OIDC_ROLE_CLAIM: 'realm_access.roles',
     });
@@ -37,7 +39,7 @@ describe.each([
   ) =>
     submitSignIn(
       person,
-      { ...asked, html: asked.html.replace('action="', `action="${issuer.url}`) },
+      { ...asked, html: asked.html.replace('action="', `action="${new URL(issuer.url).origin}`) },
       {
         username: name,
         password: '',
@@ -99,13 +101,17 @@ describe.each([
       headers: { 'Sec-Fetch-Site': 'same-origin' },
       body: new URLSearchParams(),
     });
-    expect(response.headers.get('location')).toContain(`${issuer.url}/session/end?`);
+    expect(response.headers.get('location')).toContain(
+      `${new URL('session/end', root ? issuer.url : `${issuer.url}/`).href}?`,
+    );
     expect((await person.browser.fetch(`${instance.url}/console`)).status).toBe(303);
   });
 
   it('lets its forms be redirected to the issuer, and nowhere else', async () => {
     const { page } = await signIn('jane');
-    expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' ${issuer.url};`);
+    expect(page.headers.get('content-security-policy')).toContain(
+      `form-action 'self' ${new URL(issuer.url).origin};`,
+    );
   });
 
   it('works with tokens that are valid for less than a minute', async () => {

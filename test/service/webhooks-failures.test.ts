@@ -104,11 +104,34 @@ describe('an endpoint', () => {
     for (const each of silent) expect(each.endpoint.calls.length).toBeLessThanOrEqual(4);
   });
 
-  it('receives one request at a time once it fails, including deliveries read in advance', async () => {
-    const { endpoint } = await subscribed();
+  it('is probed with one delivery at a time once it fails, however many wait, and logged once', async () => {
+    const { endpoint, webhook } = await subscribed();
+    const count = (status: string) =>
+      rowsOf(instance, 'SELECT id FROM webhooks.deliveries WHERE webhook = $1 AND status = $2', [
+        webhook.id,
+        status,
+      ]).then((rows) => rows.length);
+    const endWait = () =>
+      runInDatabase(instance, 'UPDATE webhooks.webhooks SET next_at = now() WHERE id = $1', [webhook.id]);
+    const linesOf = (text: string) =>
+      instance
+        .logs()
+        .split('\n')
+        .filter((line) => line.includes(text) && line.includes(webhook.id));
+    /** Waits for a number of consecutive failures. @returns the seconds until the next probe. */
+    const failedInARow = (failures: number) =>
+      vi.waitFor(async () => {
+        const [row] = await rowsOf<{ failures: number; seconds: number }>(
+          instance,
+          `SELECT failures, extract(epoch FROM next_at - now())::float8 AS seconds FROM webhooks.webhooks WHERE id = $1`,
+          [webhook.id],
+        );
+        expect(row?.failures).toBe(failures);
+        return Number(row?.seconds);
+      }, patience);
     const open: ServerResponse[] = [];
     endpoint.answer = (_request, response) => void open.push(response);
-    for (let count = 0; count < 10; count += 1) await publishEvent();
+    for (let index = 0; index < 30; index += 1) await publishEvent();
     await endpoint.called(4);
     let running = 0;
     let most = 0;
@@ -121,8 +144,48 @@ describe('an endpoint', () => {
       setImmediate(() => response.writeHead(503).end());
     };
     for (const response of open) response.writeHead(503).end();
-    await endpoint.called(10);
+    // The four that were under way, and one probe without a wait.
+    expect(await failedInARow(2)).toBeLessThan(6);
+    expect(endpoint.calls).toHaveLength(5);
+    for (const [index, wait] of [30, 120, 600, 600].entries()) {
+      await endWait();
+      const seconds = await failedInARow(3 + index);
+      expect(seconds).toBeGreaterThan(wait - 10);
+      expect(seconds).toBeLessThan(wait * 1.1 + 1);
+      expect(endpoint.calls).toHaveLength(6 + index);
+    }
     expect(most).toBe(1);
+    expect(linesOf('webhook delivery failed').length).toBeLessThanOrEqual(4);
+    endpoint.answerWith(204);
+    await endWait();
+    await vi.waitFor(async () => expect(await count('DELIVERED')).toBeGreaterThan(20), patience);
+    await failedInARow(0);
+    expect(linesOf('webhook endpoint accepts deliveries again')).toHaveLength(1);
+  });
+
+  it('gets a test message and a repeated delivery at once while it is only probed', async () => {
+    const { endpoint, webhook } = await subscribed();
+    endpoint.answerWith(503);
+    await publishEvent();
+    const failed = await deliveryThat(admin, webhook, triedTimes(1));
+    const waitAnHour = () =>
+      runInDatabase(
+        instance,
+        `UPDATE webhooks.webhooks SET failures = 9, next_at = now() + interval '1 hour' WHERE id = $1`,
+        [webhook.id],
+      );
+    await waitAnHour();
+    await admin.send('POST', `/webhooks/${webhook.id}/test`);
+    await endpoint.called(2);
+    await deliveryThat(
+      admin,
+      webhook,
+      ({ action, status }) => action === 'webhook.test' && status === 'FAILED',
+    );
+    await waitAnHour();
+    endpoint.answerWith(204);
+    await admin.send('POST', `/webhooks/${webhook.id}/deliveries/${failed.id}/redeliver`);
+    await deliveryThat(admin, webhook, ({ id, status }) => id === failed.id && status === 'DELIVERED');
   });
 
   it('receives the next message before the outcome of the last one is committed', async () => {
@@ -203,6 +266,8 @@ describe('a delivery', () => {
       expect(waiting, `after attempt ${index + 1}`).toBeLessThanOrEqual(wait * 1.1 + 1);
       shiftMs += waiting * 1000 + 500;
       await letTimePass(shifted, `${Math.ceil(shiftMs)} milliseconds`, 'webhooks');
+      // The waits of an endpoint go by the real clock.
+      await runInDatabase(shifted, 'UPDATE webhooks.webhooks SET next_at = now()');
     }
     const givenUp = await deliveryThat(root, webhook, ({ status }) => status === 'FAILED');
     expect(givenUp).toMatchObject({ attempts: waits.length + 1, statusCode: 503 });

@@ -104,7 +104,7 @@ const maxBytes = 1024 * 1024;
  * §4.3).
  */
 export async function fetchIssuerKeys(issuer: string): Promise<JSONWebKeySet> {
-  const metadata = await fetchJson(`${issuer}/.well-known/openid-configuration`);
+  const metadata = await fetchJson(`${withoutSlash(issuer)}/.well-known/openid-configuration`);
   if (withoutSlash(metadata.issuer) !== withoutSlash(issuer))
     throw new Error(`The discovery document of ${issuer} names another issuer.`);
   if (typeof metadata.jwks_uri !== 'string')
@@ -131,6 +131,7 @@ async function fetchJson(url: string): Promise<Record<string, unknown>> {
   return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
 }
 
-function withoutSlash(issuer: unknown): string {
+/** @param issuer name of an issuer. @returns it without slashes at its end. */
+export function withoutSlash(issuer: unknown): string {
   return String(issuer).replace(/\/+$/, '');
 }

@@ -4,7 +4,13 @@ import type { Logger } from '#lib/observability/logger.ts';
 import { isDemoAccount } from '../domain/accounts.ts';
 import type { TokenVerdict } from '../domain/credentials.ts';
 import { type ClaimPaths, tokenPrincipal } from '../domain/token-principal.ts';
-import { createKeySource, fetchIssuerKeys, IssuerUnreachable, type KeyTimes } from './issuer-keys.ts';
+import {
+  createKeySource,
+  fetchIssuerKeys,
+  IssuerUnreachable,
+  type KeyTimes,
+  withoutSlash,
+} from './issuer-keys.ts';
 
 /** Verifies access tokens. Does not throw for bad ones. */
 export interface TokenVerifier {
@@ -92,7 +98,7 @@ export function createOutsideVerifier({
   const keys = createKeySource({ fetchKeys, log, times });
   if (audience === null)
     log.warn('OIDC_AUDIENCE is not set; tokens for any audience of the issuer are accepted');
-  const names = [issuer, `${issuer}/`];
+  const names = [withoutSlash(issuer), `${withoutSlash(issuer)}/`];
   const options = {
     issuer: names,
     ...(audience === null ? {} : { audience }),

@@ -164,14 +164,20 @@ export function createIssuer(options: Options): Issuer {
 
 type Answer = Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>;
 
+/** As the API does, accepts an issuer whose own name has a slash more or less at its end. */
 async function discover({ issuerUrl, calledAt, client }: Options): Promise<oidc.Configuration> {
   const authentication = client.secret ? oidc.ClientSecretBasic(client.secret) : oidc.None();
-  try {
-    return await oidc.discovery(new URL(issuerUrl), client.id, undefined, authentication, {
+  const discoverAs = (name: string) =>
+    oidc.discovery(new URL(name), client.id, undefined, authentication, {
       timeout: timeoutSeconds,
       // A developer's machine, or the services' own network.
       execute: isInsecure(issuerUrl) || isInsecure(calledAt) ? [oidc.allowInsecureRequests] : [],
       [oidc.customFetch]: callAt(issuerUrl, calledAt),
+    });
+  try {
+    return await discoverAs(issuerUrl).catch((error: unknown) => {
+      if ((error as { code?: string }).code !== 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') throw error;
+      return discoverAs(issuerUrl.endsWith('/') ? issuerUrl.slice(0, -1) : `${issuerUrl}/`);
     });
   } catch (error) {
     throw toFailure(error);

@@ -99,10 +99,14 @@ async function settle(
   if (ended.length < names.length) await lockDeliveries(tx, names);
   if (ended.length > 0) await endDeliveries(tx, ended, baseUrl);
   for (const { row, ending, facts, hasThrown, waitMs } of settlements) {
-    if (ending !== 'retry') continue;
+    if (ending !== 'retry') {
+      if (row.targetFailures > 1) log.warn('peer answers deliveries again', { id: row.peer.id });
+      continue;
+    }
     const { error } = facts;
     await postponeDelivery(tx, row, { waitMs, error, isOwn: hasThrown });
-    if (error !== undefined && !hasThrown)
+    // The first of the peer's consecutive failures.
+    if (error !== undefined && !hasThrown && row.targetFailures === 0)
       log.warn('delivery to peer failed; retried', {
         id: row.peer.id,
         operation: row.kind,

@@ -23,6 +23,7 @@ import {
 import {
   activateWebhook,
   deleteWebhook,
+  endWait,
   findWebhook,
   insertWebhook,
   lockWebhook,
@@ -143,6 +144,7 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
         const event = testEvent({ webhook: id, source: baseUrl });
         const queued = await queueTest(tx, { webhook: id, event });
         if (!queued) throw webhookNotFound();
+        await endWait(tx, id);
         await record(tx, 'webhook.tested', id);
         return queued;
       });
@@ -164,6 +166,7 @@ export function createWebhookCommands({ db, secrets, baseUrl, refuseTarget, wake
           throw fail('wrong-state', 'The webhook is paused; resume it first.', { members });
         const repeated = (await expediteDelivery(tx, delivery)) ?? (await copyDelivery(tx, delivery));
         if (!repeated) throw fail('not-found', 'Delivery not found.');
+        await endWait(tx, delivery.webhook);
         await record(tx, 'delivery.repeated', delivery.webhook);
         return repeated;
       });

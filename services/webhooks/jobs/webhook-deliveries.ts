@@ -24,6 +24,14 @@ export const webhookBackoff = listedBackoff({
   waitsMs: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour],
   jitter: 0.1,
 });
+/**
+ * Wait of a failing endpoint before its next delivery, by its consecutive failures: an endpoint that is down
+ * is probed with one delivery, however many wait. The first failure delays no other delivery, because an
+ * endpoint may refuse a single event.
+ */
+const probeWaitsMs = [0, 5 * second, 30 * second, 2 * minute, 10 * minute];
+const probeBackoff = (failures: number, random: number): number =>
+  (probeWaitsMs[Math.min(failures, probeWaitsMs.length) - 1] ?? 0) * (1 + 0.1 * random);
 /** A webhook that has failed for this long is paused at its next failure. Shorter than all waits together. */
 const pauseAfterHours = 22;
 /** For one attempt, from name resolution to the end of the response. */
@@ -135,6 +143,7 @@ function createWebhookDeliveries({
     }),
     tables: webhookTables,
     backoff: (attempts, random, { isTest }) => (isTest ? undefined : webhookBackoff(attempts, random)),
+    targetBackoff: probeBackoff,
     async attempt(row, { ageMs }) {
       const { headers, body } = writeMessage(eventOf(row, links), {
         id: row.messageId,
@@ -164,6 +173,7 @@ function createWebhookDeliveries({
     async settle(tx, settlements) {
       const delivered = settlements.filter(({ ending }) => ending === 'done');
       if (delivered.length > 0) await markDelivered(tx, delivered);
+      logRecovered(log, delivered);
       const failed = settlements.filter(({ ending }) => ending === 'expired' || ending === 'refused');
       await recordNotices(tx, { messages: messagesWithNotice(delivered), state: 'DELIVERED' });
       await recordNotices(tx, { messages: messagesWithNotice(failed), state: 'FAILED' });
@@ -196,13 +206,22 @@ function messagesWithNotice(settlements: readonly Settlement<WebhookRow, Webhook
   return settlements.flatMap(({ row }) => (canBeAcknowledged(row.action) ? row.messageId : []));
 }
 
+/** Logs the first of an endpoint's consecutive failures, and each delivery that is given up. */
 function logFailure(log: Logger, { row, ending, facts }: Settlement<WebhookRow, WebhookFacts>): void {
+  if (ending === 'retry' && row.targetFailures > 0) return;
   log.warn(`webhook delivery failed; ${ending === 'retry' ? 'retried' : 'not retried'}`, {
     id: row.webhook,
     count: row.attempts + 1,
     ...(facts.statusCode !== null && { status: facts.statusCode }),
     ...(facts.cause && { code: facts.cause.reason, error: facts.cause }),
   });
+}
+
+/** Logs that endpoints accept deliveries after repeated failures. */
+function logRecovered(log: Logger, delivered: readonly Settlement<WebhookRow, WebhookFacts>[]): void {
+  const recovered = delivered.filter(({ row }) => row.targetFailures > 1);
+  for (const id of new Set(recovered.map(({ row }) => row.webhook)))
+    log.warn('webhook endpoint accepts deliveries again', { id });
 }
 
 /** Any 2xx accepts the delivery; 410 means that the endpoint no longer exists (Standard Webhooks). */

@@ -54,7 +54,8 @@ export function updateWebhook(db: Queries, webhook: WebhookSettings & { id: stri
        SET name = ${name}, target_url = ${targetUrl}, subscribed_actions = ${subscribedActions}, modified_at = accord_now(),
            recipient = ${recipient}, elements = ${elements}::text[], acknowledge_within = ${acknowledgeWithin},
            failing_since = CASE WHEN w.target_url = ${targetUrl} THEN w.failing_since END,
-           failures = CASE WHEN w.target_url = ${targetUrl} THEN w.failures ELSE 0 END
+           failures = CASE WHEN w.target_url = ${targetUrl} THEN w.failures ELSE 0 END,
+           next_at = CASE WHEN w.target_url = ${targetUrl} THEN w.next_at ELSE now() END
      WHERE w.id = ${id}
     RETURNING ${columns}`);
 }
@@ -65,6 +66,11 @@ export function activateWebhook(db: Queries, id: string): Promise<Webhook> {
     UPDATE webhooks AS w SET state = 'ACTIVE', state_since = accord_now(), failing_since = NULL, failures = 0, next_at = now()
      WHERE w.id = ${id}
     RETURNING ${columns}`);
+}
+
+/** Ends the wait of a failing endpoint, because a person asks for a delivery now. */
+export async function endWait(db: Queries, id: string): Promise<void> {
+  await db.query(sql`UPDATE webhooks AS w SET next_at = now() WHERE w.id = ${id} AND w.next_at > now()`);
 }
 
 /** Deletes a webhook and, by cascade, its deliveries. @returns false if it does not exist. */

@@ -1,16 +1,20 @@
+import Koa from 'koa';
+import mount from 'koa-mount';
 import { Provider } from 'oidc-provider';
 import type { ConsoleClient } from './outside-issuer.ts';
 
 // An issuer as an organisation has one: another process, with claims of its own. Each client but the
 // console's stands for somebody.
-const { port, keys, consoleClient } = JSON.parse(process.env.OUTSIDE_ISSUER ?? '{}') as {
-  port: number;
+const { url, keys, consoleClient } = JSON.parse(process.env.OUTSIDE_ISSUER ?? '{}') as {
+  url: string;
   keys: object[];
   consoleClient?: ConsoleClient;
 };
 const audience = 'https://api.example.org/accord';
 const secret = 'a secret of the outside issuer';
-const issuerUrl = `http://127.0.0.1:${port}`;
+const { pathname, port } = new URL(url);
+/** Path under which it is mounted. */
+const root = pathname.replace(/\/$/, '');
 
 const people: Record<string, Record<string, unknown>> = {
   jane: { preferred_username: 'jane', realm_access: { roles: ['operator', 'uma_authorization'] } },
@@ -26,7 +30,7 @@ const ofConsole = consoleClient && {
   redirect_uris: [`${consoleClient.baseUrl}/console/callback`],
 };
 
-const provider: Provider = new Provider(issuerUrl, {
+const provider: Provider = new Provider(url, {
   jwks: { keys: keys as never },
   clients: [
     ...[...Object.keys(people), 'elsewhere'].map((id) => ({
@@ -43,7 +47,7 @@ const provider: Provider = new Provider(issuerUrl, {
   extraTokenClaims: (_ctx, token) =>
     people[('accountId' in token ? token.accountId : undefined) ?? token.clientId ?? ''],
   findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-  interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+  interactions: { url: (_ctx, { uid }) => `${root}/interaction/${uid}` },
   issueRefreshToken: () => consoleClient?.hasRefreshTokens ?? false,
   // Nobody is asked for permission: the console belongs to the same organisation.
   loadExistingGrant: async (ctx) => {
@@ -80,7 +84,7 @@ provider.use(async (ctx, next) => {
   if (!ctx.path.startsWith('/interaction/')) return next();
   if (ctx.method === 'GET') {
     ctx.type = 'html';
-    ctx.body = `<form method="post" action="${ctx.path}"><input name="username"></form>`;
+    ctx.body = `<form method="post" action="${root}${ctx.path}"><input name="username"></form>`;
     return;
   }
   const chunks: Buffer[] = [];
@@ -89,4 +93,5 @@ provider.use(async (ctx, next) => {
   await provider.interactionFinished(ctx.req, ctx.res, { login: { accountId } });
   ctx.respond = false;
 });
-provider.listen(port, '127.0.0.1', () => process.send?.('ready'));
+const app = root === '' ? provider : new Koa().use(mount(root, provider));
+app.listen(Number(port), '127.0.0.1', () => process.send?.('ready'));

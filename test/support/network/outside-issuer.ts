@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
+import { join } from 'node:path';
 import { generatePrivateKey } from '#lib/config/secret-values.ts';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
 
@@ -27,11 +27,12 @@ export interface ConsoleClient {
   tokenSeconds: number;
 }
 
-const program = path.join(import.meta.dirname, 'outside-issuer-program.ts');
+const program = join(import.meta.dirname, 'outside-issuer-program.ts');
 
-export async function createOutsideIssuer(): Promise<OutsideIssuer> {
+/** @param path of its name, which may end with a slash. */
+export async function createOutsideIssuer(path = ''): Promise<OutsideIssuer> {
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${port}${path}`;
   let keys = [newKey()];
   let child: ChildProcess | undefined;
   const issuer: OutsideIssuer = {
@@ -39,7 +40,7 @@ export async function createOutsideIssuer(): Promise<OutsideIssuer> {
     audience: 'https://api.example.org/accord',
     async tokenOf(name) {
       const credentials = Buffer.from(`${name}:a+secret+of+the+outside+issuer`).toString('base64');
-      const response = await fetch(`${url}/token`, {
+      const response = await fetch(`${url.replace(/\/$/, '')}/token`, {
         method: 'POST',
         headers: { Authorization: `Basic ${credentials}` },
         body: new URLSearchParams({ grant_type: 'client_credentials' }),
@@ -48,7 +49,7 @@ export async function createOutsideIssuer(): Promise<OutsideIssuer> {
     },
     async start(consoleClient) {
       child = fork(program, {
-        env: { ...process.env, OUTSIDE_ISSUER: JSON.stringify({ port, keys, consoleClient }) },
+        env: { ...process.env, OUTSIDE_ISSUER: JSON.stringify({ url, keys, consoleClient }) },
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
       const [message] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
