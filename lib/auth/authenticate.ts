@@ -13,7 +13,10 @@ export type Caller =
   /** An Authorization header without valid credentials: 401 unless there is a transaction token as well. */
   | { kind: 'bad-authorization' };
 
-/** Asks the auth service who the caller is. Accepted credentials are cached for 5 s, refusals are not. */
+/**
+ * Asks the auth service who the caller is. Accepted credentials are cached for 5 s, refusals are not. For
+ * operations whose effects last, the credentials are checked each time.
+ */
 export interface Authenticator {
   identify(ctx: Context): Promise<Caller>;
   /** Empties the cache, because a key was revoked. */
@@ -38,6 +41,7 @@ export function createAuthenticator({
   const known = new LRUCache<string, Introspection>({ max: maxKnown, ttl: maxAgeMs });
   let forgottenAt = Number.NEGATIVE_INFINITY;
   async function introspect(credentials: Credentials): Promise<Introspection> {
+    if (credentials.isLasting) return auth.introspect(credentials);
     const digest = hash('sha256', JSON.stringify(credentials), 'base64');
     const cached = known.get(digest);
     if (cached) return cached;
@@ -117,5 +121,6 @@ function readCredentials(ctx: Context): Credentials {
     authorization: authorization && /^Transaction /i.test(authorization) ? undefined : authorization,
     apiKey: ctx.get('cm_key') || ctx.get('cm-key') || undefined,
     browser: ctx.get('origin') !== '' || ctx.get('sec-fetch-site') !== '',
+    ...(ctx.state.isLasting === true && { isLasting: true }),
   };
 }

@@ -10,6 +10,11 @@ export interface Credentials {
    * (docs/interface.md, "Credentials").
    */
   browser: boolean;
+  /**
+   * Whether the effects of the request last (`x-fresh`): a token of the built-in issuer is then refused unless
+   * its account is what it was when the token was issued.
+   */
+  isLasting?: boolean;
 }
 
 /**

@@ -499,7 +499,10 @@ export interface paths {
         /**
          * List subjects by answer
          * @description The subjects whose valid answers match, newest first, as JSON or, with `Accept: text/csv`, as CSV with
-         *     a line for each record.
+         *     a line for each record. In CSV several options are divided by commas or, if one of them has a comma
+         *     itself, by line breaks. `'` is written before a sign (`=`, `+`, `-`, `@`) with which a spreadsheet could
+         *     begin a formula: in `-5`, `+33 1` and `a;=b`, but not in `Letters - weekly`. JSON has the texts as they
+         *     are.
          */
         post: operations["extractRecords"];
         delete?: never;

@@ -71,11 +71,13 @@ function serve(
   const htmlOnly = types.length === 1 && types[0] === 'text/html';
   const takesFormat = operation.parameters?.some(({ name }) => name === 'format');
   const submits = operation['x-submission'] === true;
+  const isLasting = operation['x-fresh'] !== undefined;
   return async (ctx) => {
     ctx.state.operationId = operation.operationId;
     ctx.state.route = operation.path;
     ctx.state.htmlOnly = htmlOnly;
     ctx.state.isSubmit = submits;
+    ctx.state.isLasting = isLasting;
     const admitted = options.admit?.(operation, ctx.res);
     const slot = admitted instanceof Promise ? await admitted : admitted;
     ctx.state.slot = slot;

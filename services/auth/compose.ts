@@ -16,6 +16,7 @@ import { createHandlers } from './handlers/keys.ts';
 import { composeIssuer } from './issuer/compose-issuer.ts';
 import { createIntrospection, createKeyVerifier } from './operations/introspection.ts';
 import { createPairingKeys } from './operations/pairing-keys.ts';
+import { createIsUnchanged } from './operations/sign-in.ts';
 import { deleteExpiredItems } from './queries/issuer-items.ts';
 import { deleteOldAttempts } from './queries/sign-in-attempts.ts';
 import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts';
@@ -93,13 +94,14 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   };
 }
 
-function tokenVerifier({ settings, instance, secrets, log }: AuthOptions) {
+function tokenVerifier({ settings, instance, secrets, log, db }: AuthOptions) {
   if (settings.outsideIssuer) return createOutsideVerifier({ ...settings.outsideIssuer, log });
   return createOwnVerifier({
     issuer: settings.authUrl,
     audience: instance.baseUrl,
     keys: secrets.issuerSigning,
     demo: settings.demo,
+    isUnchanged: createIsUnchanged(db),
   });
 }
 

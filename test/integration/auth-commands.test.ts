@@ -69,7 +69,7 @@ describe('npm run account', () => {
     const twice = await account(env, 'add', 'kim', '--role', 'admin');
     expect([twice.code, twice.errors]).toEqual([
       1,
-      'An account named kim already exists; nothing was changed.\n',
+      'An account named kim already exists, or one whose name looks like it; nothing was changed.\n',
     ]);
   });
 

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
 import { addAccount } from '../../services/auth/commands/accounts.ts';
+import { addClient } from '../../services/auth/commands/clients.ts';
+import { createKeyedHash } from '../../services/auth/domain/api-keys.ts';
 import {
   type AccountCaller,
   callerWithToken,
@@ -34,6 +36,15 @@ const giveRefreshToken = (id: string) =>
     VALUES ('RefreshToken', ${`token of ${id}`}, ${{ accountId: id }}, now() + interval '1 hour')`);
 const hasRefreshToken = async (id: string) =>
   (await under.db.query(sql`SELECT FROM issuer_items WHERE id = ${`token of ${id}`}`)).length > 0;
+
+/** An access token of a registered program with the role admin. */
+async function tokenOfProgram(): Promise<string> {
+  const client = { id: 'robot', role: 'admin' as const, redirectUris: [], isPublic: false };
+  const added = await addClient(under.db, createKeyedHash(under.secrets.keyPepper), client);
+  const Authorization = `Basic ${Buffer.from(`robot:${added.split('\n')[1]}`).toString('base64')}`;
+  const asked = await under.askToken({ grant_type: 'client_credentials' }, '/auth', { Authorization });
+  return ((await asked.json()) as { access_token: string }).access_token;
+}
 
 describe('an invited person', () => {
   it('chooses a password on the page of the link, and signs in with it', async () => {
@@ -186,13 +197,15 @@ describe('the last active administrator', () => {
     const names = ['second', 'third', 'fourth'];
     for (const name of names) await addAccount(under.db, { name, role: 'admin', password: goodPassword });
     const paths = await Promise.all(['root', ...names].map((name) => pathOf(name)));
+    // A program, so that all acts are of a caller that remains.
+    const robot = callerWithToken(under, await tokenOfProgram());
     const answers = await Promise.all(
       paths.map((path, index) =>
-        index % 2 === 0 ? root.send('DELETE', path) : root.send('PUT', path, { disabled: true }),
+        index % 2 === 0 ? robot.send('DELETE', path) : robot.send('PUT', path, { disabled: true }),
       ),
     );
     expect(answers.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(1);
-    const left = [...(await root.list()).values()].filter(({ state }) => state === 'ACTIVE');
+    const left = [...(await robot.list()).values()].filter(({ state }) => state === 'ACTIVE');
     expect(left).toHaveLength(1);
   });
 });
@@ -202,6 +215,31 @@ describe('an invitation is rejected', () => {
     await root.invite('Zoe\u0308');
     const answer = await root.send('POST', '/accounts', { name: ' Zo\u00eb ', role: 'user' });
     expect(await codeOf(answer)).toBe('409 exists');
+  });
+
+  it('for a name that looks like one that exists', async () => {
+    const alike = [
+      'ROOT',
+      'root\u200b',
+      'ｒｏｏｔ',
+      'r\u043eot',
+      'ro0t',
+      'ro\u00adot',
+      '\u2800root',
+      'r\u03bfot',
+    ];
+    for (const name of alike)
+      expect(await codeOf(await root.send('POST', '/accounts', { name, role: 'user' })), name).toBe(
+        '409 exists',
+      );
+    expect((await root.list()).size).toBe(1);
+  });
+
+  it('for a name with nothing to see, or that changes the direction of the text', async () => {
+    for (const name of ['\u200b', '\u2800\u3164', '\u202etoor', 'a\u2066b'])
+      expect(await codeOf(await root.send('POST', '/accounts', { name, role: 'user' })), name).toBe(
+        '422 invalid',
+      );
   });
 
   it('for an invalid name or role, with a pointer to each', async () => {

@@ -174,6 +174,10 @@ describe('an extraction as CSV', () => {
     ['a minus', '-2+3', "'-2+3"],
     ['an at sign', '@SUM(A1)', "'@SUM(A1)"],
     ['a full-width equals sign', '＝1+1', "'＝1+1"],
+    ['a formula after a semicolon', 'a;=1+1', "a;'=1+1"],
+    ['a formula after a comma and quotes', 'a,"=1"', '"a,""\'=1"""'],
+    ['a formula after a tab', 'a\t@SUM(A1)', "a\t'@SUM(A1)"],
+    ['a hyphen between words', 'Letters - weekly', 'Letters - weekly'],
   ])('writes %s so that a spreadsheet reads the text', async (name, wish, cell) => {
     await say(name, wish);
     const [, row] = await rowsOf(wish);
@@ -184,6 +188,20 @@ describe('an extraction as CSV', () => {
     await say('hope', 'One\r\nTwo');
     const text = await (await csvOf('preference.003', 'One\nTwo')).text();
     expect(text).toContain('hope,,preference.003,1.0,"One\nTwo",,');
+  });
+
+  it('divides several options by commas, or by line breaks if an option has a comma', async () => {
+    const content = { label: 'How?', options: ['Post, parcel', 'Mail', 'SMS'], valueType: 'CHECKBOXES' };
+    const { key } = await makeLiveModel(admin, 'preference', { en: content });
+    const choose = (subject: string, options: string[]) =>
+      recordAnswers(operator, subject, { [`element/preference/${key}/1.0`]: options });
+    await choose('both', ['Post, parcel', 'Mail']);
+    await choose('usual', ['Mail', 'SMS']);
+    await choose('one', ['Post, parcel']);
+    const text = await (await csvOf(key, 'Post, parcel')).text();
+    expect(text).toContain(`both,,${key},1.0,"Post, parcel\nMail",`);
+    expect(text).toContain(`one,,${key},1.0,"Post, parcel",`);
+    expect(await (await csvOf(key, 'SMS')).text()).toContain(`usual,,${key},1.0,"Mail,SMS",`);
   });
 
   it('writes a formula as a name or object just as harmlessly', async () => {

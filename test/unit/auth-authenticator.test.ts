@@ -6,7 +6,7 @@ const maxAgeMs = 5_000;
 const principal = { roles: ['key'] as const, name: 'Registry', account: 'key:1' };
 const found: Introspection = { result: 'principal', principal };
 const revoked: Introspection = { result: 'refused', code: 'unauthorized', detail: 'revoked' };
-const ctx = { get: (name: string) => (name === 'cm_key' ? 'acc_key' : '') } as never;
+const ctx = { state: {}, get: (name: string) => (name === 'cm_key' ? 'acc_key' : '') } as never;
 
 /** A replica, and an auth service that knows one key until it is revoked. */
 function replica() {

@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import { commandLine, recordAction } from '#lib/audit/record-action.ts';
 import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import { type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
+import { type GivenRole, isGivenRole, nameRule, readAccountName, readNewName } from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, passwordFaults } from '../domain/password.ts';
-import { findAccountByName, insertAccount, listAccounts } from '../queries/accounts.ts';
+import { findAccountByName, insertAccount, isNameTaken, listAccounts } from '../queries/accounts.ts';
 import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
 import { deleteAccount } from '../queries/managed-accounts.ts';
 import { replacePassword } from './change-password.ts';
@@ -58,11 +58,16 @@ export async function addAccount(
   db: Database,
   input: { name: string; role: GivenRole; password: string },
 ): Promise<string> {
-  const name = readName(input.name);
+  const name = readNewName(input.name);
+  if (!name) throw new StartupError(`The username is not valid. ${nameRule}`);
   const passwordHash = await hashNewPassword(input.password, name);
   await db.withTransaction(async (tx) => {
-    const account = await insertAccount(tx, { name, role: input.role, passwordHash });
-    if (!account) throw new StartupError(`An account named ${name} already exists; nothing was changed.`);
+    const isTaken = await isNameTaken(tx, name);
+    const account = isTaken ? undefined : await insertAccount(tx, { name, role: input.role, passwordHash });
+    if (!account)
+      throw new StartupError(
+        `An account named ${name} already exists, or one whose name looks like it; nothing was changed.`,
+      );
     await recordAction(tx, { action: 'account.created', target: `account/${account.id}` }, commandLine);
   });
   return `Created the account ${name} with the role ${input.role}.`;

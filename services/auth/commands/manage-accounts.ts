@@ -3,9 +3,10 @@ import { recordAction } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
-import { demoAccounts, type GivenRole, isGivenRole, readAccountName } from '../domain/accounts.ts';
+import { demoAccounts, type GivenRole, isGivenRole, nameRule, readNewName } from '../domain/accounts.ts';
 import { hashPassword } from '../domain/password.ts';
 import { drawLinkToken } from '../operations/setup.ts';
+import { isNameTaken } from '../queries/accounts.ts';
 import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
 import {
   deleteAccount as deleteRow,
@@ -37,10 +38,12 @@ export async function inviteAccount(
 ): Promise<Invitation> {
   const { name, role } = readNewAccount(input);
   const passwordHash = await hashPassword(randomBytes(32).toString('base64url'));
-  const isDemoName = demo && demoAccounts.some((account) => account.name === name);
+  const demoNames = demo ? demoAccounts.map((account) => account.name) : [];
   return db.withTransaction(async (tx) => {
-    const account = isDemoName ? undefined : await insertInvitedAccount(tx, { name, role, passwordHash });
-    if (!account) throw fail('exists', 'There is already an account with this name.');
+    const isTaken = await isNameTaken(tx, name, demoNames);
+    const account = isTaken ? undefined : await insertInvitedAccount(tx, { name, role, passwordHash });
+    if (!account)
+      throw fail('exists', 'There is already an account with this name, or one that looks like it.');
     await recordAction(tx, { action: 'account.created', target: `account/${account.id}` });
     return invite(tx, account);
   });
@@ -127,14 +130,14 @@ const roleFault: Fault = {
 };
 
 function readNewAccount(input: { name: string; role: string }): { name: string; role: GivenRole } {
-  const name = readAccountName(input.name);
+  const name = readNewName(input.name);
   const { role } = input;
   const faults: Fault[] = [];
   if (!name)
     faults.push({
       pointer: '/name',
       code: 'invalid',
-      detail: 'Must have 1 to 255 characters and no control characters.',
+      detail: nameRule,
     });
   if (!isGivenRole(role)) faults.push(roleFault);
   if (!name || !isGivenRole(role)) throw fail('invalid', 'The account is not valid.', { errors: faults });

@@ -43,6 +43,21 @@ export function readAccountName(text: string): string | undefined {
   return name.isWellFormed() && !/\p{Cc}/u.test(name) ? name : undefined;
 }
 
+/**
+ * Reads the username of a new account: {@link readAccountName}, with something to see, and without characters
+ * that change the direction of the text. Older names stay as they are.
+ */
+export function readNewName(text: string): string | undefined {
+  const name = readAccountName(text);
+  return name && !/^[\p{Default_Ignorable_Code_Point}\p{Z}\p{M}\u2800]*$|\p{Bidi_Control}/u.test(name)
+    ? name
+    : undefined;
+}
+
+/** The rule of {@link readNewName}. */
+export const nameRule =
+  'Must have 1 to 255 characters, something to see, and no control characters, also none of direction.';
+
 /** Sign-in attempts are counted by this digest, so that mistyped names are not stored. */
 export function digestOfName(name: string): Buffer {
   return createHash('sha256').update(name).digest();

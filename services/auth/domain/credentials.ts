@@ -41,8 +41,8 @@ export type KeyVerdict =
 /** The result of verifying an access token. */
 export type TokenVerdict =
   | { valid: true; principal: Principal }
-  /** Malformed, expired, or of another issuer or audience. */
-  | { valid: false }
+  /** Malformed, expired, or of another issuer or audience; or its account has changed since it was issued. */
+  | { valid: false; isChanged?: boolean }
   /** Cannot be verified: the issuer is unreachable. */
   | { valid: 'unknown'; cause: unknown };
 
@@ -80,6 +80,12 @@ export function judgeCredentials({ keys, token, malformed, browser }: JudgedCred
       headers: { 'Retry-After': '5' },
       cause: token.cause,
     });
+  if (token?.valid === false && token.isChanged)
+    return {
+      result: 'refused',
+      code: 'unauthorized',
+      detail: 'The account has changed since this access token was issued. Sign in again.',
+    };
   return token || malformed ? { result: 'bad-authorization' } : { result: 'none' };
 }
 

@@ -92,15 +92,17 @@ export function resourceServer(resource: string, baseUrl: string, tokenSeconds: 
 }
 
 /**
- * Claims of access tokens: a person's name, role and time of sign-in; a client's role without a name, so that
- * it is not a subject.
+ * Claims of access tokens: a person's name, role and time of sign-in, and when the account had last changed; a
+ * client's role without a name, so that it is not a subject.
  */
 export function extraTokenClaims(accounts: AccountDirectory) {
   return async (ctx: KoaContextWithOIDC, token: { accountId?: string } | ClientCredentials) => {
     if ('accountId' in token && token.accountId) {
       const account = await accounts.findById(token.accountId);
       const auth_time = authTimeOf(ctx);
-      return account && { preferred_username: account.name, roles: [account.role], auth_time };
+      if (!account) return undefined;
+      const { name, role, changedAt } = account;
+      return { preferred_username: name, roles: [role], auth_time, changed_at: changedAt };
     }
     const role = (token as ClientCredentials).client?.role;
     return { roles: typeof role === 'string' ? [role] : [] };

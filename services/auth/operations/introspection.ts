@@ -19,7 +19,7 @@ export function createIntrospection({
     const read = readCredentials(credentials);
     const [verifiedKeys, token] = await Promise.all([
       Promise.all(read.keys.map((key) => keys.verify(key))),
-      read.token === undefined ? undefined : tokens.verify(read.token),
+      read.token === undefined ? undefined : tokens.verify(read.token, credentials.isLasting),
     ]);
     return judgeCredentials({
       keys: verifiedKeys,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { replacePassword } from '../commands/change-password.ts';
-import { readAccountName } from '../domain/accounts.ts';
+import { readNewName } from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, type PasswordFault } from '../domain/password.ts';
 import { hasAccounts, insertAccount } from '../queries/accounts.ts';
 import { lockAccount } from '../queries/managed-accounts.ts';
@@ -44,7 +44,7 @@ export function createSetup({ db }: { db: Database }): Setup {
       const digest = digestOf(token);
       const link = await findOpenLink(db, digest);
       if (!link) return { done: false, fault: 'link' };
-      const name = link.name ?? readAccountName(givenName);
+      const name = link.name ?? readNewName(givenName);
       if (!name) return { done: false, fault: 'name' };
       const fault = checkNewPassword(password, name);
       if (fault) return { done: false, fault };

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Database, Queries } from '#lib/db/database.ts';
+import { uuidPattern } from '#lib/http/lists.ts';
 import {
   type Account,
   demoAccounts,
@@ -15,6 +16,8 @@ import {
   isUnchanged,
   recordSignIn,
 } from '../queries/accounts.ts';
+import { findClient } from '../queries/clients.ts';
+import type { IsUnchanged } from '../tokens/verifiers.ts';
 import type { PasswordCheck } from './password-check.ts';
 
 /** Stored accounts and, in demo mode, demo accounts. */
@@ -48,6 +51,18 @@ export async function createAccountDirectory({
       return findActiveAccount(db, id);
     },
     isUnchanged: async (id, changedAt) => changedAt === undefined || isUnchanged(db, id, changedAt),
+  };
+}
+
+/**
+ * Whether the account of a token is active and has neither another role nor another password since, and the
+ * client of a token for itself is still registered.
+ */
+export function createIsUnchanged(db: Queries): IsUnchanged {
+  return async ({ sub = '', client_id, roles, changed_at }) => {
+    if (isDemoAccount(sub)) return true;
+    if (sub === client_id) return [(await findClient(db, sub))?.role].flat().join() === String(roles);
+    return typeof changed_at === 'string' && uuidPattern.test(sub) && isUnchanged(db, sub, changed_at);
   };
 }
 

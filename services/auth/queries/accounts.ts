@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
+import { appearanceOf } from '#lib/text/appearance.ts';
 import type { Account, GivenRole } from '../domain/accounts.ts';
 
 /** @returns undefined if an account with this name exists. */
@@ -34,7 +35,9 @@ export function findAccountByName(db: Queries, name: string): Promise<AccountWit
 
 /** @returns undefined if the account does not exist or is not active. */
 export function findActiveAccount(db: Queries, id: string): Promise<Account | undefined> {
-  return db.maybeOne(sql`SELECT a.id, a.name, a.role FROM accounts AS a WHERE a.id = ${id} AND ${isActive}`);
+  return db.maybeOne(sql`
+    SELECT a.id, a.name, a.role, a.changed_at::text AS "changedAt"
+      FROM accounts AS a WHERE a.id = ${id} AND ${isActive}`);
 }
 
 /**
@@ -46,6 +49,17 @@ export async function isUnchanged(db: Queries, id: string, changedAt: string): P
     SELECT FROM accounts AS a
      WHERE a.id = ${id} AND a.changed_at = ${changedAt}::timestamptz AND ${isActive} FOR SHARE`);
   return row !== undefined;
+}
+
+/**
+ * Whether an account has this name, or one that looks like it. Until the end of the transaction no other
+ * account is created. @param more further names that are taken.
+ */
+export async function isNameTaken(tx: Queries, name: string, more: readonly string[] = []): Promise<boolean> {
+  await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('accord accounts'))`);
+  const rows = await tx.query<{ name: string }>(sql`SELECT a.name FROM accounts AS a`);
+  const appearance = appearanceOf(name);
+  return [...rows.map((row) => row.name), ...more].some((taken) => appearanceOf(taken) === appearance);
 }
 
 export async function hasAccounts(db: Queries): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { type PrivateKey, publicPart } from '#lib/config/secret-values.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { isDemoAccount } from '../domain/accounts.ts';
@@ -14,11 +14,15 @@ import {
 
 /** Verifies access tokens. Does not throw for bad ones. */
 export interface TokenVerifier {
-  verify(token: string): Promise<TokenVerdict>;
+  /** @param isLasting whether the account must be what it was when the token was issued. */
+  verify(token: string, isLasting?: boolean): Promise<TokenVerdict>;
 }
 
 /** Claims of the built-in issuer's tokens. */
 const paths = { roles: 'roles', subject: 'preferred_username' };
+
+/** Whether the account or client of a verified token is what it was when the token was issued. */
+export type IsUnchanged = (claims: JWTPayload) => Promise<boolean>;
 
 /**
  * Verifies the built-in issuer's access tokens (RFC 9068). Those of demo accounts are valid only in demo
@@ -29,11 +33,13 @@ export function createOwnVerifier({
   audience,
   keys,
   demo,
+  isUnchanged,
 }: {
   issuer: string;
   audience: string;
   keys: readonly PrivateKey[];
   demo: boolean;
+  isUnchanged: IsUnchanged;
 }): TokenVerifier {
   const keySet = createLocalJWKSet({
     keys: keys.map((key) => ({ ...publicPart(key), alg: 'ES256', use: 'sig' })),
@@ -46,14 +52,13 @@ export function createOwnVerifier({
     requiredClaims: ['sub', 'exp', 'iat'],
   };
   return {
-    async verify(token) {
-      try {
-        const { payload } = await jwtVerify(token, keySet, options);
-        if (!demo && isDemoAccount(String(payload.sub))) return { valid: false };
-        return { valid: true, principal: tokenPrincipal(payload, paths) };
-      } catch {
-        return { valid: false };
-      }
+    async verify(token, isLasting = false) {
+      const verified = await jwtVerify(token, keySet, options).catch(() => undefined);
+      if (!verified) return { valid: false };
+      const { payload } = verified;
+      if (!demo && isDemoAccount(String(payload.sub))) return { valid: false };
+      if (isLasting && !(await isUnchanged(payload))) return { valid: false, isChanged: true };
+      return { valid: true, principal: tokenPrincipal(payload, paths) };
     },
   };
 }

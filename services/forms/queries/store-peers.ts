@@ -2,7 +2,8 @@ import type { CataloguePeer } from '#lib/contracts/peer-entries.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { appearanceOf, type PeerVersion, type PeerVersionHead } from '../domain/peer-entry.ts';
+import { appearanceOf } from '#lib/text/appearance.ts';
+import type { PeerVersion, PeerVersionHead } from '../domain/peer-entry.ts';
 
 /**
  * Versions kept per entry, with the ACTIVE one. Forms stay open for days, in which few versions are

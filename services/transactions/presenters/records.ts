@@ -1,5 +1,5 @@
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
-import { type Cell, csvLine } from '#lib/text/csv.ts';
+import { type Cell, csvLine, joinOptions } from '#lib/text/csv.ts';
 import { recordStatus } from '../domain/records.ts';
 import type { StoredRecord } from '../queries/records.ts';
 
@@ -48,7 +48,7 @@ const columns: [header: string, cell: (found: Extracted, record: PresentedRecord
   ['emailAddress', ({ emailAddress }) => emailAddress],
   ['key', (_, { bodyKey }) => bodyKey],
   ['serial', (_, { bodySerial }) => bodySerial],
-  ['value', (_, { value }) => value],
+  ['value', (_, { values }) => joinOptions(values)],
   ['object', (_, { object }) => object],
   ['creationTimestamp', (_, { creationTimestamp }) => creationTimestamp],
   ['expirationTimestamp', (_, { expirationTimestamp }) => expirationTimestamp],

@@ -1,4 +1,5 @@
 import type Router from '@koa/router';
+import { joinOptions } from '#lib/text/csv.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { entryChoices } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
@@ -85,7 +86,7 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Extracted>[] {
     {
       label: reader.t('answers.answer'),
       cell: ({ record }) => ({ text: answerWords(reader, record.values) }),
-      csv: ({ record }) => record.value,
+      csv: ({ record }) => joinOptions(record.values),
     },
     time('answers.given', ({ record }) => record.creationTimestamp),
     time('answers.expires', ({ record }) => record.expirationTimestamp),
