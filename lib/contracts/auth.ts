@@ -11,8 +11,8 @@ export interface Credentials {
    */
   browser: boolean;
   /**
-   * Whether the effects of the request last (`x-fresh`): a token of the built-in issuer is then refused unless
-   * its account is what it was when the token was issued.
+   * Whether the effects of the request last (`x-fresh`): a token of the built-in issuer is then refused
+   * unless its account is what it was when the token was issued.
    */
   isLasting?: boolean;
 }

@@ -1,7 +1,9 @@
 /** A value of a table; undefined is an empty cell. */
 export type Cell = string | number | undefined;
 
-/** One line of a table as CSV (RFC 4180). No text in it is a formula, whatever character divides the cells. */
+/**
+ * One line of a table as CSV (RFC 4180). No text in it is a formula, whatever character divides the cells.
+ */
 export function csvLine(row: readonly Cell[]): string {
   return `${row.map(writeCell).join(',')}\r\n`;
 }
@@ -16,7 +18,9 @@ export function joinOptions(options: readonly string[]): string {
 
 /** How a formula begins, also in full-width and small forms. */
 const formulaSign = /[=+\-@＝＋－＠﹦﹢﹣﹫]/u;
-/** What spreadsheets divide lines by, and the quote: where the file is not divided by `,`, quotes are text. */
+/**
+ * What spreadsheets divide lines by, and the quote: where the file is not divided by `,`, quotes are text.
+ */
 const divider = /[,;|:"\t\r\n\v\f\u0085\u2028\u2029]/;
 /** What may stand between the beginning of a cell and its formula. */
 const blank = /[\s\p{C}]/u;

@@ -92,8 +92,8 @@ export function resourceServer(resource: string, baseUrl: string, tokenSeconds: 
 }
 
 /**
- * Claims of access tokens: a person's name, role and time of sign-in, and when the account had last changed; a
- * client's role without a name, so that it is not a subject.
+ * Claims of access tokens: a person's name, role and time of sign-in, and when the account had last
+ * changed; a client's role without a name, so that it is not a subject.
  */
 export function extraTokenClaims(accounts: AccountDirectory) {
   return async (ctx: KoaContextWithOIDC, token: { accountId?: string } | ClientCredentials) => {
