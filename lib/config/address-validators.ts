@@ -63,7 +63,7 @@ export const httpUrl = makeValidator<string>((text) => {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username + url.password !== '')
     throw new Error(`must be an http or https address (it is "${maskCredentials(text)}")`);
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 });
 
 /** OIDC_ISSUER. @returns the name as it is given, because issuers are compared exactly (RFC 9207 §2.4). */

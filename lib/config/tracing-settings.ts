@@ -16,8 +16,8 @@ const headerList = makeValidator<Record<string, string>>((text) =>
 );
 
 function readHeader(item: string): [string, string] {
-  const [, name, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*)$/.exec(item) ?? [];
-  const value = decode(encoded);
+  const [, name, encoded] = /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/s.exec(item) ?? [];
+  const value = decode(encoded?.trim());
   if (name === undefined || value === undefined || !/^[\t\x20-\x7e]*$/.test(value))
     throw new Error('must be headers such as Authorization=Bearer%20abc, separated by commas');
   return [name, value];

@@ -1,5 +1,6 @@
 import Koa, { type Context, type Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
+import { boundHead } from '#lib/http/bound-head.ts';
 import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { drainBody } from '#lib/http/request-body.ts';
 import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
@@ -27,7 +28,7 @@ export function createApp(
   const app = new Koa();
   app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http, tracing }));
   app.use(handleErrors({ baseUrl, log: log.child({ service }), renderErrorPage }));
-  app.use(rejectBadTarget);
+  app.use(rejectBadHead);
   for (const each of middleware) app.use(each);
   app.on('error', (error: unknown, ctx?: Context) => {
     if (isClientError((error as { code?: string }).code)) return;
@@ -41,9 +42,8 @@ function isClientError(code = ''): boolean {
   return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code) || code.startsWith('HPE_');
 }
 
-const rejectBadTarget: Middleware = (ctx, next) => {
-  if (ctx.state.badTarget)
-    throw fail('malformed', 'The request target is not a valid path; send a path that starts with a slash.');
+const rejectBadHead: Middleware = (ctx, next) => {
+  if (ctx.state.headFault) throw fail('malformed', ctx.state.headFault);
   return next();
 };
 
@@ -59,11 +59,8 @@ interface Observation {
 function observe({ service, log, apiVersion, metrics, tracing }: Observation): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
-    // Neither a path nor `*` (RFC 9112 §3.2): Koa could throw when it parses it.
-    if (!/^[/*]/.test(ctx.req.url ?? '/')) {
-      ctx.state.badTarget = true;
-      ctx.req.url = '/';
-    }
+    // Before anything reads the target or a header; the error middleware below answers it.
+    ctx.state.headFault = boundHead(ctx.req);
     const requestId = acceptRequestId(ctx.get('x-request-id'));
     ctx.state.requestId = requestId;
     ctx.res.setHeader('X-Request-Id', requestId);

@@ -58,7 +58,7 @@ export function encryptCompact(
  * extensions (RFC 7516 §4.1.13) or party information (docs/federation.md has no `apu`, `apv` or `zip`).
  */
 export function readCompact(jwe: string): CompactJwe | undefined {
-  const parts = jwe.split('.');
+  const parts = jwe.split('.', 6);
   if (parts.length !== 5 || !parts.every((part) => base64url.test(part)) || parts[1] !== '') return undefined;
   const [protectedHeader, , ...others] = parts as [string, string, string, string, string];
   const [iv, ciphertext, tag] = others.map(decode) as [Buffer, Buffer, Buffer];

@@ -48,7 +48,7 @@ const base64url = /^[\w-]+$/;
 
 /** Parses a JWS. @returns undefined if it does not have three parts and a header. */
 export function readCompactJws(jws: string): CompactJws | undefined {
-  const parts = jws.split('.');
+  const parts = jws.split('.', 4);
   const [head = ''] = parts;
   if (parts.length !== 3 || !base64url.test(head)) return undefined;
   const header = parseObject(Buffer.from(head, 'base64url'));

@@ -17,7 +17,7 @@ import { createSentForms } from './pages/sent-forms.ts';
 import { rooms } from './rooms/rooms.ts';
 import { kitReader, serveRooms } from './rooms/serve-rooms.ts';
 import { createKeptPosts } from './sessions/kept-posts.ts';
-import { readForm } from './sessions/read-form.ts';
+import { receiveForm } from './sessions/read-form.ts';
 import { requireSession } from './sessions/require-session.ts';
 import { createSessionStore } from './sessions/store.ts';
 import { type ConsoleCookies, createCookies } from './sign-in/cookies.ts';
@@ -99,8 +99,8 @@ export async function composeConsole(
     refuseOtherPaths,
     setHeaders,
     sendAssets(assets),
+    receiveForm(baseUrl),
     limitRequests(cookies),
-    readForm(baseUrl),
     router.routes() as Koa.Middleware,
     requireSession({ baseUrl, cookies, store, kept, issuer }),
     serveRooms({

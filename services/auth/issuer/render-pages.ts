@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import type { Provider } from 'oidc-provider';
 import { fail } from '#lib/errors/fail.ts';
-import { readBodyOf } from '#lib/http/read-input.ts';
-import { decodeUtf8 } from '#lib/http/request-body.ts';
+import { parseForm, readBodyOf } from '#lib/http/read-input.ts';
 import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import type { GuessGuard } from '../operations/guess-guard.ts';
@@ -99,5 +98,5 @@ export const maxFormBytes = 16 * 1024;
 export async function readForm(ctx: Context): Promise<URLSearchParams> {
   if (!ctx.is('application/x-www-form-urlencoded'))
     throw fail('unsupported-media-type', 'Send the body as application/x-www-form-urlencoded.');
-  return new URLSearchParams(decodeUtf8(await readBodyOf(ctx, maxFormBytes)));
+  return parseForm(await readBodyOf(ctx, maxFormBytes));
 }

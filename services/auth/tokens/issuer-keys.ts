@@ -133,5 +133,5 @@ async function fetchJson(url: string): Promise<Record<string, unknown>> {
 
 /** @param issuer name of an issuer. @returns it without slashes at its end. */
 export function withoutSlash(issuer: unknown): string {
-  return String(issuer).replace(/\/+$/, '');
+  return String(issuer).replace(/(?<!\/)\/+$/, '');
 }

@@ -187,6 +187,6 @@ function failureOf(response: Response, body: unknown, roles: readonly string[]):
 
 /** The parameter `cursor` of the URL with `rel="next"` (RFC 8288). */
 function nextCursor(link: string | null): string | undefined {
-  const url = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
+  const url = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
   return url ? (new URL(url, 'http://localhost').searchParams.get('cursor') ?? undefined) : undefined;
 }

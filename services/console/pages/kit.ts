@@ -140,6 +140,9 @@ function templateOf(templates: Readonly<Record<string, Template>>, name: string)
 /** Fields by name. Browsers send line ends as CRLF; the API keeps texts with LF. */
 function fieldsOf(form: URLSearchParams): PostedForm {
   const values: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of form) values[name] = [...(values[name] ?? []), value.replaceAll('\r\n', '\n')];
+  for (const [name, value] of form) {
+    values[name] ??= [];
+    values[name].push(value.replaceAll('\r\n', '\n'));
+  }
   return values;
 }

@@ -1,16 +1,20 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
-import { decodeUtf8, readBody } from '#lib/http/request-body.ts';
+import { countFields, parseForm } from '#lib/http/read-input.ts';
+import { createBodyBudget, readBody } from '#lib/http/request-body.ts';
 import type { SentFiles } from './session.ts';
 
 const maxBytes = 1024 * 1024;
+const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /**
- * Lets only pages of this instance change something, and reads the fields of their forms. Browsers say where
- * a request comes from in Sec-Fetch-Site (Fetch Metadata); older ones in Origin.
+ * Lets only pages of this instance change something, and receives their forms, which {@link parseSentForm}
+ * parses once the session is known. Browsers say where a request comes from in Sec-Fetch-Site (Fetch
+ * Metadata); older ones in Origin.
  */
-export function readForm(baseUrl: string): Middleware {
+export function receiveForm(baseUrl: string): Middleware {
   const { origin } = new URL(baseUrl);
+  const budget = createBodyBudget();
   return async (ctx, next) => {
     if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
     if (ctx.method !== 'POST')
@@ -20,15 +24,50 @@ export function readForm(baseUrl: string): Middleware {
     const site = ctx.get('sec-fetch-site');
     const isOwn = site ? site === 'same-origin' : ctx.get('origin') === origin;
     if (!isOwn) throw fail('forbidden', 'This request did not come from a page of the console.');
-    const type = ctx.is('application/x-www-form-urlencoded', 'multipart/form-data');
-    if (!type)
-      throw fail('unsupported-media-type', 'Send application/x-www-form-urlencoded or multipart/form-data.');
-    const body = await readBody(ctx.req, maxBytes);
-    if (type === 'multipart/form-data')
-      Object.assign(ctx.state, await readParts(body, ctx.get('content-type')));
-    else ctx.state.form = new URLSearchParams(decodeUtf8(body));
+    const type = ctx.is(...formTypes);
+    if (!type) throw fail('unsupported-media-type', `Send ${formTypes.join(' or ')}.`);
+    const body = await readBody(ctx.req, maxBytes, budget);
+    if (type === 'multipart/form-data') countParts(body, ctx.get('content-type'));
+    else countFields(body);
+    ctx.state.sentForm = { body, type };
     await next();
   };
+}
+
+/**
+ * Puts the fields and files of a sent form on the request. Only for a person who is or was signed in.
+ * @throws Failure `malformed`.
+ */
+export async function parseSentForm(ctx: Context): Promise<void> {
+  const { sentForm } = ctx.state as { sentForm?: { body: Buffer; type: string } };
+  if (!sentForm) return;
+  if (sentForm.type === 'multipart/form-data')
+    Object.assign(ctx.state, await readParts(sentForm.body, ctx.get('content-type')));
+  else ctx.state.form = parseForm(sentForm.body);
+}
+
+/** More than any page has. Each part costs as much as its headers, which take 0.3 ms for a kilobyte. */
+const maxParts = 50;
+const maxPartHead = 1024;
+
+/**
+ * Counts the parts of a form with uploads (RFC 2046 §5.1.1) and the lengths of their headers, without parsing
+ * them. @throws Failure `malformed`.
+ */
+function countParts(body: Buffer, type: string): void {
+  const boundary = /boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(type);
+  const dashed = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`;
+  let parts = 0;
+  for (let at = body.indexOf(dashed); at !== -1; at = body.indexOf(dashed, at + dashed.length)) {
+    parts += 1;
+    const head = body.subarray(at, at + dashed.length + maxPartHead);
+    const isLast = head.subarray(dashed.length, dashed.length + 2).equals(Buffer.from('--'));
+    if (parts > maxParts || !(isLast || head.includes('\r\n\r\n')))
+      throw fail(
+        'malformed',
+        `A form has at most ${maxParts} parts, and their headers ${maxPartHead} bytes.`,
+      );
+  }
 }
 
 /** Fields and files of a form with uploads (RFC 7578). A file that was not chosen is empty. */

@@ -4,6 +4,7 @@ import type { ConsoleCookies } from '../sign-in/cookies.ts';
 import type { Issuer } from '../sign-in/issuer.ts';
 import { signInUrl } from '../sign-in/routes.ts';
 import type { KeptPosts } from './kept-posts.ts';
+import { parseSentForm } from './read-form.ts';
 import type { ConsoleSession, OwnSessions, RecentCalls } from './session.ts';
 import { SignInNeeded } from './sign-in-needed.ts';
 import { type FoundSession, isDue, type SessionStore, type StoredSession } from './store.ts';
@@ -27,6 +28,7 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
   return async (ctx, next) => {
     const id = cookies.session.read(ctx);
     let found = id ? await store.find(id) : undefined;
+    if (found) await parseSentForm(ctx);
     if (id && found && !found.ended && isDue(found.renewAt)) {
       if (found.signedIn.refreshToken) found = await store.renew(id, issuer.renew);
       else return signInAgain(ctx, found, { silent: true });

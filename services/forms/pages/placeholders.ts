@@ -57,7 +57,7 @@ export function createPlaceholders(
     const url = href === linkPlaceholder ? values.link : href;
     if (url.startsWith('https://') || isOwnUrl(url, instance.baseUrl))
       return tagged('a', { ...attributes, href: url }, children);
-    const address = url.replace(/^mailto:([^?]*).*$/i, '$1');
+    const address = url.replace(/^mailto:([^?]*)(\?.*)?$/is, '$1');
     const isShown = address === '' || plainText(children).includes(address);
     return tagged(
       'span',

@@ -56,6 +56,6 @@ function moveReferences(text: string, edits: readonly Edit[]): string {
     .replaceAll(/^(\d{10}) (\d{5}) n/gm, (_, offset, generation) => {
       return `${String(moved(Number(offset))).padStart(10, '0')} ${generation} n`;
     })
-    .replace(/(?<=startxref\s+)\d+/, String(moved(table)));
+    .replace(/(startxref\s+)\d+/, (_, start: string) => start + String(moved(table)));
   return body + text.slice(from, table) + references;
 }

@@ -60,7 +60,8 @@ export function decisionHandlers(dependencies: Dependencies): Handlers {
       const tag = entityTag(lasting);
       ctx.set('ETag', tag);
       // Not `ctx.fresh`: programs that call `fetch` send `Cache-Control: no-cache` with If-None-Match.
-      if (ctx.get('if-none-match').split(/ *, */).includes(tag)) ctx.status = 304;
+      const known = ctx.get('if-none-match').split(',');
+      if (known.some((each) => each.trim() === tag)) ctx.status = 304;
       else ctx.body = decision;
     },
   };

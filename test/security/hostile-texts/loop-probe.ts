@@ -3,7 +3,8 @@ import { isMainThread } from 'node:worker_threads';
 
 /**
  * Preloaded into the process under test (`node --import`). Measures how much CPU time one turn of the event
- * loop takes: that is how long everybody else waits, and it does not depend on what else the machine does.
+ * loop takes, and all turns together: that is how long everybody else waits, and it does not depend on what
+ * else the machine does.
  */
 const socket = process.env.LOOP_PROBE;
 if (socket && isMainThread) {
@@ -13,6 +14,7 @@ if (socket && isMainThread) {
   };
   let longest = 0;
   let before = cpuMs();
+  let since = before;
   const measure = () => {
     const now = cpuMs();
     longest = Math.max(longest, now - before);
@@ -21,8 +23,9 @@ if (socket && isMainThread) {
   setInterval(measure, 1).unref();
   createServer((_request, response) => {
     measure();
-    response.end(String(longest));
+    response.end(JSON.stringify({ longest, total: before - since }));
     longest = 0;
+    since = before;
   })
     .listen(socket)
     .unref();

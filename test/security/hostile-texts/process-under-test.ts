@@ -13,12 +13,20 @@ export interface WatchedProcess {
   instance: TestInstance;
   /** The most CPU time that one turn of its event loop took since it was asked last, in ms. */
   longestTurn(): Promise<number>;
+  /** The CPU time of its main thread since it was asked last, in ms: of its longest turn, and of all. */
+  spent(): Promise<Spent>;
   /** The longest that an answer of `/livez` took, in ms, and statuses that were not 200. */
   livez(): { longest: number; refused: number[] };
   stop(): Promise<void>;
 }
 
-export async function startWatchedProcess(): Promise<WatchedProcess> {
+export interface Spent {
+  longest: number;
+  total: number;
+}
+
+/** @param settings that differ. */
+export async function startWatchedProcess(settings: Record<string, string> = {}): Promise<WatchedProcess> {
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-watched-'));
   const database = await createTestDatabase();
   const socket = path.join(folder, 'probe.sock');
@@ -28,12 +36,14 @@ export async function startWatchedProcess(): Promise<WatchedProcess> {
     LOG_LEVEL: 'error',
     LOOP_PROBE: socket,
     NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'loop-probe.ts')}`,
+    ...settings,
   });
   const url = await accord.ready;
   const poll = pollLivez(url);
   return {
     instance: { url, fetch: contractFetch(url) } as TestInstance,
-    longestTurn: () => ask(socket),
+    longestTurn: async () => (await ask(socket)).longest,
+    spent: () => ask(socket),
     livez: poll.seen,
     async stop() {
       await poll.stop();
@@ -44,14 +54,14 @@ export async function startWatchedProcess(): Promise<WatchedProcess> {
   };
 }
 
-function ask(socketPath: string): Promise<number> {
+function ask(socketPath: string): Promise<Spent> {
   return new Promise((resolve, reject) => {
     request({ socketPath, path: '/' }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
       });
-      response.on('end', () => resolve(Number(text)));
+      response.on('end', () => resolve(JSON.parse(text) as Spent));
     })
       .on('error', reject)
       .end();

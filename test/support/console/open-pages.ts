@@ -9,7 +9,7 @@ import { createSealedNames } from '../../../services/console/pages/sealed-names.
 import type { Room } from '../../../services/console/rooms/room.ts';
 import { rooms } from '../../../services/console/rooms/rooms.ts';
 import { serveRooms } from '../../../services/console/rooms/serve-rooms.ts';
-import { readForm } from '../../../services/console/sessions/read-form.ts';
+import { parseSentForm, receiveForm } from '../../../services/console/sessions/read-form.ts';
 import type { ConsoleSession } from '../../../services/console/sessions/session.ts';
 import type { Reachable } from '../instances/callers.ts';
 import { signIn } from '../instances/callers.ts';
@@ -51,10 +51,11 @@ export async function openPages(
   const server = await listen((...given) => app.callback()(...given), { host: '127.0.0.1', port: 0 });
   const origin = `http://localhost:${server.port}`;
   app.use(sendAssets(assets));
-  app.use(readForm(origin));
-  app.use((ctx, next) => {
+  app.use(receiveForm(origin));
+  app.use(async (ctx, next) => {
     ctx.state.session = session;
-    return next();
+    await parseSentForm(ctx);
+    await next();
   });
   app.use(
     serveRooms({

@@ -1,4 +1,5 @@
 import type Router from '@koa/router';
+import { parseJson } from '#lib/http/request-body.ts';
 import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
@@ -38,7 +39,7 @@ export function importRoutes(router: Router, kit: RoomKit): void {
 function readExport(text: string, key: string): never {
   if (text === '') throw fieldFailure('export', 'required');
   try {
-    const read: unknown = JSON.parse(text);
+    const read = parseJson(Buffer.from(text));
     if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new Error('no object');
     return { ...read, ...(key && { key }) } as never;
   } catch {

@@ -39,15 +39,19 @@ function typeOf({ code }: ApiFailure): string {
  */
 export function placeFaults(faults: readonly Fault[]): Fault[] {
   const placed = faults.map(({ pointer, code, detail }): Fault => {
-    const [, language, member = '', rest = ''] = /^\/data\/([^/]+)\/?([^/]*)(.*)$/.exec(pointer) ?? [];
+    const [, language, member = '', rest = ''] =
+      /^\/data\/([^/]+)(?:\/([^/]*)(\/.*)?)?$/s.exec(pointer) ?? [];
     const isText = (textNames as readonly string[]).includes(member);
     const inVersion = isText ? `/${member}-${language}` : `/${member}${rest}`;
     const place = language ? inVersion : pointer.replace(/^\/layoutData/, '');
     return { pointer: place, code: codeOf(place, code), detail };
   });
-  const isFirst = ({ pointer, code }: Fault, index: number) =>
-    placed.findIndex((each) => each.pointer === pointer && each.code === code) === index;
-  return placed.filter(isFirst);
+  const first = new Map<string, Fault>();
+  for (const fault of placed) {
+    const name = `${fault.code} ${fault.pointer}`;
+    if (!first.has(name)) first.set(name, fault);
+  }
+  return [...first.values()];
 }
 
 /** A missing element or information has words of its own. */
