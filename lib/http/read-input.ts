@@ -30,7 +30,7 @@ export async function readInput(
     );
   if (raw.length === 0 && !operation.requestBody.required)
     return { body: undefined, form: type === formType };
-  if (type === formType) return { body: groupFields(parseForm(raw)), form: true };
+  if (type === formType) return { body: readFields(raw), form: true };
   if (type === 'application/json') return { body: parseJson(raw), form: false };
   return { body: raw, form: false };
 }
@@ -54,10 +54,17 @@ export async function readBodyOf(ctx: Context, limit: number): Promise<Buffer> {
 /** Upper bound of a form post's fields: 100 elements with 50 options each, twice. */
 const maxFields = 10_000;
 
-/** Fields of a form post, by name. */
-function groupFields(fields: URLSearchParams): Record<string, string[]> {
+/**
+ * Fields of a form post, by name. @throws Failure `malformed` for escapes that are not UTF-8, and texts that
+ * PostgreSQL cannot store.
+ */
+function readFields(raw: Buffer): Record<string, string[]> {
   const byName = new Map<string, string[]>();
+  const fields = parseForm(raw);
+  checkEscapes(raw.toString());
   for (const [name, value] of fields) {
+    checkText(name, '');
+    checkText(value, '');
     const values = byName.get(name);
     if (values) values.push(value);
     else byName.set(name, [value]);
@@ -66,20 +73,12 @@ function groupFields(fields: URLSearchParams): Record<string, string[]> {
 }
 
 /**
- * Parses the body of a form post.
- * @returns its fields in their order. @throws Failure `malformed` for too many fields, a body that is not
- * UTF-8, and texts that PostgreSQL cannot store.
+ * Parses the body of a form post. @returns its fields in their order. @throws Failure `malformed` for too
+ * many fields and for bytes that are not UTF-8.
  */
 export function parseForm(raw: Buffer): URLSearchParams {
   countFields(raw);
-  const text = decodeUtf8(raw);
-  checkEscapes(text);
-  const fields = new URLSearchParams(text);
-  for (const [name, value] of fields) {
-    checkText(name, '');
-    checkText(value, '');
-  }
-  return fields;
+  return new URLSearchParams(decodeUtf8(raw));
 }
 
 const [ampersand] = Buffer.from('&');

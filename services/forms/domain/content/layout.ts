@@ -87,8 +87,9 @@ function readLayout(members: Field<Record<string, unknown>>, value: unknown, at:
   if (all.length === 0) addFault(faults, `${at}/elements`, 'required', 'must name at least one element');
   if (all.length > maxElements)
     addFault(faults, `${at}/elements`, 'too-many', `must name at most ${maxElements} elements`);
+  const seen = new Set<string>();
   all.forEach((key, index) => {
-    if (all.indexOf(key) !== index)
+    if (seen.size === seen.add(key).size)
       addFault(faults, pointers[index] ?? at, 'layout-conflict', 'names an element a second time');
   });
   const layout: LayoutContent = {
