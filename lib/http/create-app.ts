@@ -1,5 +1,6 @@
 import Koa, { type Context, type Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
+import { withoutParameters } from '#lib/http/accept.ts';
 import { boundHead } from '#lib/http/bound-head.ts';
 import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { drainBody } from '#lib/http/request-body.ts';
@@ -27,6 +28,7 @@ export function createApp(
 ): Koa {
   const app = new Koa();
   app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http, tracing }));
+  app.use(simplifyAccept);
   app.use(handleErrors({ baseUrl, log: log.child({ service }), renderErrorPage }));
   app.use(rejectBadHead);
   for (const each of middleware) app.use(each);
@@ -41,6 +43,12 @@ export function createApp(
 function isClientError(code = ''): boolean {
   return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code) || code.startsWith('HPE_');
 }
+
+/** Once for all that negotiate: operations, pages, the issuer's library. */
+const simplifyAccept: Middleware = ({ req: { headers } }, next) => {
+  if (headers.accept !== undefined) headers.accept = withoutParameters(headers.accept);
+  return next();
+};
 
 const rejectBadHead: Middleware = (ctx, next) => {
   if (ctx.state.headFault) throw fail('malformed', ctx.state.headFault);

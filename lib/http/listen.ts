@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { StartupError } from '#lib/errors/fail.ts';
+import { answerClientErrors, maxHeaderSize } from '#lib/http/client-errors.ts';
 
 /** A listening HTTP server that bounds what a client may hold open. */
 export interface Listener {
@@ -31,7 +32,7 @@ const bounds = {
   ...arrival,
   // Node.js checks the time-outs above only every 30 s by default.
   connectionsCheckingInterval: 1_000,
-  maxHeaderSize: 8 * 1024,
+  maxHeaderSize,
 };
 const idleSocketMs = 30_000;
 const closeIdleIntervalMs = 200;
@@ -49,13 +50,14 @@ interface Address {
 export async function listen(handler: RequestListener, address: Address): Promise<Listener> {
   const { host, port, setting = 'PORT', keepAliveMs = 5_000 } = address;
   let isDraining = false;
-  const serialized = serializeByConnection((request, response) => {
+  const { serialized, isAnswering } = serializeByConnection((request, response) => {
     // Otherwise the client's next request would be cut off.
     if (isDraining) response.setHeader('Connection', 'close');
     request.url = originForm(request.url ?? '/');
     handler(request, response);
   });
   const server = createServer({ ...bounds, keepAliveTimeout: keepAliveMs }, serialized);
+  answerClientErrors(server, isAnswering);
   // Disconnects clients that read their response too slowly.
   server.setTimeout(idleSocketMs);
   await new Promise<void>((resolve, reject) => {
@@ -115,20 +117,33 @@ async function close(server: Server, graceMs: number): Promise<void> {
 /** Reading from a connection pauses when so many of its requests wait. */
 const maxPipelined = 8;
 
+interface Connection {
+  /** The response in progress. */
+  response: ServerResponse;
+  waiting: [IncomingMessage, ServerResponse][];
+}
+
 /**
  * Handles the pipelined requests of a connection (RFC 9112 §9.3.2) one after the other. Node.js would start
  * all of them at once, so that a few connections could starve all others.
+ * @returns the handler, and whether a response has begun on a connection and has not ended.
  */
-function serializeByConnection(handler: RequestListener): RequestListener {
-  /** Waiting requests of the connections that have a request in progress. */
-  const busy = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+function serializeByConnection(handler: RequestListener): {
+  serialized: RequestListener;
+  isAnswering: (socket: Socket) => boolean;
+} {
+  /** Connections that have a request in progress. */
+  const busy = new WeakMap<Socket, Connection>();
 
   function start(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    const connection = busy.get(socket) ?? { response, waiting: [] };
+    connection.response = response;
+    busy.set(socket, connection);
     response.once('close', () => {
-      const waiting = busy.get(socket);
-      const next = waiting?.shift();
-      if (waiting?.length === maxPipelined - 1) socket.resume();
+      const { waiting } = connection;
+      const next = waiting.shift();
+      if (waiting.length === maxPipelined - 1) socket.resume();
       // In another turn of the event loop: requests that are answered synchronously must not starve other
       // connections.
       if (next && !socket.destroyed) setImmediate(start, ...next);
@@ -137,12 +152,12 @@ function serializeByConnection(handler: RequestListener): RequestListener {
     handler(request, response);
   }
 
-  return (request, response) => {
-    const { socket } = request;
-    const waiting = busy.get(socket);
-    if (!waiting) {
-      busy.set(socket, []);
-      start(request, response);
-    } else if (waiting.push([request, response]) === maxPipelined) socket.pause();
+  return {
+    isAnswering: (socket) => busy.get(socket)?.response.headersSent ?? false,
+    serialized(request, response) {
+      const connection = busy.get(request.socket);
+      if (!connection) start(request, response);
+      else if (connection.waiting.push([request, response]) === maxPipelined) request.socket.pause();
+    },
   };
 }

@@ -3,6 +3,7 @@ import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Listener, listen } from '#lib/http/listen.ts';
+import { openRaw, sendRaw } from '../support/network/raw-request.ts';
 import { patience } from '../support/run/patience.ts';
 
 let listener: Listener;
@@ -42,15 +43,67 @@ it('ends requests that arrive too slowly', async () => {
     trickle('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'),
   ]);
   expect(headers.answer).toMatch(/^HTTP\/1\.1 408 /);
+  expect(headers.answer).toContain('did not arrive in time');
   expect(headers.seconds).toBeLessThan(4);
   expect(body.answer).toMatch(/^HTTP\/1\.1 408 /);
   expect(body.seconds).toBeGreaterThan(2);
 });
 
-it('accepts headers of at most 8 KiB', async () => {
-  const url = `http://127.0.0.1:${listener.port}/`;
-  expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(7_000) } })).status).toBe(200);
-  expect((await fetch(url, { headers: { 'X-Long': 'x'.repeat(9_000) } })).status).toBe(431);
+const address = () => `http://127.0.0.1:${listener.port}/`;
+const longCookie = (length: number) => ({ Cookie: `a=${'x'.repeat(length)}` });
+
+it('accepts cookies and other headers of 32 KiB', async () => {
+  expect((await fetch(address(), { headers: longCookie(31_000) })).status).toBe(200);
+  expect((await fetch(address(), { headers: longCookie(33_000) })).status).toBe(431);
+});
+
+describe('a request that the HTTP parser refuses', () => {
+  it('with too many cookies gets a page that says so in a browser, and tells the page around it', async () => {
+    const response = await fetch(address(), {
+      headers: { Accept: 'text/html,*/*;q=0.8', ...longCookie(40_000) },
+    });
+    expect(response.status).toBe(431);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const page = await response.text();
+    expect(page).toContain('cookies');
+    expect(page).toContain("{type:'accord:error',code:'too-large'}");
+  });
+
+  it.each([
+    [431, `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`, 'cookies'],
+    [431, `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 'address'],
+    [400, 'GET / HTTP/1.1\r\nHost: a\r\nBad Header\r\n\r\n', 'not valid HTTP'],
+    [400, 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 'not valid HTTP'],
+    [
+      413,
+      `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
+      'extensions',
+    ],
+  ])('gets a problem document of status %i', async (status, request, cause) => {
+    const answer = await sendRaw(address(), request);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} \\w`));
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toContain('Content-Type: application/problem+json');
+    expect(head).toContain(`Content-Length: ${body.length}`);
+    const problem = JSON.parse(body) as { status: number; detail: string };
+    expect(problem.status).toBe(status);
+    expect(problem.detail).toContain(cause);
+  });
+
+  it('after the beginning of a response ends the connection without a second one', async () => {
+    const slow = await listen((_request, response) => void response.write('begun'), {
+      host: '127.0.0.1',
+      port: 0,
+    });
+    onTestFinished(() => slow.close(0));
+    const socket = openRaw(`http://127.0.0.1:${slow.port}/`, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    let answer = '';
+    for await (const chunk of socket) {
+      answer += chunk;
+      if (answer.includes('begun')) socket.write('not HTTP\r\n\r\n');
+    }
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
 });
 
 it.each([
