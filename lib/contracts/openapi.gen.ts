@@ -8623,6 +8623,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Entry"];
+            304: components["responses"]["NotModified"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8648,6 +8649,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["Entry"];
+            304: components["responses"]["NotModified"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseForeignJson } from '#lib/json/check-json.ts';
 
 /** A fault in exported evidence; the message names the file and the place. */
 export class EvidenceFault extends Error {}
@@ -27,7 +28,7 @@ export async function* readObjects(
 /** @throws EvidenceFault unless the text is a JSON object. */
 export function parseObject(text: string, place: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseForeignJson(Buffer.from(text));
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

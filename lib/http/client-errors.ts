@@ -36,9 +36,9 @@ const notHttp: Refusal = {
   detail: 'The request is not valid HTTP/1.1.',
 };
 
-/** The HTML of a refusal and the policy that allows its script alone. Both depend on nothing but the refusal. */
+/** The HTML of a refusal, and the policy that allows its script alone. */
 function pageOf({ status, code, detail }: Refusal) {
-  // No file: the request for it would be refused for the same reason (docs/embedding.md, "2. Your own iframe").
+  // Not in a file: the request for it would be refused for the same reason.
   const script = `(window.parent===window?window.opener:window.parent)?.postMessage({type:'accord:error',code:'${code}'},'*')`;
   const hash = createHash('sha256').update(script).digest('base64');
   return {

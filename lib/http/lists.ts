@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
+import { isWritable, parseTimestamp } from '#lib/text/timestamp.ts';
 
 /** The end of a page: keyset pagination on (created, id), newest first (docs/interface.md, "Lists"). */
 export interface Position {
@@ -43,9 +44,7 @@ export function readCursor(cursor: unknown, idPattern: RegExp): Position | undef
 export function isTimestamp(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[1-9]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\+00$/.test(text))
     return false;
-  const seconds = `${text.slice(0, 10)}T${text.slice(11, 19)}`;
-  const time = new Date(`${seconds}Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(seconds);
+  return parseTimestamp(text.replace(/\+00$/, 'Z')) !== undefined;
 }
 
 /** Reads `limit`: 1 to 200, 50 by default. @throws Failure `malformed`. */
@@ -131,11 +130,8 @@ export function readChoices<Choice extends string>(
 export function readTime(value: unknown, name: string, faults: Fault[]): Date | undefined {
   if (value === undefined || value === '') return undefined;
   const text = String(value);
-  const time = /^\d{1,15}$/.test(text)
-    ? new Date(Number(text))
-    : new Date(/^\d{4}-\d\d-\d\d([T ]|$)/.test(text) ? text : Number.NaN);
-  if (!Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0 && time.getUTCFullYear() < 10_000)
-    return time;
+  const time = /^\d{1,15}$/.test(text) ? new Date(Number(text)) : parseTimestamp(text);
+  if (time && isWritable(time)) return time;
   faults.push({
     pointer: `/${name}`,
     code: 'invalid',

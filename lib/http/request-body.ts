@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import { checkJson, parseForeignJson, TooManyValues } from '#lib/json/check-json.ts';
+import {
+  checkJson,
+  DuplicateMember,
+  malformedAt,
+  parseForeignJson,
+  TooManyValues,
+} from '#lib/json/check-json.ts';
 
 /** Bounds the memory of request bodies that are still arriving, because clients may send them slowly. */
 export interface BodyBudget {
@@ -85,7 +91,8 @@ function noRoom(): Failure {
 }
 
 /**
- * Parses a JSON body: valid UTF-8, at most 20,000 values, and the rules of `checkJson`.
+ * Parses a JSON body: valid UTF-8, at most 20,000 values, unique names of members, and the rules of
+ * `checkJson`.
  * @throws Failure `malformed`.
  */
 export function parseJson(body: Buffer): unknown {
@@ -93,6 +100,7 @@ export function parseJson(body: Buffer): unknown {
   try {
     value = parseForeignJson(body);
   } catch (cause) {
+    if (cause instanceof DuplicateMember) throw malformedAt(cause.pointer, cause.message);
     if (cause instanceof TooManyValues) throw fail('malformed', `The body ${cause.message}.`);
     throw fail('malformed', `The body is not valid ${cause instanceof TypeError ? 'UTF-8' : 'JSON'}.`);
   }

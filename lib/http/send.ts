@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
+import { sendNotModified } from '#lib/http/entity-tags.ts';
 import type { Mode } from '#lib/http/operation.ts';
 import { contentSecurityPolicy, noAncestors } from '#lib/http/security-headers.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
@@ -81,10 +82,7 @@ export async function sendEncoded(ctx: Context, body: EncodedBody, etag?: string
   const coding = acceptedCoding(ctx.get('accept-encoding'));
   if (etag) ctx.set('ETag', coding !== 'identity' ? `${etag.slice(0, -1)}-${coding}"` : etag);
   ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
+  if (sendNotModified(ctx)) return;
   if (coding === 'identity') ctx.body = body.plain;
   else {
     ctx.set('Content-Encoding', coding);
@@ -108,6 +106,16 @@ function setPageBody(ctx: Context, page: Buffer): void {
   if (coding === 'br')
     ctx.body = brotliCompressSync(page, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
   else ctx.body = coding === 'gzip' ? gzipSync(page, { level: 1 }) : page;
+}
+
+/**
+ * Lets a cross-origin isolated page show a response in a frame: its embedder policy is required of framed
+ * documents too, and of the redirections to them (HTML, "Cross-origin embedder policies"). All that pages of
+ * Accord load is their own.
+ */
+export function allowFraming(ctx: Context): void {
+  ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  ctx.set('Cross-Origin-Embedder-Policy', 'require-corp');
 }
 
 /**
@@ -135,7 +143,7 @@ export function sendPage(
     'Content-Security-Policy',
     contentSecurityPolicy(frameAncestors, formTargets, frameSources, inlineStyles),
   );
-  if (frameAncestors !== noAncestors) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  if (frameAncestors !== noAncestors) allowFraming(ctx);
   const body = Buffer.from(html);
   if (compress) setPageBody(ctx, body);
   else ctx.body = body;

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { sendNotModified } from '#lib/http/entity-tags.ts';
 import { readChoices } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { uploadLogo } from '../commands/logos.ts';
@@ -39,8 +40,9 @@ export function modelHandlers(dependencies: Dependencies): Handlers {
 
   /** Sends an entry with its versions and its entity tag. */
   async function sendModel(ctx: Context, entry: Entry): Promise<void> {
-    ctx.body = presentEntry(entry, await readVersionSummaries(db, [entry.id]));
     ctx.set('ETag', entityTag(entry.revision));
+    if (sendNotModified(ctx)) return;
+    ctx.body = presentEntry(entry, await readVersionSummaries(db, [entry.id]));
   }
 
   async function sendCreated(ctx: Context, entry: Entry): Promise<void> {

@@ -85,11 +85,15 @@ const read = rememberByText((limited): DurationResult => {
   return { text: duration.toString() };
 });
 
+/** First days of all months of four years, in which months and years are of every length. */
+const starts = Array.from({ length: 48 }, (_, months) =>
+  Temporal.PlainDate.from('2001-01-01').add({ months }),
+);
+
+/** Whether a duration is longer than another on some day, so that it is valid on every day or on none. */
 function isLonger(duration: Temporal.Duration, max: Temporal.Duration): boolean {
-  // A fixed date, so that months and days compare the same on every day.
-  const relativeTo = Temporal.PlainDate.from('2001-01-01');
   try {
-    return Temporal.Duration.compare(duration, max, { relativeTo }) > 0;
+    return starts.some((relativeTo) => Temporal.Duration.compare(duration, max, { relativeTo }) > 0);
   } catch {
     // The duration ends after the last day that Temporal can represent.
     return true;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { sendNotModified } from '#lib/http/entity-tags.ts';
 import { readTime } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { captureUrl, isAskable, readCapture } from '../commands/capture.ts';
@@ -57,12 +58,8 @@ export function decisionHandlers(dependencies: Dependencies): Handlers {
       const [decision] = await answerQuestions(dependencies, principal, [given], () => '');
       const { asOf, ...lasting } = decision as Decision;
       ctx.set('Cache-Control', 'private, no-cache');
-      const tag = entityTag(lasting);
-      ctx.set('ETag', tag);
-      // Not `ctx.fresh`: programs that call `fetch` send `Cache-Control: no-cache` with If-None-Match.
-      const known = ctx.get('if-none-match').split(',');
-      if (known.some((each) => each.trim() === tag)) ctx.status = 304;
-      else ctx.body = decision;
+      ctx.set('ETag', entityTag(lasting));
+      if (!sendNotModified(ctx)) ctx.body = decision;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { OperationInput } from '#lib/http/operation.ts';
-import { sendPage } from '#lib/http/send.ts';
+import { allowFraming, sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
@@ -82,8 +82,14 @@ export function redirectToTransaction(
   isSent = false,
 ): void {
   const url = keepColorScheme(mintLinks(dependencies, read, principal).transaction, ctx.query.colorScheme);
+  redirectFrame(ctx, isSent && read.transaction.context.callback ? `${url}#sent` : url);
+}
+
+/** Redirects a browser, which may show the page in a frame. */
+export function redirectFrame(ctx: Context, url: string): void {
   ctx.status = 303;
-  ctx.set('Location', isSent && read.transaction.context.callback ? `${url}#sent` : url);
+  ctx.set('Location', url);
+  allowFraming(ctx);
 }
 
 /** Languages for a page, best first: that of the context, Accept-Language, that of the instance. */

@@ -34,6 +34,7 @@ import type { Dependencies } from './handlers.ts';
 import {
   readerLanguages,
   readRelated,
+  redirectFrame,
   redirectToTransaction,
   sendTransaction,
   sendTransactionPage,
@@ -83,8 +84,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
       const isOpen = stateAt(read.transaction, read.now) === 'CREATED';
       if (!isOpen && !isAwaitingCode(read)) return sendFinalPage(ctx, dependencies, read, principal);
       const { submit, confirm } = mintLinks(dependencies, read, principal);
-      ctx.status = 303;
-      ctx.set('Location', keepColorScheme(isOpen ? submit : confirm, ctx.query.colorScheme));
+      redirectFrame(ctx, keepColorScheme(isOpen ? submit : confirm, ctx.query.colorScheme));
     },
 
     async getContext(ctx, { params }) {

@@ -7,8 +7,8 @@ export interface HostSite {
   origin: string;
   /** The same pages by name: another origin. */
   otherOrigin: string;
-  /** Puts a page there. @returns its path. */
-  show(body: string): string;
+  /** Puts a page there. @param headers of its response, beside the media type. @returns its path. */
+  show(body: string, headers?: Record<string, string>): string;
   close(): Promise<void>;
 }
 
@@ -27,12 +27,17 @@ const ears = `<script>
 </script>`;
 
 export async function startHostSite(): Promise<HostSite> {
-  const pages = new Map<string, string>([['/thanks', 'Thank you']]);
+  interface Shown {
+    body: string;
+    headers?: Record<string, string>;
+  }
+  const pages = new Map<string, Shown>([['/thanks', { body: 'Thank you' }]]);
   const server = createServer((request, response) => {
-    const body = pages.get((request.url ?? '').split('?')[0] ?? '');
-    response.writeHead(body === undefined ? 404 : 200, { 'Content-Type': 'text/html; charset=utf-8' });
+    const shown = pages.get((request.url ?? '').split('?')[0] ?? '');
+    const headers = { 'Content-Type': 'text/html; charset=utf-8', ...shown?.headers };
+    response.writeHead(shown === undefined ? 404 : 200, headers);
     response.end(
-      `<!doctype html><html lang="en"><title>Host</title><link rel="icon" href="data:,">${ears}${body}`,
+      `<!doctype html><html lang="en"><title>Host</title><link rel="icon" href="data:,">${ears}${shown?.body}`,
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,9 +45,9 @@ export async function startHostSite(): Promise<HostSite> {
   return {
     origin: `http://127.0.0.1:${port}`,
     otherOrigin: `http://localhost:${port}`,
-    show(body) {
+    show(body, headers = {}) {
       const path = `/page-${pages.size}`;
-      pages.set(path, body);
+      pages.set(path, { body, headers });
       return path;
     },
     close: () =>
