@@ -1,11 +1,6 @@
 import { readSettings, type Settings } from '#lib/config/settings.ts';
-import {
-  checkConnections,
-  connectionSettings,
-  isLoopback,
-  outboundSpecs,
-  standaloneSpecs,
-} from '#lib/config/specs.ts';
+import { checkConnections, connectionSettings, outboundSpecs, standaloneSpecs } from '#lib/config/specs.ts';
+import { isLoopback } from '#lib/text/host-name.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
 import { consoleSpecs } from './console/config.ts';
 import { formsSpecs } from './forms/config.ts';

@@ -3,6 +3,7 @@ import { makeValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { listItems } from '#lib/config/validators.ts';
 import { connectionStringFault } from '#lib/db/connect-at-start.ts';
+import { isLoopback } from '#lib/text/host-name.ts';
 
 /** KAFKA_BROKERS: `host:port`, separated by commas. */
 export const brokerList = makeValidator<string[]>((text) =>
@@ -132,6 +133,8 @@ export const smsUrl = makeValidator<string>((text) => {
       `must be an http or https address such as https://sms.example.org/send (it is "${maskCredentials(text)}")`,
     );
   if (!hasOnly(url, 'format', 'twilio')) throw new Error('must have no other value of format than twilio');
+  if (url.protocol === 'http:' && url.username + url.password !== '' && !isLoopback(url.hostname))
+    throw new Error('must be https, because it has a password, which http sends in plain text');
   return text;
 });
 

@@ -28,6 +28,7 @@ import {
   wholeNumber,
 } from '#lib/config/validators.ts';
 import { defaultRateLimits } from '#lib/http/rate-limits.ts';
+import { isLoopback } from '#lib/text/host-name.ts';
 
 /**
  * Thresholds above which requests wait and are then rejected with 503 (lib/http/admission.ts); 0 switches a
@@ -160,9 +161,4 @@ export function allowedNetworks(
   standalone: boolean,
 ): readonly string[] {
   return set ?? (standalone && isLoopback(HOST) ? ['127.0.0.0/8', '::1/128'] : []);
-}
-
-/** Whether a server on this host accepts connections from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

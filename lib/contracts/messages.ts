@@ -33,7 +33,15 @@ export interface MessageContent {
    * Only for `bad-news`: peers that did not store their part or (`late`) did not acknowledge it in time, with
    * the titles of its elements. Empty if all answers were rolled back.
    */
-  owners: { name: string; late?: boolean; elements: { title: string; lang: string }[] }[];
+  owners: { name: string; late?: boolean; elements: MessageElement[] }[];
+  /** Only for `withdrawal`: what was withdrawn; `peer` asked the questions, null: this instance did. */
+  withdrawn?: { peer: string | null; elements: MessageElement[] }[];
+}
+
+/** An element with the title that the subject has seen. */
+export interface MessageElement {
+  title: string;
+  lang: string;
 }
 
 export interface RenderedMessage {

@@ -20,8 +20,9 @@ export interface paths {
          *
          *     Idempotent: the same context returns the existing transaction (200, with a fresh token) while it is
          *     open, or committed with at least one record and all of them valid (with `ask: CHANGED`: while every own
-         *     element has a valid answer). Users may create transactions only for themselves, may not set `author`,
-         *     and may use only the collection methods USER and WEBFORM (403).
+         *     element has a valid answer). Users may create transactions only for themselves, may not set `author` or
+         *     `sendInvitation`, may use only the collection methods USER and WEBFORM, and may have codes and
+         *     notifications sent only to the contact data of their account that the issuer has verified (403).
          */
         post: operations["createTransaction"];
         delete?: never;

@@ -13,6 +13,9 @@ export interface Principal {
   name: string;
   /** The person's own subject (docs/interface.md, "Terms"); absent for a key. */
   subject?: string;
+  /** The person's e-mail address and telephone number, if the issuer has verified them. */
+  emailAddress?: string;
+  phoneNumber?: string;
   /** When the person signed in, in epoch seconds; absent without the claim `auth_time`. */
   signedInAt?: number;
   /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`, `peer:<id>`. */

@@ -33,8 +33,9 @@ export const transactionsSpecs = {
   /** Codes, and messages of all kinds, for one address in 24 hours. */
   CODE_DAILY_LIMIT: wholeNumber({ default: 10 }),
   MESSAGE_DAILY_LIMIT: wholeNumber({ default: 20 }),
-  /** Text messages to one country in an hour. */
+  /** Text messages to one country, and to all together, in an hour. */
   SMS_PREFIX_LIMIT: wholeNumber({ default: 60 }),
+  SMS_HOURLY_LIMIT: wholeNumber({ default: undefined }),
 };
 
 /** Interval of the sweeper of deadlines, which stores final states within 10 s (README.md). */

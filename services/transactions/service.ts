@@ -51,6 +51,7 @@ export const transactionsService = defineService({
               codes: settings.CODE_DAILY_LIMIT,
               messages: settings.MESSAGE_DAILY_LIMIT,
               prefix: settings.SMS_PREFIX_LIMIT,
+              sms: settings.SMS_HOURLY_LIMIT ?? Math.max(100, settings.SMS_PREFIX_LIMIT),
             },
           },
           ...createTransports(settings, { host, mailbox }),

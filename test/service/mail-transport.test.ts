@@ -247,6 +247,24 @@ describe('encryption', () => {
     expect(await send(`${server.url}?tls=required`)).toEqual(failed('tls'));
     expect(server.received).toHaveLength(0);
   });
+
+  it('is required beyond this machine by a password, which a server without STARTTLS never sees', async () => {
+    const seen: string[] = [];
+    const server = await start({
+      authOptional: true,
+      allowInsecureAuth: true,
+      hideSTARTTLS: true,
+      onAuth: ({ password }, _session, done) => {
+        seen.push(password ?? '');
+        done(null, { user: 'accord' });
+      },
+    });
+    // On Linux this address is this machine, too, but a setting with it does not say so.
+    expect(await send(`smtp://accord:hunter2@0.0.0.0:${server.port}`)).toEqual(failed('tls'));
+    expect(seen).toEqual([]);
+    expect(await send(`smtp://accord:hunter2@127.0.0.1:${server.port}`)).toEqual({ result: 'sent' });
+    expect(await send(`smtp://0.0.0.0:${server.port}`)).toEqual({ result: 'sent' });
+  });
 });
 
 describe('the login at a mail server', () => {

@@ -3,7 +3,7 @@ import { type Caller, createKey } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
-import { complete, problemOf, transactionIn } from '../support/instances/live-subject.ts';
+import { complete, problemOf, study, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
 import { codeIn, startMailServer } from '../support/network/mail-server.ts';
 import { startSmsGateway } from '../support/network/sms-gateway.ts';
@@ -386,6 +386,24 @@ describe('a notification', () => {
 });
 
 describe('news of a withdrawal', () => {
+  it.each([
+    ['en', 'The programme letter', 'A study of our audience'],
+    ['fr', 'La lettre du programme', 'Une étude de notre public'],
+    ['ar', 'نشرة البرنامج', 'دراسة عن جمهورنا'],
+  ])('says in %s what was withdrawn: “%s”, and not what was not', async (language, title, other) => {
+    const emailAddress = `withdrawn-${language}@example.org`;
+    const made = await createTransaction(shop, { language, subjectInfos: { emailAddress } });
+    await shop.send('POST', `/consents/${made.id}/submit`, { ...complete, [study]: ['accepted'] });
+    await shop.send('POST', `/consents/${made.id}/withdraw`, { elements: ['processing.001'] });
+    const { mail: one } = await server.waitFor(emailAddress);
+    const html = String(one.html);
+    expect([one.text?.includes(title), html.includes(title)]).toEqual([true, true]);
+    expect([one.text?.includes(other), html.includes(other)]).toEqual([false, false]);
+    await shop.send('POST', `/consents/${made.id}/withdraw`);
+    const { mail: rest } = await server.waitFor(emailAddress, 2);
+    expect([rest.text?.includes(title), rest.text?.includes(other)]).toEqual([false, true]);
+  });
+
   it('reach the subject if somebody else withdrew, with a link that does not allow answers', async () => {
     const emailAddress = someone();
     const made = await createTransaction(shop, { subjectInfos: { emailAddress }, language: 'fr' });

@@ -112,6 +112,19 @@ describe('settings of an instance', () => {
     expect(faultsOf(environment)).toEqual([expect.stringContaining(`no other value of ${parameter}`)]);
   });
 
+  it('send no password in plain text to a gateway beyond this machine', () => {
+    expect(faultsOf({ SMS_URL: 'http://accord:hunter2@sms.example.org/send' })).toEqual([
+      'SMS_URL: must be https, because it has a password, which http sends in plain text',
+    ]);
+    for (const url of [
+      'http://a:b@127.0.0.1/send',
+      'http://a:b@[::1]/',
+      'http://sms.example.org/',
+      'https://a:b@sms.example.org',
+    ])
+      expect(faultsOf({ SMS_URL: url })).toEqual([]);
+  });
+
   it.each([' ', '\u200b', 'a\nb', '\u202eClinic', 'x'.repeat(256)])(
     'have no name that peers would not show (%j)',
     (name) => {

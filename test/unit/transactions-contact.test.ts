@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  mailboxOf,
   mailDomain,
   maskEmailAddress,
   maskPhoneNumber,
@@ -171,6 +172,41 @@ describe('a telephone number', () => {
 
   it('shows its last four digits when it is masked', () => {
     expect(maskPhoneNumber('+33639980001')).toBe('…0001');
+  });
+});
+
+describe('a mailbox', () => {
+  it.each([
+    ['ann+1@example.org', 'ann+2+3@example.org'],
+    ['Ann@example.org', 'aNN@EXAMPLE.org'],
+    ['ａnn@example.org', 'ann@ｅxample。org'],
+    ['zoe\u0308@example.org', 'zoë@example.org'],
+    ['ann.bee@gmail.com', 'annbee+x@googlemail.com'],
+  ])('of %s is that of %s', (one, other) => {
+    expect(mailboxOf(readAddress(one) as string)).toBe(mailboxOf(readAddress(other) as string));
+  });
+
+  it.each([
+    ['ann@example.org', 'anne@example.org'],
+    ['ann.bee@example.org', 'annbee@example.org'],
+    ['+a@example.org', '+b@example.org'],
+    ['ann@a.example.org', 'ann@b.example.org'],
+  ])('of %s is not that of %s', (one, other) => {
+    expect(mailboxOf(readAddress(one) as string)).not.toBe(mailboxOf(readAddress(other) as string));
+  });
+
+  it('is the same for every sub-address in every spelling, and a mailbox is its own', () => {
+    const local = fc.stringMatching(/^[a-z0-9ß\u00e9ǅ]{1,12}$/);
+    const tag = fc.stringMatching(/^[A-Za-z0-9+_-]{0,12}$/);
+    fc.assert(
+      fc.property(local, tag, fc.constantFrom('NFC', 'NFD', 'NFKC'), (user, extension, form) => {
+        const box = mailboxOf(readAddress(`${user}@example.org`) as string);
+        expect(mailboxOf(readAddress(`${user.normalize(form)}+${extension}@Example.ORG`) as string)).toBe(
+          box,
+        );
+        expect(mailboxOf(box)).toBe(box);
+      }),
+    );
   });
 });
 

@@ -21,7 +21,20 @@ export function tokenPrincipal(claims: JWTPayload, paths: ClaimPaths): Principal
     name: subject ?? actor,
     subject,
     account: `user:${actor}`,
+    ...verifiedContact(claims),
     ...(typeof claims.auth_time === 'number' ? { signedInAt: claims.auth_time } : {}),
+  };
+}
+
+/** The standard claims of contact data, if the issuer says that it has verified them (OIDC Core §5.1). */
+function verifiedContact(claims: JWTPayload): Pick<Principal, 'emailAddress' | 'phoneNumber'> {
+  const { email, email_verified, phone_number, phone_number_verified } = claims;
+  // Some issuers send the text "true".
+  const isVerified = (claim: unknown) => claim === true || claim === 'true';
+  return {
+    ...(typeof email === 'string' && isVerified(email_verified) && { emailAddress: email }),
+    ...(typeof phone_number === 'string' &&
+      isVerified(phone_number_verified) && { phoneNumber: phone_number }),
   };
 }
 

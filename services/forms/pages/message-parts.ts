@@ -1,4 +1,4 @@
-import type { MessageContent } from '#lib/contracts/messages.ts';
+import type { MessageContent, MessageElement } from '#lib/contracts/messages.ts';
 import type { MailPage } from '#lib/contracts/pages.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { createPlaceholders, inlineText } from './placeholders.ts';
@@ -44,7 +44,7 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
   return {
     subject: isPart ? title : t(`message.${kind}.subject`, values),
     title,
-    body: isPart ? lostParts(owners, reader) : bodyOf(content, values, reader).map(paragraph),
+    body: isPart ? lostParts(owners, reader) : bodyOf(content, values, reader),
     code,
     note: code ? [...life(content, reader), t('message.code.ignore')].map(paragraph) : [],
     button: link ? { label: t(`message.${kind}.button`), attributes: {}, url: link } : null,
@@ -53,36 +53,67 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
   };
 }
 
-function bodyOf({ kind, purpose, until }: MessageContent, values: { organisation: string }, reader: Reader) {
+function bodyOf(
+  { kind, purpose, until, withdrawn }: MessageContent,
+  values: { organisation: string },
+  reader: Reader,
+): RichNode[] {
   const { t } = reader;
-  if (kind === 'code' || kind === 'bad-news') return [t(`message.${kind}.text`, values)];
   const title = purpose === null ? '' : inlineText(purpose, maxTitle);
+  if (kind === 'code') return [paragraph(t('message.code.text', values))];
+  if (kind === 'bad-news') {
+    const about = title ? [t('message.bad-news.about', { purpose: title })] : [];
+    return [t('message.bad-news.text', values), ...about].map(paragraph);
+  }
   return [
-    title
-      ? t(`message.${kind}.textPurpose`, { ...values, purpose: title })
-      : t(`message.${kind}.text`, values),
-    t(`message.${kind}.how`),
-    ...(until ? [t(`message.${kind}.until`, { date: reader.dateTime(until) })] : []),
+    paragraph(
+      title
+        ? t(`message.${kind}.textPurpose`, { ...values, purpose: title })
+        : t(`message.${kind}.text`, values),
+    ),
+    ...withdrawnElements(withdrawn, reader),
+    paragraph(t(`message.${kind}.how`)),
+    ...(until ? [paragraph(t(`message.${kind}.until`, { date: reader.dateTime(until) }))] : []),
   ];
 }
 
-/** Which answers were not saved, or not confirmed in time, by owner. */
+/** What was withdrawn, by the organisation that had asked. */
+function withdrawnElements(withdrawn: MessageContent['withdrawn'] = [], reader: Reader): RichNode[] {
+  return withdrawn.flatMap(({ peer, elements }) => [
+    paragraph(
+      peer === null
+        ? reader.t('message.withdrawal.what')
+        : reader.t('message.withdrawal.whatAt', { owner: inlineText(peer, maxOrganisation) }),
+    ),
+    listOf(elements, reader),
+  ]);
+}
+
+function listOf(elements: readonly MessageElement[], reader: Reader): RichNode {
+  const items = elements.map(({ title, lang }) => {
+    const attributes = reader.in(lang) as Record<string, string>;
+    return element('li', [element('span', [{ text: inlineText(title, maxTitle) }], attributes)]);
+  });
+  return element('ul', items);
+}
+
+/** Which answers were not saved, or not confirmed in time, with the built-in texts. */
 function lostParts(owners: MessageContent['owners'], reader: Reader): RichNode[] {
-  const lost = owners.flatMap(({ name, elements, late }): RichNode[] => {
+  return [
+    paragraph(reader.t(`message.bad-news.text${owners.every(({ late }) => late) ? 'Late' : 'Part'}`)),
+    ...ownersElements(owners, reader),
+    paragraph(reader.t('message.bad-news.rest')),
+  ];
+}
+
+/** The answers that were not saved, or not confirmed in time, by owner. */
+function ownersElements(owners: MessageContent['owners'], reader: Reader): RichNode[] {
+  return owners.flatMap(({ name, elements, late }): RichNode[] => {
     const owner = inlineText(name, maxOrganisation);
     const text = `message.bad-news.owner${late ? 'Late' : ''}` as const;
     if (elements.length === 0) return [paragraph(reader.t(`${text}All`, { owner }))];
-    const items = elements.map(({ title, lang }) => {
-      const attributes = reader.in(lang) as Record<string, string>;
-      return element('li', [element('span', [{ text: inlineText(title, maxTitle) }], attributes)]);
-    });
-    return [paragraph(reader.t(text, { owner })), element('ul', items)];
+    return [paragraph(reader.t(text, { owner })), listOf(elements, reader)];
   });
-  return [
-    paragraph(reader.t(`message.bad-news.text${owners.every(({ late }) => late) ? 'Late' : 'Part'}`)),
-    ...lost,
-    paragraph(reader.t('message.bad-news.rest')),
-  ];
 }
 
 function life({ minutes }: MessageContent, { t }: Reader): string[] {
@@ -90,8 +121,8 @@ function life({ minutes }: MessageContent, { t }: Reader): string[] {
 }
 
 /**
- * The text of an `email` model. The code, and the link of a message that has one, are always shown, whatever
- * the model says.
+ * The text of an `email` model. The code, the link of a message that has one, and what was withdrawn or not
+ * stored are always shown, whatever the model says.
  * @param language of the model's text; the reader's may be another one.
  */
 export function modelParts(
@@ -115,10 +146,11 @@ export function modelParts(
     title,
     body,
     code: saysCode ? null : code,
-    note:
-      code && !saysMinutes
-        ? life(content, reader).map((text) => element('p', [{ text }], attributes as Record<string, string>))
-        : [],
+    note: [
+      ...(code && !saysMinutes ? life(content, reader).map(paragraph) : []),
+      ...withdrawnElements(content.withdrawn, reader),
+      ...ownersElements(content.owners, reader),
+    ].map((node) => withAttributes(node, attributes as Record<string, string>)),
     button: link ? buttonOf(link, mail, () => reader.t(`message.${kind}.button`), attributes) : null,
     signature,
     footer,
@@ -138,6 +170,11 @@ export function ownAttributes(language: string, reader: Reader): LanguageAttribu
 
 function element(tag: string, children: RichNode[], attributes: Record<string, string> = {}): RichNode {
   return { tag, attributes, children };
+}
+
+/** A block of the built-in texts in a message in another language. */
+function withAttributes(node: RichNode, attributes: Record<string, string>): RichNode {
+  return 'tag' in node ? { ...node, attributes: { ...node.attributes, ...attributes } } : node;
 }
 
 function paragraph(text: string): RichNode {

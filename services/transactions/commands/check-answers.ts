@@ -26,13 +26,13 @@ interface GivenAnswers {
 /** Checks answers to a transaction that exists, or that is created together with them. */
 export async function checkAnswers(
   { db, forms }: CheckDependencies,
-  transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt'>,
+  transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt' | 'isAddressKnown'>,
   now: Date,
   { answers, form, languages }: GivenAnswers,
 ): Promise<AnswerCheck> {
-  const { context, layout, createdAt } = transaction;
+  const { context, layout, createdAt, isAddressKnown } = transaction;
   const asksPeers = layout.elements.some((key) => key.includes('@'));
-  const subjectInfos = asksPeers ? readContact(context.subjectInfos) : undefined;
+  const subjectInfos = asksPeers && isAddressKnown ? readContact(context.subjectInfos) : undefined;
   return forms.checkAnswers({
     layout,
     openedAt: createdAt.toISOString(),

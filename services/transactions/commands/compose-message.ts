@@ -1,5 +1,10 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { MessageContent, MessageKind, RenderedMessage } from '#lib/contracts/messages.ts';
+import type {
+  MessageContent,
+  MessageElement,
+  MessageKind,
+  RenderedMessage,
+} from '#lib/contracts/messages.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
@@ -70,6 +75,7 @@ export async function composeMessage(
     minutes: kind === 'code' ? await readCodeMinutes(db, id) : null,
     until: untilOf(kind, read)?.toISOString() ?? null,
     owners,
+    ...(kind === 'withdrawal' && receipt && { withdrawn: withdrawnOn(receipt) }),
   };
   const attachments = kind === 'notification' ? await attachReceipt(dependencies, read) : [];
   return { ...(await forms.renderMessage(content)), attachments };
@@ -134,6 +140,21 @@ function untilOf(kind: MessageKind, { transaction }: ReadTransaction): Date | un
   return kind === 'invitation' ? transaction.expiresAt : receiptExpiry(transaction);
 }
 
+/** What the receipt of a withdrawal says that was withdrawn. */
+function withdrawnOn({ consents, peers = [] }: ReceiptBody): NonNullable<MessageContent['withdrawn']> {
+  const entries = [
+    { peer: null, elements: consents },
+    ...peers.map(({ name, elements }) => ({ peer: name, elements })),
+  ];
+  return entries
+    .map(({ peer, elements }) => ({ peer, elements: elements.map(shownTitle) }))
+    .filter(({ elements }) => elements.length > 0);
+}
+
+function shownTitle({ texts, lang }: { texts: Record<string, unknown>; lang: string }): MessageElement {
+  return { title: titleOf(texts), lang };
+}
+
 async function failedOwners(
   db: Queries,
   { transaction }: ReadTransaction,
@@ -146,6 +167,6 @@ async function failedOwners(
     .map(({ name, state, reason, shown }: Part) => ({
       name,
       ...(state === 'DROPPED' && reason === 'expired' && { late: true }),
-      elements: shown.elements.map(({ texts, lang }) => ({ title: titleOf(texts), lang })),
+      elements: shown.elements.map(shownTitle),
     }));
 }

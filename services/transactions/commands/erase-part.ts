@@ -1,15 +1,13 @@
 import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
-import type { Transaction } from '../domain/transaction.ts';
 import { wasRefused } from '../queries/erasures.ts';
 import { lockVerdict } from '../queries/peer-parts.ts';
 import { ensureSubject } from '../queries/subjects.ts';
-import { readTransaction } from '../queries/transactions.ts';
 import { lockSubject } from '../queries/withdrawals.ts';
 import type { AcceptDependencies } from './accept-part.ts';
 import { endHeldPart } from './decide-part.ts';
 import { type ErasureDependencies, openErasure } from './erase-subject.ts';
-import { refuseOnArrival } from './withdraw-part.ts';
+import { readStored, refuseOnArrival } from './withdraw-part.ts';
 
 type Dependencies = AcceptDependencies & ErasureDependencies;
 
@@ -57,10 +55,4 @@ async function eraseStored(
   const state = follows ? 'RUNNING' : 'REQUESTED';
   await openErasure(dependencies, tx, subject, { state, reason: null, peer });
   return { verdict: 'noted', id };
-}
-
-async function readStored(tx: Queries, id: string): Promise<Transaction> {
-  const read = await readTransaction(tx, id);
-  if (!read) throw new Error('the transaction of a part does not exist');
-  return read.transaction;
 }

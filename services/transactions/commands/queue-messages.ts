@@ -3,6 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
+import { noSuchTransaction } from '../domain/access.ts';
 import type { Channels } from '../domain/context.ts';
 import {
   codeDestination,
@@ -14,15 +15,16 @@ import {
   notificationAddress,
 } from '../domain/message.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { countRecentMessages, insertMessage, type RecentMessages } from '../queries/messages.ts';
+import { countRecentMessages, insertMessage, isErased, type RecentMessages } from '../queries/messages.ts';
 
 /** Limits of messages (docs/operations.md, "Settings"). */
 export interface MessageLimits {
   /** Per address in 24 hours: CODE_DAILY_LIMIT and MESSAGE_DAILY_LIMIT. */
   codes: number;
   messages: number;
-  /** Text messages per country calling code in an hour: SMS_PREFIX_LIMIT. */
+  /** Text messages in an hour: per country calling code (SMS_PREFIX_LIMIT), and all (SMS_HOURLY_LIMIT). */
   prefix: number;
+  sms: number;
 }
 
 /** Dependencies of the functions that queue messages. */
@@ -39,6 +41,8 @@ interface MessageRequest {
   transaction: string;
   kind: MessageKind;
   destination: Destination;
+  /** The account of role user that causes the message; null: the organisation or a peer does. */
+  causedBy: string | null;
   from?: string | undefined;
   code?: { number: number; text: string };
 }
@@ -47,17 +51,19 @@ interface MessageRequest {
  * Queues a message in the database transaction that causes the message; it is sent after the COMMIT
  * (docs/messages.md).
  * @param whenLimited above a limit, `refuse` throws, and `record` stores the message as failed.
+ * @returns undefined if the transaction has been erased meanwhile; then there is no message.
  * @throws Failure `too-many-requests` with Retry-After.
  */
 async function queueMessage(
   tx: Queries,
   { box, limits, digests, reportLimited }: Messaging,
-  { transaction, kind, destination, from, code }: MessageRequest,
+  { transaction, kind, destination, causedBy, from, code }: MessageRequest,
   whenLimited: 'refuse' | 'record' = 'record',
-): Promise<Message> {
+): Promise<Message | undefined> {
+  if (await isErased(tx, transaction)) return undefined;
   const id = newUuid();
   const address = digests.addressOf(destination);
-  const recent = await countRecentMessages(tx, { address, prefix: destination.prefix });
+  const recent = await countRecentMessages(tx, { address, prefix: destination.prefix, causedBy });
   const limit = reachedLimit(recent, { kind, hasPrefix: destination.prefix !== null }, limits);
   if (limit && whenLimited === 'refuse')
     throw fail('too-many-requests', limit.detail, {
@@ -78,6 +84,7 @@ async function queueMessage(
     destination,
     queue: digests.queueOf(destination),
     address,
+    causedBy,
     code: code?.number ?? null,
     sealed: limit ? null : box.seal(id, JSON.stringify(secrets)),
     error: limit ? 'limit' : null,
@@ -86,6 +93,8 @@ async function queueMessage(
 
 const toAddress = 'Too many messages were sent to this address. Try again later.';
 const toCountry = 'Too many text messages were sent to this country. Try again later.';
+const toAll = 'Too many text messages were sent. Try again later.';
+const byAccount = 'This account has caused too many messages. Try again later.';
 const daySeconds = 86_400;
 const hourSeconds = 3_600;
 
@@ -105,6 +114,11 @@ function reachedLimit(
       detail: toCountry,
       wait: hasPrefix && recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0,
     },
+    { detail: toAll, wait: hasPrefix && recent.sms >= limits.sms ? hourSeconds - recent.oldestSms : 0 },
+    {
+      detail: byAccount,
+      wait: recent.ofAccount >= limits.messages ? daySeconds - recent.oldestOfAccount : 0,
+    },
   ];
   const [longest] = waits.sort((a, b) => b.wait - a.wait);
   return longest && longest.wait > 0
@@ -119,19 +133,21 @@ function reachedLimit(
 export async function queueCode(
   tx: Queries,
   messaging: Messaging,
-  { id, context }: Pick<Transaction, 'id' | 'context'>,
+  { id, context, createdBy }: Pick<Transaction, 'id' | 'context' | 'createdBy'>,
   code: { number: number; text: string },
 ): Promise<void> {
   const destination = codeDestination(context);
   if (!destination) return;
   const { senderEmail, senderPhone } = context.confirmationConfig ?? {};
   const from = destination.channel === 'mail' ? senderEmail : senderPhone;
-  await queueMessage(tx, messaging, { transaction: id, kind: 'code', destination, from, code }, 'refuse');
+  const message = { transaction: id, kind: 'code', destination, causedBy: createdBy, from, code } as const;
+  await queueMessage(tx, messaging, message, 'refuse');
 }
 
 /**
- * Queues the invitation to an open transaction.
- * @throws Failure `invalid` without a valid address, `too-many-requests`.
+ * Queues the invitation to an open transaction. Only the organisation invites.
+ * @throws Failure `invalid` without a valid address, `not-found` if the transaction was erased,
+ * `too-many-requests`.
  */
 export async function queueInvitation(
   tx: Queries,
@@ -141,7 +157,10 @@ export async function queueInvitation(
   const destination = mailDestination(context.subjectInfos?.emailAddress ?? '');
   if (!destination)
     throw fail('invalid', 'The transaction has no valid e-mail address (subjectInfos.emailAddress).');
-  return queueMessage(tx, messaging, { transaction: id, kind: 'invitation', destination }, 'refuse');
+  const message = { transaction: id, kind: 'invitation', destination, causedBy: null } as const;
+  const queued = await queueMessage(tx, messaging, message, 'refuse');
+  if (!queued) throw noSuchTransaction();
+  return queued;
 }
 
 /**
@@ -159,22 +178,29 @@ export function isNotified({ channels }: Messaging, { layout }: Pick<Transaction
 export async function queueNotification(
   tx: Queries,
   messaging: Messaging,
-  transaction: Pick<Transaction, 'id' | 'context' | 'layout'>,
+  transaction: Pick<Transaction, 'id' | 'context' | 'layout' | 'createdBy' | 'isAddressKnown'>,
 ): Promise<void> {
-  const destination = notificationAddress(transaction.context);
+  const destination = notificationAddress(transaction);
   if (!destination || !isNotified(messaging, transaction)) return;
-  await queueMessage(tx, messaging, { transaction: transaction.id, kind: 'notification', destination });
+  const { id, createdBy } = transaction;
+  await queueMessage(tx, messaging, {
+    transaction: id,
+    kind: 'notification',
+    destination,
+    causedBy: createdBy,
+  });
 }
 
 /** Queues the mail about consents that somebody else withdrew. Without a valid address there is no mail. */
 export async function queueWithdrawalNews(
   tx: Queries,
   messaging: Messaging,
-  { id, context }: Pick<Transaction, 'id' | 'context'>,
+  withdrawal: Pick<Transaction, 'id' | 'context' | 'isAddressKnown'>,
 ): Promise<void> {
-  const destination = notificationAddress(context);
+  const destination = notificationAddress(withdrawal);
   if (!destination || !messaging.channels.mail) return;
-  await queueMessage(tx, messaging, { transaction: id, kind: 'withdrawal', destination });
+  const { id: transaction } = withdrawal;
+  await queueMessage(tx, messaging, { transaction, kind: 'withdrawal', destination, causedBy: null });
 }
 
 /**
@@ -186,14 +212,21 @@ export async function queueWithdrawalNews(
 export async function queueBadNews(
   tx: Queries,
   messaging: Messaging,
-  ended: readonly (Pick<Transaction, 'id' | 'context'> & { isWithdrawn?: boolean })[],
+  ended: readonly (Pick<Transaction, 'id' | 'context' | 'createdBy' | 'isAddressKnown'> & {
+    isWithdrawn?: boolean;
+  })[],
 ): Promise<void> {
   if (!messaging.channels.mail) return;
-  const mails = ended.flatMap(({ id, context, isWithdrawn }) => {
-    const destination = notificationAddress(context);
+  const mails = ended.flatMap(({ isWithdrawn, ...transaction }) => {
+    const destination = notificationAddress(transaction);
     if (!destination || isWithdrawn) return [];
-    return [{ id, destination, place: messaging.digests.addressOf(destination) }];
+    return [{ ...transaction, destination, place: messaging.digests.addressOf(destination) }];
   });
-  for (const { id, destination } of mails.toSorted((a, b) => Buffer.compare(a.place, b.place)))
-    await queueMessage(tx, messaging, { transaction: id, kind: 'bad-news', destination });
+  for (const { id, destination, createdBy } of mails.toSorted((a, b) => Buffer.compare(a.place, b.place)))
+    await queueMessage(tx, messaging, {
+      transaction: id,
+      kind: 'bad-news',
+      destination,
+      causedBy: createdBy,
+    });
 }

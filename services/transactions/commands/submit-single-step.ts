@@ -42,22 +42,21 @@ export async function submitSingleStep(
   { body, principal, languages, gpc }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { db, digests, forms, instance, messaging, wake } = dependencies;
-  const { context, addressFault } = await prefixPointers('/context', async () =>
-    readContext(body.context, principal, messaging),
-  );
+  const read = await prefixPointers('/context', async () => readContext(body.context, principal, messaging));
+  const { context } = read;
   const sent = await prefixPointers('/values', async () => {
     const split = splitComment(body.values);
     if (!split) throw invalidComment();
     return split;
   });
   const { layout, active } = await prefixPointers('/context', async () => {
-    const read = await forms.resolveLayout(layoutReference(context));
-    requireNotifiable(messaging, { ...read, addressFault });
-    return read;
+    const resolved = await forms.resolveLayout(layoutReference(context));
+    requireNotifiable(messaging, { ...read, layout: resolved.layout });
+    return resolved;
   });
   const openedAt = await readNow(db);
   const checked = requireValid(
-    await checkAnswers(dependencies, { layout, context, parent: null, createdAt: openedAt }, openedAt, {
+    await checkAnswers(dependencies, { ...read, layout, parent: null, createdAt: openedAt }, openedAt, {
       answers: sent.answers,
       form: false,
       languages,
@@ -68,8 +67,8 @@ export async function submitSingleStep(
   const notices = noticesIn(checked);
   const answersDigest = digests.of(given, checked.parts.length > 0, notices);
   const isSame = (digest: Buffer) => [[], notices].some((each) => digests.matches(digest, given, each));
-  const digest = contextDigest(context, layout, active);
-  const transaction = newTransaction(context, layout, principal);
+  const digest = contextDigest(read, layout, active);
+  const transaction = newTransaction(read, layout, principal);
   const source = instance.baseUrl;
   const submitted = await db.withTransaction(async (tx) => {
     // A CREATED transaction takes the answers; a reusable one that has the same answers is returned.
@@ -83,11 +82,11 @@ export async function submitSingleStep(
       return isRepeated && isRepeatable(tx, claimed, active);
     };
     const inserted = await insertWithClaim(tx, digest, transaction, source);
-    const read = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
-    if (read.transaction.state !== 'CREATED') return { ...read, created: false };
+    const claimed = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
+    if (claimed.transaction.state !== 'CREATED') return { ...claimed, created: false };
     const check = await withoutWithdrawnNotices(tx, context, checked);
     // An equal context may name another author and address; those of the request with the answers count.
-    const taken = inserted ?? (await replaceUncounted(tx, read, transaction));
+    const taken = inserted ?? (await replaceUncounted(tx, claimed, transaction));
     const committed = await storeAnswers(
       { ...dependencies, db: tx },
       {
@@ -103,7 +102,7 @@ export async function submitSingleStep(
     );
     if (!committed) throw transactionBusy();
     await recordByStaff(tx, principal, 'answers.submitted', committed.id);
-    return { transaction: committed, now: read.now, created: true };
+    return { transaction: committed, now: claimed.now, created: true };
   });
   if (submitted.created) wake();
   return submitted;

@@ -1,5 +1,6 @@
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { MessageChannel } from '#lib/contracts/messages.ts';
 import { isPrivileged, isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -19,7 +20,7 @@ import {
   parseContext,
   type ReadContext,
 } from '../domain/context.ts';
-import type { Message } from '../domain/message.ts';
+import { codeDestination, isKnownAddress, type Message, notificationAddress } from '../domain/message.ts';
 import {
   isAwaitingCode,
   type NewTransaction,
@@ -43,7 +44,8 @@ import { isReusable, readReuseVersions, reuseOrCreate } from './reuse-transactio
 import { transactionBusy } from './submit-answers.ts';
 
 /**
- * Reads the ConsentContext of a caller. Fields that a plain user may not set are refused before other faults.
+ * Reads the ConsentContext of a caller. Fields that a plain user may not set are refused before other faults,
+ * and so are messages to addresses that the account is not known to have.
  * @throws Failure `forbidden`, `layout-conflict`, `not-available`, `invalid`; with a pointer for each fault.
  */
 export function readContext(
@@ -53,7 +55,7 @@ export function readContext(
 ): ReadContext {
   if (!isPrivileged(principal)) requireOwnContext(body, principal);
   const parsed = parseContext(body, channels);
-  if (!('faults' in parsed)) return parsed;
+  if (!('faults' in parsed)) return isPrivileged(principal) ? parsed : ofUser(parsed, principal);
   if (parsed.unavailable)
     throw fail('not-available', 'The context needs a feature that is not configured on this instance.', {
       errors: parsed.faults,
@@ -77,6 +79,32 @@ function requireOwnContext(body: Record<string, unknown>, principal: Principal):
   if (fields.has('author')) throw fail('forbidden', 'Only an operator may set the author.');
   if (operatorOrigins.includes(fields.get('origin')?.value))
     throw fail('forbidden', 'You may only use the origins USER and WEBFORM.');
+  // As `POST /consents/{txid}/invitation`.
+  if (fields.get('sendInvitation')?.value === true)
+    throw fail('forbidden', 'Only an operator may send invitations.');
+}
+
+/**
+ * The context of a plain user.
+ * @throws Failure `forbidden` if it sends a code to an address that the account is not known to have.
+ */
+function ofUser({ context, ...read }: ReadContext, principal: Principal): ReadContext {
+  const code = codeDestination(context);
+  if (code && !isKnownAddress(code, principal)) throw unknownAddress(code.channel);
+  const mail = notificationAddress({ context, isAddressKnown: true });
+  return { ...read, context, isAddressKnown: mail === undefined || isKnownAddress(mail, principal) };
+}
+
+/** Nobody may have mails or text messages sent to people who did not ask for them. */
+function unknownAddress(channel: MessageChannel) {
+  const [what, claims] =
+    channel === 'mail'
+      ? ['the e-mail address', 'email, email_verified']
+      : ['the telephone number', 'phone_number, phone_number_verified'];
+  return fail(
+    'forbidden',
+    `You may only have messages sent to ${what} of your account that its issuer has verified (${claims}).`,
+  );
 }
 
 export interface CreateDependencies {
@@ -96,14 +124,15 @@ export interface CreateDependencies {
  */
 export async function createTransaction(
   { db, forms, instance, messaging, wake }: CreateDependencies,
-  { context, addressFault }: ReadContext,
+  given: ReadContext,
   principal: Principal,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { baseUrl: source } = instance;
+  const { context } = given;
   const { layout, active: resolved } = await forms.resolveLayout(layoutReference(context));
-  requireNotifiable(messaging, { layout, addressFault });
-  const digest = contextDigest(context, layout, resolved);
-  const transaction = newTransaction(context, layout, principal);
+  requireNotifiable(messaging, { layout, ...given });
+  const digest = contextDigest(given, layout, resolved);
+  const transaction = newTransaction(given, layout, principal);
   const active = await readReuseVersions({ db, forms }, transaction, resolved);
   // An invitation and a line of the audit log are statements of their own, which need a database transaction.
   const needsTransaction = context.sendInvitation || isStaff(principal);
@@ -129,15 +158,18 @@ export async function createTransaction(
 }
 
 /**
- * The notification of a layout would not be sent to a malformed address, and nobody would notice.
- * @throws Failure `invalid`.
+ * Requires an address to which the notification of a layout can and may be sent, if the context names one. To
+ * a malformed address it would not be sent, and nobody would notice.
+ * @throws Failure `invalid`, `forbidden`.
  */
 export function requireNotifiable(
   messaging: Messaging,
-  { layout, addressFault }: Pick<Transaction, 'layout'> & Pick<ReadContext, 'addressFault'>,
+  { layout, ...given }: Pick<Transaction, 'layout'> & ReadContext,
 ): void {
-  if (addressFault && isNotified(messaging, { layout }))
-    throw fail('invalid', 'The context is not valid.', { errors: [addressFault] });
+  if (!isNotified(messaging, { layout })) return;
+  if (given.addressFault)
+    throw fail('invalid', 'The context is not valid.', { errors: [given.addressFault] });
+  if (!given.isAddressKnown) throw unknownAddress('mail');
 }
 
 /**
@@ -204,6 +236,8 @@ function childOf(parent: Transaction, principal: Principal, languages: string[])
     layout: parent.layout,
     author: authorOf(principal, { ...parent, context }),
     parent: parent.id,
+    createdBy: parent.createdBy,
+    isAddressKnown: parent.isAddressKnown,
   };
 }
 

@@ -5,6 +5,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { timeAtLeader } from '../domain/peer-part.ts';
+import type { Transaction } from '../domain/transaction.ts';
 import { consentOn, ownKeys, type StandingAnswer } from '../domain/withdrawal.ts';
 import {
   hasMaxRows,
@@ -84,11 +85,12 @@ async function withdrawAnswers(
     withdrawn,
   }: { peer: PeerSummary; sid: string; transaction: string; withdrawn: string | undefined },
 ): Promise<void> {
-  const read = await readTransaction(tx, transaction);
-  if (!read) throw new Error('the transaction of a part does not exist');
-  const { transaction: parent } = read;
-  const { subject, context } = parent;
+  const { subject } = await readStored(tx, transaction);
   await lockSubject(tx, subject);
+  // It may have been erased while this request waited.
+  const parent = await readStored(tx, transaction);
+  if (parent.erasedAt !== null) return;
+  const { context } = parent;
   const own = ownKeys(parent);
   const answers = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
   const stated = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), answers.clock);
@@ -117,6 +119,13 @@ async function withdrawAnswers(
     parent,
     givenAt: stated ?? new Date(after),
   });
+}
+
+/** The transaction that stores a part. */
+export async function readStored(tx: Queries, id: string): Promise<Transaction> {
+  const read = await readTransaction(tx, id);
+  if (!read) throw new Error('the transaction of a part does not exist');
+  return read.transaction;
 }
 
 /** The answers among these that were given to notices, by the texts on their receipts. */

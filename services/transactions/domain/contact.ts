@@ -89,11 +89,16 @@ export function mailDomain(address: string): string {
 }
 
 /**
- * The mailbox of a parsed address: equal for all spellings of its domain, and in upper and lower case. Mail
- * servers hardly ever distinguish the case of the local part, although RFC 5321 §2.4 allows it.
+ * The mailbox of a parsed address: equal for all spellings of its domain, in upper and lower case, for
+ * compatible forms of letters, and for all sub-addresses (RFC 5233). Mail servers hardly ever distinguish the
+ * case of the local part, although RFC 5321 §2.4 allows it. Google ignores dots, too.
  */
 export function mailboxOf(address: string): string {
-  return `${address.slice(0, address.lastIndexOf('@')).toLowerCase()}@${mailDomain(address)}`;
+  const domain = mailDomain(address);
+  const local = address.slice(0, address.lastIndexOf('@')).normalize('NFKC').toLowerCase().normalize('NFKC');
+  const user = /^[^+]+/.exec(local)?.[0] ?? local;
+  const isGoogle = domain === 'gmail.com' || domain === 'googlemail.com';
+  return isGoogle ? `${user.replaceAll('.', '')}@gmail.com` : `${user}@${domain}`;
 }
 
 /** The country calling code of a number in E.164. */

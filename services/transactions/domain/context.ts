@@ -75,6 +75,8 @@ export interface Channels {
 export interface ReadContext {
   context: ConsentContext;
   addressFault?: Fault;
+  /** False: a plain user named an address for mails that the account is not known to have. */
+  isAddressKnown: boolean;
 }
 
 /** `unavailable`: valid, but it needs a channel that is not configured. */
@@ -126,7 +128,7 @@ export function parseContext(body: Record<string, unknown>, channels: Channels):
   if (missing.length === 0) faults.push(...contactFaults(complete, fields, channels));
   if (faults.length > 0) return { faults, unavailable: false };
   const addressFault = readAddressFault(complete, fields);
-  return { context: complete, ...(addressFault && { addressFault }) };
+  return { context: complete, isAddressKnown: true, ...(addressFault && { addressFault }) };
 }
 
 function readAddressFault({ subjectInfos }: ConsentContext, fields: Fields): Fault | undefined {
@@ -233,14 +235,18 @@ function contactFaults(context: ConsentContext, fields: Fields, { mail, sms }: C
  * The digest by which two contexts are equal (docs/interface.md, "Duplicate creation"): SHA-256 over the
  * canonical JSON (RFC 8785) of the context with its layout resolved and the ACTIVE MAJOR of each element.
  * Author, sendInvitation, notificationRecipient and the notation of the layout (`elements` or `blocs`)
- * do not count.
+ * do not count; whether mails may be sent to the address does.
  */
-export function contextDigest(context: ConsentContext, layout: PinnedLayout, active: ActiveVersions): Buffer {
+export function contextDigest(
+  { context, isAddressKnown }: Pick<ReadContext, 'context' | 'isAddressKnown'>,
+  layout: PinnedLayout,
+  active: ActiveVersions,
+): Buffer {
   const { author, sendInvitation, notificationRecipient, layout: _saved, layoutData, ...counted } = context;
   const withMajor = (key: string) => [key, active[key]?.major ?? null];
   const { id, blocs, ...options } = layout;
   const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };
-  return sha256Canonical({ ...counted, layout: resolved });
+  return sha256Canonical({ ...counted, layout: resolved, ...(!isAddressKnown && { isAddressKnown }) });
 }
 
 /**

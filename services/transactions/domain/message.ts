@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import type { MessageChannel, MessageKind } from '#lib/contracts/messages.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import { exponentialBackoff, listedBackoff } from '#lib/deliveries/backoff.ts';
 import {
   mailboxOf,
@@ -11,6 +12,7 @@ import {
   phonePrefix,
 } from './contact.ts';
 import type { ConsentContext } from './context.ts';
+import type { Transaction } from './transaction.ts';
 import { isFault } from './values.ts';
 
 /**
@@ -77,12 +79,26 @@ export function codeDestination({
   return confirmation === 'SMS_CODE' ? smsDestination(subjectInfos.phoneNumber ?? '') : undefined;
 }
 
-/** Where the notification, bad news and news of a withdrawal are sent; undefined without a valid address. */
+/**
+ * Where the notification, bad news and news of a withdrawal are sent; undefined without a valid address to
+ * which mails may be sent.
+ */
 export function notificationAddress({
-  subjectInfos,
-  notificationRecipient,
-}: ConsentContext): Destination | undefined {
+  context: { subjectInfos, notificationRecipient },
+  isAddressKnown,
+}: Pick<Transaction, 'context' | 'isAddressKnown'>): Destination | undefined {
+  if (!isAddressKnown) return undefined;
   return mailDestination(subjectInfos?.emailAddress ?? notificationRecipient ?? '');
+}
+
+/** Whether an account is known to have an address: the issuer has verified it. */
+export function isKnownAddress(
+  { channel, to }: Destination,
+  { emailAddress, phoneNumber }: Pick<Principal, 'emailAddress' | 'phoneNumber'>,
+): boolean {
+  if (channel === 'sms') return phoneNumber !== undefined && smsDestination(phoneNumber)?.to === to;
+  const known = emailAddress === undefined ? undefined : mailDestination(emailAddress);
+  return known !== undefined && mailboxOf(known.to) === mailboxOf(to);
 }
 
 /** Keyed digests of destinations: a domain alone can identify a person, so no column holds it as text. */

@@ -1,7 +1,7 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
-import type { Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import type { ConsentContext } from './context.ts';
+import type { ConsentContext, ReadContext } from './context.ts';
 import { addDuration } from './values.ts';
 
 /** States of a transaction (docs/interface.md, "States"). */
@@ -53,6 +53,13 @@ export interface Transaction {
   kind: TransactionKind;
   /** The creator, or the author that the context names. */
   author: string;
+  /**
+   * The account of role user that created it, or the transaction that it is based on; null: the organisation
+   * or a peer did.
+   */
+  createdBy: string | null;
+  /** Whether mails may be sent to its address: not one that such an account is not known to have. */
+  isAddressKnown: boolean;
   parent: string | null;
   /** Tokens minted under a lower epoch are revoked. */
   tokenEpoch: number;
@@ -82,15 +89,20 @@ export interface NewTransaction {
   parent: string | null;
   leader?: Leader;
   kind?: 'WITHDRAWAL';
+  /** Null and true by default, as for what the organisation or a peer creates. */
+  createdBy?: string | null;
+  isAddressKnown?: boolean;
 }
 
 /** A transaction for a context that a caller sent. */
 export function newTransaction(
-  context: ConsentContext,
+  { context, isAddressKnown }: Pick<ReadContext, 'context' | 'isAddressKnown'>,
   layout: PinnedLayout,
   principal: Principal,
 ): NewTransaction {
-  return { id: randomId(), context, layout, author: context.author ?? principal.name, parent: null };
+  const author = context.author ?? principal.name;
+  const createdBy = isPrivileged(principal) ? null : principal.account;
+  return { id: randomId(), context, layout, author, parent: null, createdBy, isAddressKnown };
 }
 
 /** A transaction as it is stored when it is created at `now`. */
@@ -99,6 +111,8 @@ export function createdTransaction(created: NewTransaction, now: Date): Transact
     ...created,
     leader: created.leader ?? null,
     kind: created.kind ?? null,
+    createdBy: created.createdBy ?? null,
+    isAddressKnown: created.isAddressKnown ?? true,
     subject: created.context.subject,
     state: 'CREATED',
     version: 1,

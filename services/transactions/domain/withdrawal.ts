@@ -183,6 +183,8 @@ export function composeWithdrawal(
       layout: { ...source.layout, elements: keys },
       author,
       parent,
+      createdBy: source.createdBy,
+      isAddressKnown: source.isAddressKnown,
       kind: 'WITHDRAWAL',
     },
     at,

@@ -112,7 +112,8 @@ export async function rollBackUnconfirmed(db: Queries, id: string, source: strin
 const eventNames = { CANCELLED: 'cancelled', TIMEOUT: 'timedout', ROLLBACK: 'rolledback' } as const;
 
 /** A transaction that has just ended. */
-export interface EndedTransaction extends Pick<Transaction, 'id' | 'context'> {
+export interface EndedTransaction
+  extends Pick<Transaction, 'id' | 'context' | 'createdBy' | 'isAddressKnown'> {
   /** Whether a part of it was withdrawn. */
   isWithdrawn: boolean;
 }
@@ -130,7 +131,7 @@ function endTransactions(
        WHERE ${where}
       RETURNING *
     ), ${undoSubmission(source)}${recordStateChange(eventNames[state], source)}
-    SELECT t.id, t.context,
+    SELECT t.id, t.context, t.created_by AS "createdBy", t.is_address_known AS "isAddressKnown",
            EXISTS (SELECT FROM followers AS f
                     WHERE f.transaction = t.id AND f.withdrawal IS NOT NULL) AS "isWithdrawn"
       FROM t`);

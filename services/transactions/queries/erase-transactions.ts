@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { type ErasureCounts, type ErasurePeer, erasedContext } from '../domain/erasure.ts';
 import { erasedEvents } from './events.ts';
@@ -32,7 +32,8 @@ export async function eraseTransactions(
   const ids = picked.map(({ id }) => id);
   await endOlderAnswers(tx, ids);
   const peers = await readPeers(tx, ids);
-  if (erasure !== undefined) await orderPartErasures(tx, { erasure, transactions: ids }, source);
+  if (erasure === undefined) await detachChildren(tx, ids);
+  else await orderPartErasures(tx, { erasure, transactions: ids }, source);
   await eraseRows(tx, picked);
   const receipts = await eraseReceipts(tx, ids);
   const records = await eraseRecords(tx, ids, { erasure, source });
@@ -80,13 +81,12 @@ export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasureP
      ORDER BY name, location`);
 }
 
-/** Erases the rows themselves, their claims, receipt drafts and codes, and the sealed answers of parts. */
-async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> {
-  const erased = picked.map(({ id, context }) => ({ id, context: erasedContext(context) }));
-  const ids = picked.map(({ id }) => id);
-  // Children may stay: those of a transaction whose retention has ended, and those that were created after an
-  // erasure started, which belong to a new subject of that name. They must not lead to the erased
-  // transaction. A withdrawal that a peer ordered still says which peer (`leader_of`, `coveredBy`).
+/**
+ * Children of a transaction whose retention has ended stay, and must not lead to it. A withdrawal that a
+ * peer ordered still says which peer (`leader_of`, `coveredBy`). An erasure detaches nothing: it erases all
+ * that is based on what it covers, and finds it by these links until then.
+ */
+async function detachChildren(tx: Queries, ids: readonly string[]): Promise<void> {
   await tx.query(sql`
     UPDATE transactions AS c
        SET parent = NULL,
@@ -94,9 +94,15 @@ async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> 
                                             THEN t.leader END)
       FROM transactions AS t
      WHERE t.id = ANY(${ids}::text[]) AND c.subject = t.subject AND c.parent = t.id`);
+}
+
+/** Erases the rows themselves, their claims, receipt drafts and codes, and the sealed answers of parts. */
+async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> {
+  const erased = picked.map(({ id, context }) => ({ id, context: erasedContext(context) }));
+  const ids = picked.map(({ id }) => id);
   await tx.query(sql`
     UPDATE transactions AS t
-       SET subject = g.context->>'subject', context = g.context, author = '', parent = NULL,
+       SET subject = g.context->>'subject', context = g.context, author = '', created_by = NULL, parent = NULL,
            -- The texts of an inline layout may name the person.
            layout = jsonb_set(t.layout, '{texts}', '{}'),
            answers_digest = NULL, token_epoch = t.token_epoch + 1, notice_at = 'infinity',
@@ -173,32 +179,52 @@ export interface ErasureScope {
 
 /**
  * SQL: whether an erasure that has started covers the transaction `t`: whether `t` was created before the
- * erasure started. If a peer asks for the erasure, it covers only what this peer has sent, and all that is
- * based on that.
+ * erasure started, or is based on such a transaction. If a peer asks for the erasure, it covers only what
+ * this peer has sent, and all that is based on that.
  */
 export function coveredBy({ erasure, subject, peer }: ErasureScope): Statement {
-  const before = sql`t.created_at <= (SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure})`;
-  if (peer === null) return sql`t.subject = ${subject} AND ${before}`;
-  return sql`t.id IN (
-    WITH RECURSIVE sent AS (
-      SELECT t.id FROM transactions AS t
-       WHERE t.subject = ${subject} AND t.leader->>'location' = ${peer} AND ${before}
+  const sent = (x: Statement) => (peer === null ? empty : sql`AND ${x}.leader->>'location' = ${peer}`);
+  const isFirst = (x: Statement) => sql`
+    coalesce(${x}.created_at <= (SELECT e.started_at FROM erasures AS e WHERE e.id = ${erasure}) ${sent(x)}, false)`;
+  // What a transaction is based on may have been erased by an earlier COMMIT of the same erasure.
+  return sql`t.subject = ${subject} AND (${isFirst(sql`t`)} OR t.id IN (
+    WITH RECURSIVE later AS (
+      SELECT x.id, x.kind, x.parent FROM transactions AS x
+       WHERE x.subject = ${subject} AND NOT ${isFirst(sql`x`)}
+    ), basis AS (${basisOf(peer)}
+    ), based AS (
+      SELECT b.id FROM basis AS b JOIN transactions AS x ON x.id = b.of
+       WHERE x.erased_at IS NOT NULL OR ${isFirst(sql`x`)}
        UNION
-      SELECT c.id FROM sent AS s JOIN transactions AS c ON c.subject = ${subject} AND c.parent = s.id)
-    SELECT s.id FROM sent AS s)`;
+      SELECT b.id FROM based AS d JOIN basis AS b ON b.of = d.id)
+    SELECT d.id FROM based AS d))`;
+}
+
+/**
+ * SQL: the transactions on which those in `later` are based: the parent, and, unless a peer asks for the
+ * erasure, those whose consents or parts a withdrawal has withdrawn. What people withdrew wherever they had
+ * consented is their own, and not a peer's.
+ */
+function basisOf(peer: string | null): Statement {
+  const parents = sql`
+      SELECT c.id, c.parent AS of FROM later AS c WHERE c.parent IS NOT NULL`;
+  if (peer !== null) return parents;
+  return sql`${parents}
+       UNION
+      SELECT c.id, w.transaction FROM later AS c JOIN records AS r ON r.transaction = c.id
+        JOIN records AS w ON w.id = r.withdraws WHERE c.kind = 'WITHDRAWAL'
+       UNION
+      SELECT c.id, f.transaction FROM later AS c JOIN followers AS f ON f.withdrawal = c.id`;
 }
 
 /**
  * Locks transactions that an erasure covers and that are in a final state. SKIP LOCKED: a process that has
- * locked a row may wait for the subject (`erasePart`); the next run finds the row. If a peer asks, what is
- * based on a transaction is picked before it, because erasing it removes the link.
+ * locked a row may wait for the subject (`erasePart`); the next run finds the row.
  */
 export function pickTransactions(tx: Queries, scope: ErasureScope, limit: number): Promise<Picked[]> {
-  const isLast = sql`AND NOT EXISTS (
-    SELECT FROM transactions AS c WHERE c.subject = t.subject AND c.parent = t.id)`;
   return tx.query<Picked>(sql`
     SELECT t.id, t.context FROM transactions AS t
-     WHERE ${coveredBy(scope)} AND t.state NOT IN ('CREATED', 'SUBMITTED') ${scope.peer === null ? sql`` : isLast}
+     WHERE ${coveredBy(scope)} AND t.state NOT IN ('CREATED', 'SUBMITTED')
      ORDER BY t.created_at LIMIT ${limit} FOR NO KEY UPDATE OF t SKIP LOCKED`);
 }
 

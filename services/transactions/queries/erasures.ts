@@ -26,7 +26,7 @@ export function insertErasure(
       (id, reference, subject, sent_subject, peer, digest, state, reason, created_at, due_at, started_at)
     VALUES (${id}, ${reference}, ${peer === null ? subject : null}, ${peer === null ? null : subject}, ${peer},
             ${digest}, ${state}, ${reason}, accord_now(), accord_now() + interval '1 month',
-            CASE WHEN ${state === 'RUNNING'} THEN accord_now() END)
+            CASE WHEN ${state === 'RUNNING'} THEN ${startOf(sql`${subject}`)} END)
     ON CONFLICT DO NOTHING RETURNING ${columns}`);
 }
 
@@ -116,9 +116,18 @@ export function lockErasure(tx: Queries, id: string): Promise<Erasure | undefine
   return tx.maybeOne<Erasure>(sql`SELECT ${columns} FROM erasures AS e WHERE e.id = ${id} FOR UPDATE`);
 }
 
-/** Moves an erasure that has not ended to another state. */
+/**
+ * SQL: when an erasure starts that begins now: not before any transaction that is stored. The clock of a
+ * part's leader may be ahead, and this request may have waited for the lock of the subject, which it holds.
+ */
+function startOf(subject: Statement): Statement {
+  return sql`greatest(accord_now(), (SELECT max(t.created_at) FROM transactions AS t WHERE t.subject = ${subject}))`;
+}
+
+/** Moves an erasure that has not ended to another state. The subject is locked. */
 export function moveErasure(tx: Queries, id: string, state: 'RUNNING' | 'HELD'): Promise<Erasure> {
-  return change(tx, id, sql`state = ${state}, started_at = coalesce(e.started_at, accord_now())`);
+  const start = startOf(sql`coalesce(e.subject, e.sent_subject)`);
+  return change(tx, id, sql`state = ${state}, started_at = coalesce(e.started_at, ${start})`);
 }
 
 /** Ends an erasure: its row no longer names the subject. A refused one is not repeated after a restore. */

@@ -45,7 +45,7 @@ const unreportedHours = 24;
 export interface UnreportedPart {
   sid: string;
   location: string;
-  transaction: Pick<Transaction, 'id' | 'context'>;
+  transaction: Pick<Transaction, 'id' | 'context' | 'createdBy' | 'isAddressKnown'>;
 }
 
 /**
@@ -69,7 +69,8 @@ export function dropUnreported(tx: Queries, limit: number, source: string): Prom
       RETURNING f.*
     ), told AS (${verdictEvents({ type: sql`'io.accord.peer.submission.refused.v1'::text` }, source)}
     )
-    SELECT f.sid, f.location, jsonb_build_object('id', t.id, 'context', t.context) AS transaction
+    SELECT f.sid, f.location, jsonb_build_object('id', t.id, 'context', t.context, 'createdBy', t.created_by,
+                                              'isAddressKnown', t.is_address_known) AS transaction
       FROM f JOIN transactions AS t ON t.id = f.transaction`);
 }
 

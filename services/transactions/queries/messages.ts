@@ -25,6 +25,8 @@ export interface NewMessage {
   queue: string;
   /** Keyed digest of the address. */
   address: Buffer;
+  /** The account of role user that causes it; null: the organisation or a peer does. */
+  causedBy?: string | null;
   /** Number of the code that it carries; null without one. */
   code: number | null;
   /** Encrypted address, sender and code; null if it failed already. */
@@ -34,17 +36,28 @@ export interface NewMessage {
 }
 
 /**
+ * Locks a transaction as shared, so that its erasure either finds a message that is being stored, or is over.
+ * @returns whether it has been erased.
+ */
+export async function isErased(tx: Queries, transaction: string): Promise<boolean> {
+  const read = await tx.maybeOne<{ erased: boolean }>(sql`
+    SELECT t.erased_at IS NOT NULL AS erased FROM transactions AS t WHERE t.id = ${transaction} FOR SHARE`);
+  return read?.erased ?? false;
+}
+
+/**
  * Stores a message, which the delivery engine sends after the COMMIT. Locks its queue until then, as a
  * foreign key would, so that {@link deleteEmptyQueues} does not delete it.
  */
 export async function insertMessage(tx: Queries, message: NewMessage): Promise<Message> {
-  const { destination: to, queue, sealed } = message;
+  const { destination: to, queue, sealed, causedBy = null } = message;
   const insert = sql`
-    INSERT INTO messages AS m (id, transaction, kind, channel, queue, destination, address, prefix, code, sealed,
-                               state, not_before, error, created_at)
+    INSERT INTO messages AS m (id, transaction, kind, channel, queue, destination, address, prefix, created_by,
+                               code, sealed, state, not_before, error, created_at)
     SELECT ${message.id}::uuid, ${message.transaction}, ${message.kind}, ${to.channel}, q.name, ${to.masked},
-           ${message.address}::bytea, ${to.prefix}, ${message.code}::integer, ${sealed}::bytea,
-           ${sealed === null ? 'FAILED' : 'PENDING'}, accord_now(), ${message.error}, accord_now()
+           ${message.address}::bytea, ${to.prefix}, ${causedBy}::text, ${message.code}::integer,
+           ${sealed}::bytea, ${sealed === null ? 'FAILED' : 'PENDING'}, accord_now(), ${message.error},
+           accord_now()
       FROM message_queues AS q WHERE q.name = ${queue} FOR KEY SHARE OF q
     RETURNING ${columns}`;
   const [stored] = await tx.query<Message>(insert);
@@ -77,7 +90,7 @@ export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<num
   return found.length;
 }
 
-/** The messages to an address in the last day, and text messages to a country in the last hour. */
+/** The messages to an address and by an account in the last day, and text messages in the last hour. */
 export interface RecentMessages {
   messages: number;
   codes: number;
@@ -87,6 +100,12 @@ export interface RecentMessages {
   /** Text messages to the country, and the age in seconds of the oldest. */
   toPrefix: number;
   oldestToPrefix: number;
+  /** All text messages, and the age in seconds of the oldest. */
+  sms: number;
+  oldestSms: number;
+  /** Messages that the account has caused in the last day, and the age in seconds of the oldest. */
+  ofAccount: number;
+  oldestOfAccount: number;
 }
 
 /** SQL: 0 without a time. A request that has waited for a lock may find times after its own. */
@@ -95,27 +114,34 @@ function secondsSince(time: Statement): Statement {
 }
 
 /**
- * Counts recent messages. Locks the address, and then the country of a text message, until the end of the
- * database transaction: parallel requests cannot exceed a limit together.
+ * Counts recent messages. Locks the address, and then, for a text message, all text messages until the end of
+ * the database transaction: parallel requests cannot exceed a limit together. An account needs no lock,
+ * because it has one address and one number.
  */
 export async function countRecentMessages(
   tx: Queries,
-  { address, prefix }: { address: Buffer; prefix: string | null },
+  { address, prefix, causedBy = null }: Pick<NewMessage, 'address' | 'causedBy'> & { prefix: string | null },
 ): Promise<RecentMessages> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(${address.readInt32BE(0)}, ${address.readInt32BE(4)})`);
-  if (prefix !== null)
-    await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('sms'), hashtext(${prefix}))`);
+  if (prefix !== null) await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('sms'), 0)`);
   return tx.one<RecentMessages>(sql`
-    SELECT r.*, coalesce(p.rows, 0) AS "toPrefix", coalesce(p.oldest, 0) AS "oldestToPrefix"
+    SELECT r.*, s.*, a.*
       FROM (SELECT count(*)::int AS messages, count(*) FILTER (WHERE m.kind = 'code')::int AS codes,
                    ${secondsSince(sql`min(m.created_at)`)} AS "oldestMessage",
                    ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.kind = 'code')`)} AS "oldestCode"
               FROM messages AS m
              WHERE m.address = ${address} AND m.created_at > accord_now() - interval '1 day'
                AND m.error IS DISTINCT FROM 'limit') AS r
-      LEFT JOIN (SELECT count(*)::int AS rows, ${secondsSince(sql`min(m.created_at)`)} AS oldest
+     CROSS JOIN (SELECT count(*) FILTER (WHERE m.prefix = ${prefix})::int AS "toPrefix", count(*)::int AS sms,
+                        ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.prefix = ${prefix})`)} AS "oldestToPrefix",
+                        ${secondsSince(sql`min(m.created_at)`)} AS "oldestSms"
                    FROM messages AS m
-                  WHERE m.prefix = ${prefix} AND m.created_at > accord_now() - interval '1 hour') AS p ON true`);
+                  WHERE ${prefix}::text IS NOT NULL AND m.prefix IS NOT NULL
+                    AND m.created_at > accord_now() - interval '1 hour') AS s
+     CROSS JOIN (SELECT count(*)::int AS "ofAccount", ${secondsSince(sql`min(m.created_at)`)} AS "oldestOfAccount"
+                   FROM messages AS m
+                  WHERE m.created_by = ${causedBy} AND m.created_at > accord_now() - interval '1 day'
+                    AND m.error IS DISTINCT FROM 'limit') AS a`);
 }
 
 /** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */

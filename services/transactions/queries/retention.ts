@@ -50,11 +50,21 @@ export function isOver(retention: string): Statement {
 /** SQL: whether a part `f` has conditions. */
 const neverExpires = sql`f.shown @? '$.elements[*].identifier ? (@ starts with "element/conditions/")'`;
 
+/**
+ * SQL: whether a retention leaves the data of a subject: while a hold is in force, and while an erasure runs,
+ * which finds what it covers by what each transaction is based on.
+ */
+function isLeft(subject: Statement): Statement {
+  return sql`(${isHeld(subject)} OR EXISTS (
+           SELECT FROM erasures AS e
+            WHERE (e.subject = ${subject} OR e.sent_subject = ${subject}) AND e.state IN ('RUNNING', 'HELD')))`;
+}
+
 /** The oldest transactions that were never committed and whose retention has ended. */
 export function findAbandoned(db: Queries, retention: string, limit: number): Promise<Outlived[]> {
   return db.query<Outlived>(sql`
     SELECT t.id, t.subject FROM transactions AS t
-     WHERE ${isAbandoned(retention)} AND t.erased_at IS NULL AND NOT ${isHeld(sql`t.subject`)}
+     WHERE ${isAbandoned(retention)} AND t.erased_at IS NULL AND NOT ${isLeft(sql`t.subject`)}
      ORDER BY t.changed_at LIMIT ${limit}`);
 }
 
@@ -69,7 +79,7 @@ export function findOver(
   const from = after ? sql`AND (o.created_at, o.id) > (${after.createdAt}::timestamptz, ${after.id})` : sql``;
   return db.query(sql`
     SELECT t.id, t.subject, t.created_at::text AS position,
-           t.erased_at IS NULL AND NOT ${isHeld(sql`t.subject`)} AND ${isOver(retention)} AS over
+           t.erased_at IS NULL AND NOT ${isLeft(sql`t.subject`)} AND ${isOver(retention)} AS over
       FROM (SELECT o.* FROM transactions AS o
              WHERE o.created_at < accord_now() - ${retention}::interval ${from}
              ORDER BY o.created_at, o.id LIMIT ${limit}) AS t
@@ -83,7 +93,7 @@ export function findOver(
 export function pickOutlived(tx: Queries, { id, subject }: Outlived, ended: Statement): Promise<Picked[]> {
   return tx.query<Picked>(sql`
     SELECT t.id, t.context FROM transactions AS t
-     WHERE t.id = ${id} AND t.subject = ${subject} AND t.erased_at IS NULL AND ${ended} AND NOT ${isHeld(sql`t.subject`)}
+     WHERE t.id = ${id} AND t.subject = ${subject} AND t.erased_at IS NULL AND ${ended} AND NOT ${isLeft(sql`t.subject`)}
        AND NOT EXISTS (SELECT FROM transactions AS c
                         WHERE c.parent = t.id AND c.state IN ('CREATED', 'SUBMITTED'))
      FOR NO KEY UPDATE OF t SKIP LOCKED`);

@@ -15,7 +15,8 @@ import { newestRecord } from './records.ts';
 
 /** Columns under their names in the domain; the table's alias must be `t`. */
 export const transactionColumns = sql`
-  t.id, t.subject, t.state, t.version, t.context, t.layout, t.kind, t.author, t.parent, t.token_epoch AS "tokenEpoch",
+  t.id, t.subject, t.state, t.version, t.context, t.layout, t.kind, t.author, t.created_by AS "createdBy",
+  t.is_address_known AS "isAddressKnown", t.parent, t.token_epoch AS "tokenEpoch",
   t.answers_digest AS "answersDigest", t.awaits_code AS "awaitsCode", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt",
   t.expires_at AS "expiresAt", t.erased_at AS "erasedAt"`;
 
@@ -213,16 +214,16 @@ export async function insertTransaction(
 }
 
 function inserted(
-  { id, context, layout, author, parent, leader }: NewTransaction,
+  { id, context, layout, author, createdBy = null, isAddressKnown = true, parent, leader }: NewTransaction,
   source: string,
   from: Statement,
 ): Statement {
   return sql`t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, author, parent, leader,
-                                created_at, changed_at, expires_at)
+      INSERT INTO transactions (id, subject, state, version, context, layout, author, created_by,
+                                is_address_known, parent, leader, created_at, changed_at, expires_at)
       SELECT ${id}, ${context.subject}, 'CREATED', 1, ${JSON.stringify(context)}::jsonb,
-             ${JSON.stringify(layout)}::jsonb, ${author}, ${parent}::text, ${leader}::jsonb,
-             accord_now(), accord_now(),
+             ${JSON.stringify(layout)}::jsonb, ${author}, ${createdBy}::text, ${isAddressKnown}::boolean,
+             ${parent}::text, ${leader}::jsonb, accord_now(), accord_now(),
              accord_now() + ${context.timeout}::interval ${from}
       RETURNING *
     ), ${storeSubject()}, ${recordStateChange('created', source)}`;

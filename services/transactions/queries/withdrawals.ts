@@ -136,17 +136,29 @@ export async function insertWithdrawal(
  * @param from SQL: `FROM` and a relation of one row, or of none to store nothing.
  */
 export function insertCommitted(
-  { id, subject, context, layout, author, parent, leader, kind, createdAt, expiresAt }: Transaction,
+  {
+    id,
+    subject,
+    context,
+    layout,
+    author,
+    parent,
+    leader,
+    kind,
+    createdAt,
+    expiresAt,
+    ...created
+  }: Transaction,
   commitment: Commitment,
   source: string,
   from: Statement = empty,
 ): Statement {
   return sql`t AS (
-      INSERT INTO transactions (id, subject, state, version, context, layout, kind, author, parent, leader,
-                                answers_digest, created_at, changed_at, expires_at, notice_at)
+      INSERT INTO transactions (id, subject, state, version, context, layout, kind, author, created_by,
+                                is_address_known, parent, leader, answers_digest, created_at, changed_at, expires_at, notice_at)
       SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int,
              ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${kind}::text, ${author},
-             ${parent}::text, ${leader}::jsonb, ${commitment.answersDigest}::bytea,
+             ${created.createdBy}::text, ${created.isAddressKnown}::boolean, ${parent}::text, ${leader}::jsonb, ${commitment.answersDigest}::bytea,
              ${createdAt}::timestamptz, ${commitment.submittedAt}::timestamptz, ${expiresAt}::timestamptz,
              ${commitment.noticeAt}::timestamptz
         ${from}

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isLoopback } from '#lib/text/host-name.ts';
 import type { MailTransport, SendResult } from './transport.ts';
 
 const require = createRequire(import.meta.url);
@@ -19,8 +20,9 @@ const attemptMs = 60_000;
 
 /**
  * Sends mails over SMTP (RFC 5321), each over a connection of its own, so that a stale connection fails no
- * mail. STARTTLS is used whenever it is offered; `?tls=required` requires it. Certificates are always
- * verified.
+ * mail. STARTTLS is used whenever it is offered. `?tls=required` requires it, and so do credentials beyond
+ * this machine: an attacker could take STARTTLS out of the greeting and get the password (RFC 3207 §6).
+ * Certificates are always verified.
  */
 export function createMailTransport({ url, ca, host }: MailServer): MailTransport {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
@@ -31,7 +33,7 @@ export function createMailTransport({ url, ca, host }: MailServer): MailTranspor
     host: hostname.replaceAll(/^\[|\]$/g, ''),
     port: Number(port) || (isSecure ? 465 : 587),
     secure: isSecure,
-    requireTLS: searchParams.get('tls') === 'required',
+    requireTLS: searchParams.get('tls') === 'required' || (username !== '' && !isLoopback(hostname)),
     ...(username && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     tls: { rejectUnauthorized: true, ...(ca && { ca }) },
     name: host,

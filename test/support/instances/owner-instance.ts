@@ -25,7 +25,11 @@ type Operations = Pick<
  * An instance that peers send answers to, and replicas of its services on its database whose operations a
  * test can call.
  */
-const messageSettings = { codeTtl: 600, resendAfter: 30, limits: { codes: 10, messages: 20, prefix: 60 } };
+const messageSettings = {
+  codeTtl: 600,
+  resendAfter: 30,
+  limits: { codes: 10, messages: 20, prefix: 60, sms: 100 },
+};
 
 export interface OwnerInstance extends TestInstance {
   admin: Caller;

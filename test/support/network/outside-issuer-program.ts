@@ -20,6 +20,21 @@ const people: Record<string, Record<string, unknown>> = {
   jane: { preferred_username: 'jane', realm_access: { roles: ['operator', 'uma_authorization'] } },
   boss: { preferred_username: 'boss', realm_access: { roles: ['admin'] } },
   guest: { preferred_username: 'guest', realm_access: { roles: ['visitor'] } },
+  una: {
+    preferred_username: 'una',
+    realm_access: { roles: ['user'] },
+    email: 'Una.Own@example.org',
+    email_verified: true,
+    phone_number: '+33 6 39 98 00 07',
+    phone_number_verified: true,
+  },
+  uri: {
+    preferred_username: 'uri',
+    realm_access: { roles: ['user'] },
+    email: 'victim@example.org',
+    email_verified: false,
+    phone_number: '+33639980008',
+  },
 };
 
 const ofConsole = consoleClient && {

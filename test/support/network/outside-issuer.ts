@@ -8,7 +8,7 @@ import { freePort } from '#lib/db/embedded/postmaster.ts';
 export interface OutsideIssuer {
   url: string;
   audience: string;
-  /** A token of somebody it knows: jane, boss, guest; `elsewhere` gets one for another audience. */
+  /** A token of somebody it knows: jane, boss, guest, una, uri; `elsewhere` gets one for another audience. */
   tokenOf(name: string): Promise<string>;
   /** @param consoleClient what the issuer knows of the console; absent: nothing. */
   start(consoleClient?: ConsoleClient): Promise<void>;
