@@ -1,6 +1,8 @@
 /** What an organisation of the demonstration asks, and who it is. */
 export interface Organisation {
   name: string;
+  /** Colour of its console. */
+  accent: 'teal' | 'violet' | 'rust';
   /** Content by language, as POST /models/{id}/versions takes it. */
   information: Content;
   question: { name: string; data: Content };
@@ -13,6 +15,7 @@ const consent = { legalBases: ['LEGAL_BASIS_CONSENT'] };
 /** The hospital shows the form. */
 export const hospital: Organisation = {
   name: 'Lakeside Hospital',
+  accent: 'teal',
   information: {
     en: {
       title: 'Your data after your stay',
@@ -36,6 +39,7 @@ export const hospital: Organisation = {
         title: 'Letter to your family doctor',
         data: 'Your discharge letter',
         usage: 'We send your discharge letter to your family doctor.',
+        thirdParties: [{ name: 'Your family doctor', value: 'gets the letter' }],
         retention: { value: 10, unit: 'YEAR', fullText: 'Ten years, as medical records are kept' },
         ...consent,
       },
@@ -43,6 +47,7 @@ export const hospital: Organisation = {
         title: 'Lettre à votre médecin traitant',
         data: 'Votre lettre de sortie',
         usage: 'Nous envoyons votre lettre de sortie à votre médecin traitant.',
+        thirdParties: [{ name: 'Votre médecin traitant', value: 'reçoit la lettre' }],
         retention: { value: 10, unit: 'YEAR', fullText: 'Dix ans, comme les dossiers médicaux' },
         ...consent,
       },
@@ -54,6 +59,7 @@ export const hospital: Organisation = {
 export const partners: readonly Organisation[] = [
   {
     name: 'Northern Sleep Lab',
+    accent: 'violet',
     information: {
       en: {
         title: 'Research on sleep',
@@ -75,6 +81,7 @@ export const partners: readonly Organisation[] = [
           title: 'A study of sleep in hospitals',
           data: 'How you slept during your stay, your age and your ward',
           usage: 'We compare wards, and publish figures that name nobody.',
+          thirdParties: [],
           retention: { value: 5, unit: 'YEAR', fullText: 'Five years after the end of the study' },
           ...consent,
         },
@@ -82,6 +89,7 @@ export const partners: readonly Organisation[] = [
           title: 'Une étude du sommeil à l’hôpital',
           data: 'Votre sommeil pendant le séjour, votre âge et votre service',
           usage: 'Nous comparons les services et publions des chiffres anonymes.',
+          thirdParties: [],
           retention: { value: 5, unit: 'YEAR', fullText: 'Cinq ans après la fin de l’étude' },
           ...consent,
         },
@@ -90,6 +98,7 @@ export const partners: readonly Organisation[] = [
   },
   {
     name: 'City Patients’ Council',
+    accent: 'rust',
     information: {
       en: {
         title: 'Patients speak up',
@@ -111,6 +120,7 @@ export const partners: readonly Organisation[] = [
           title: 'An interview about your stay',
           data: 'Your name and telephone number',
           usage: 'We call you once, within four weeks.',
+          thirdParties: [],
           retention: { value: 3, unit: 'MONTH', fullText: 'Three months' },
           ...consent,
         },
@@ -118,6 +128,7 @@ export const partners: readonly Organisation[] = [
           title: 'Un entretien sur votre séjour',
           data: 'Votre nom et votre numéro de téléphone',
           usage: 'Nous vous appelons une fois, dans les quatre semaines.',
+          thirdParties: [],
           retention: { value: 3, unit: 'MONTH', fullText: 'Trois mois' },
           ...consent,
         },

@@ -34,11 +34,12 @@ await stop();
 
 async function startAll(): Promise<[DemoInstance, ...DemoInstance[]]> {
   // One after the other: the first start on a machine fetches and compiles what the others then find.
-  for (const [index, { name }] of [hospital, ...partners].entries()) {
+  for (const [index, { name, accent }] of [hospital, ...partners].entries()) {
     tellStep(`${name} starts`);
     instances.push(
       await startInstance({
         name,
+        accent,
         port: firstPort === 0 ? 0 : firstPort + index,
         folder: path.join(folder, String(index)),
       }),

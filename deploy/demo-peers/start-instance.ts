@@ -19,15 +19,19 @@ const program = fileURLToPath(new URL('../../services/standalone.ts', import.met
  */
 export async function startInstance({
   name,
+  accent,
   port,
   folder,
 }: {
   name: string;
+  /** CONSOLE_ACCENT. */
+  accent: string;
   port: number;
   folder: string;
 }): Promise<DemoInstance> {
   const settings = {
     INSTANCE_NAME: name,
+    CONSOLE_ACCENT: accent,
     PORT: String(port),
     DATA_DIR: folder,
     DEMO: 'true',

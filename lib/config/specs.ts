@@ -130,17 +130,29 @@ export const signInSpecs = {
   AUTH_URL: httpUrl({ default: undefined }),
   PASSWORD_GRANT: flag({ default: true }),
   OIDC_ISSUER: issuerUrl({ default: undefined }),
+  /** Whether there is a console: pages lead staff to it. */
+  CONSOLE: flag({ default: true }),
 };
 
 /** @param baseUrl the address of the instance, known once it listens. */
 export function resolveSignIn(
   read: Settings<typeof signInSpecs>,
   baseUrl: string,
-): { authUrl: string; hasPasswordGrant: boolean } {
+): { authUrl: string; hasPasswordGrant: boolean; consolePath: string | null } {
   return {
+    consolePath: read.CONSOLE ? '/console' : null,
     authUrl: read.AUTH_URL ?? read.OIDC_ISSUER ?? `${baseUrl}/auth`,
     hasPasswordGrant: !read.OIDC_ISSUER && read.PASSWORD_GRANT,
   };
+}
+
+/**
+ * What tells the cookies of instances on one machine apart.
+ * @param url of the instance. @returns `_8081` for a URL with a port; empty without.
+ */
+export function portMark(url: string): string {
+  const { port } = new URL(url);
+  return port && `_${port}`;
 }
 
 /** Settings of services that call addresses chosen by others. */

@@ -38,3 +38,19 @@ export function bulkAnswer(
   if (!answers?.includes('refused')) return undefined;
   return action === 'accept-all' ? 'accepted' : 'refused';
 }
+
+/**
+ * Whether accept-all and refuse-all can be carried out: a button is not offered where pressing it is a fault.
+ * @param elements that the page shows, of all organisations.
+ * @param isEntered whether an element has an answer already.
+ * @returns false if no element has a choice, or one needs an answer that the buttons do not give.
+ */
+export function canAnswerAll<
+  Element extends Pick<DescribedElement, 'identifier' | 'entry' | 'answers' | 'content' | 'required'>,
+>(elements: readonly Element[], isEntered: (element: Element) => boolean): boolean {
+  const isAnswered = (element: Element) => bulkAnswer(element, 'refuse-all') !== undefined;
+  return (
+    elements.some(isAnswered) &&
+    elements.every((element) => !element.required || isAnswered(element) || isEntered(element))
+  );
+}

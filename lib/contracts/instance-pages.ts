@@ -42,6 +42,8 @@ export interface MailPage extends PageBase {
 export interface WelcomePage extends PageBase {
   page: 'welcome';
   version: string;
+  /** Where staff sign in; null without a console. */
+  consolePath: string | null;
   /** Null outside demo mode: then the page has only the name and links. */
   demo: {
     /** URL of a transaction whose form is embedded in the page. */

@@ -246,8 +246,8 @@ export interface paths {
         put?: never;
         /**
          * Mail the transaction's URL to its subject
-         * @description Queues a mail to `subjectInfos.emailAddress` with the URL of the transaction. 409 unless the
-         *     transaction is CREATED or awaits a code; 410 after its deadline; 422 if it has no valid address, or if mail is not configured
+         * @description Queues a mail to `subjectInfos.emailAddress` with the URL of the transaction, or without that to the address of the subject. 409 unless the
+         *     transaction is CREATED or awaits a code; 410 after its deadline; 422 if neither has a valid address, or if mail is not configured
          *     (`not-available`); 429 with `Retry-After` beyond the daily limit of the address. A body is ignored.
          */
         post: operations["sendInvitation"];
@@ -668,9 +668,9 @@ export interface paths {
         };
         get?: never;
         /**
-         * Start or refuse a requested erasure
-         * @description RUNNING starts it; while a hold is in force it becomes HELD. REFUSED needs a `ground`. Idempotent; 409
-         *     `wrong-state` if it was decided otherwise.
+         * Start or refuse an erasure
+         * @description RUNNING starts a requested erasure; while a hold is in force it becomes HELD. REFUSED needs a `ground`, and also ends an erasure that is
+         *     HELD. Idempotent; 409 `wrong-state` if it was decided otherwise.
          */
         put: operations["decideErasure"];
         post?: never;
@@ -1034,7 +1034,7 @@ export interface paths {
         /**
          * Create an API key
          * @description Only this response contains the key. Scope `OWNER` has the rights of an operator; `DECISION` asks for decisions; `PEER` pairs with
-         *     one peer, once.
+         *     one peer, once, within seven days.
          */
         post: operations["createKey"];
         delete?: never;
@@ -3747,7 +3747,7 @@ export interface components {
             };
             /**
              * @description Texts for members of the content: `containsSensitiveData`, `containsMedicalData`,
-             *     `noThirdParties`, `shortNoticeLink`, `privacyPolicyUrl` (if the information has no text for it),
+             *     `noThirdParties` (for an empty list `thirdParties`), `shortNoticeLink`, `privacyPolicyUrl` (if the information has no text for it),
              *     `opensNewTab`, `choose` (no option chosen in a list), `changed`
              */
             words: {
@@ -4239,6 +4239,12 @@ export interface components {
         VersionCheck: {
             /** @description For which it cannot be activated at all */
             faults: components["schemas"]["Fault"][];
+            /**
+             * @description What people would not be told, or be told wrongly; absent if there is nothing. An activation does not require it; the console does. `recipients`: nothing
+             *     says who receives the data, also not that nobody does; `no-recipient`: the purpose is sharing with third parties, and nobody
+             *     receives the data; `needs-legal-basis`: a notice without a choice, based on consent or on nothing.
+             */
+            advice?: components["schemas"]["Fault"][];
             minor: {
                 /** @description Whether it may become a MINOR; false for the first version of an entry */
                 allowed: boolean;
@@ -4351,6 +4357,7 @@ export interface components {
             dataController?: components["schemas"]["DataController"];
             /** @default true */
             dataControllerVisible?: boolean;
+            /** @description Who receives the data. An empty list states that nobody does. Without the member pages and receipts state nothing. */
             thirdParties?: {
                 name: string;
                 value?: string;
@@ -4464,6 +4471,8 @@ export interface components {
             elements?: string[];
             creationDate: components["schemas"]["EpochMilliseconds"];
             lastAccessDate?: components["schemas"]["EpochMilliseconds"];
+            /** @description Scope PEER: the key starts a pairing once, until then */
+            expirationDate?: components["schemas"]["EpochMilliseconds"];
         };
         NewKey: {
             name: string;
@@ -4482,6 +4491,8 @@ export interface components {
             /** @description Not shown again */
             key: string;
             creationDate: components["schemas"]["EpochMilliseconds"];
+            /** @description Scope PEER: the key starts a pairing once, until then */
+            expirationDate?: components["schemas"]["EpochMilliseconds"];
         };
         /** @description A person who can sign in with the built-in identity provider */
         Account: {
@@ -6967,6 +6978,12 @@ export interface operations {
     listErasures: {
         parameters: {
             query?: {
+                /**
+                 * @description Only erasures of this subject: its name or its `id`. An erased subject is found by its name as long as the erasure may have to be
+                 *     repeated after a restore
+                 * @example jane.doe@example.org
+                 */
+                subject?: string;
                 /** @description Maximum number of items */
                 limit?: components["parameters"]["limit"];
                 /** @description Cursor from the previous page; 400 if it is not valid */
@@ -7603,6 +7620,11 @@ export interface operations {
                 format?: string;
                 /** @description Key of a theme for the page or the PDF; ignored if unknown */
                 theme?: string;
+                /**
+                 * @description `false`: no link, button or QR code with which the reader could act as the subject. For staff who look at a receipt. The JWS, also
+                 *     the one that is attached to the PDF, stays as it was signed
+                 */
+                links?: boolean;
                 /**
                  * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
                  *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;

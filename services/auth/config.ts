@@ -16,6 +16,8 @@ export interface AuthSettings {
   /** Token endpoint, and the issuer's name of the built-in issuer. */
   authUrl: string;
   passwordGrant: boolean;
+  /** Null without a console. */
+  consolePath: string | null;
   /** Whether demo accounts can sign in. */
   demo: boolean;
   /** INSTANCE_LANGUAGE */
@@ -47,9 +49,11 @@ export function resolveAuthSettings(
   read: Settings<typeof authSpecs>,
   { baseUrl, demo, defaultLanguage }: { baseUrl: string; demo: boolean; defaultLanguage: string },
 ): AuthSettings {
+  const { authUrl, consolePath } = resolveSignIn(read, baseUrl);
   const paths = { roles: read.OIDC_ROLE_CLAIM, subject: read.OIDC_SUBJECT_CLAIM };
   return {
-    authUrl: resolveSignIn(read, baseUrl).authUrl,
+    authUrl,
+    consolePath,
     passwordGrant: read.PASSWORD_GRANT,
     demo,
     defaultLanguage,

@@ -33,6 +33,8 @@ export interface ConsoleSettings {
   isOutsideIssuer: boolean;
   clientId: string;
   scopes: string;
+  /** CONSOLE_ACCENT. */
+  accent: string;
   idleSeconds: number;
   maxSeconds: number;
   trustedProxies: readonly string[];
@@ -80,7 +82,7 @@ export async function composeConsole(
   });
   const router = new Router({ prefix: '/console' });
   const box = createSecretBox(keys, 'accord console sign-in');
-  const { instance } = options;
+  const instance = { ...options.instance, accent: settings.accent };
   const reader = kitReader({ instance, defaultLanguage: settings.defaultLanguage });
   const outside = createOutsidePages({ instance, assets, reader });
   mountSignIn(router, { baseUrl, issuer, cookies, store, box, showSignedOut: outside.sendSignedOut });
@@ -106,7 +108,7 @@ export async function composeConsole(
     serveRooms({
       rooms,
       document,
-      instance: options.instance,
+      instance,
       defaultLanguage: settings.defaultLanguage,
       assets,
       api: createApiClients({ document, apiUrl: settings.apiUrl, baseUrl }),

@@ -2,18 +2,19 @@ import { str } from 'envalid';
 import { originUrl } from '#lib/config/address-validators.ts';
 import type { Settings } from '#lib/config/settings.ts';
 import { type ProcessSettings, signInSpecs } from '#lib/config/specs.ts';
-import { flag, secondsOrDuration } from '#lib/config/validators.ts';
+import { secondsOrDuration } from '#lib/config/validators.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const consoleSpecs = {
   OIDC_ISSUER: signInSpecs.OIDC_ISSUER,
   AUTH_URL: signInSpecs.AUTH_URL,
-  /** Whether there is a console. */
-  CONSOLE: flag({ default: true }),
+  CONSOLE: signInSpecs.CONSOLE,
   /** Where the console calls the API and the built-in issuer. */
   API_URL: originUrl({ default: undefined }),
   /** The client of the console at the issuer. */
   CONSOLE_CLIENT_ID: str({ default: 'accord-console' }),
+  /** Colour by which people tell the consoles of several instances apart. */
+  CONSOLE_ACCENT: str({ choices: ['teal', 'violet', 'rust'], default: 'teal' }),
   CONSOLE_SCOPES: str({ default: 'openid' }),
   /** Seconds without a request after which a session ends. */
   CONSOLE_IDLE: secondsOrDuration({ default: 30 * 60 }),

@@ -33,6 +33,7 @@ export const consoleService = defineService({
             isOutsideIssuer: settings.OIDC_ISSUER !== undefined,
             clientId: settings.CONSOLE_CLIENT_ID,
             scopes: settings.CONSOLE_SCOPES,
+            accent: settings.CONSOLE_ACCENT,
             idleSeconds: settings.CONSOLE_IDLE,
             maxSeconds: settings.CONSOLE_MAX,
             trustedProxies: settings.TRUSTED_PROXIES,

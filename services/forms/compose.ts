@@ -23,7 +23,7 @@ interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
   instance: PageInstance;
   settings: ServiceParts['settings'] &
-    Pick<Dependencies, 'defaultLanguage' | 'authUrl' | 'publicClient' | 'issuer'> &
+    Pick<Dependencies, 'defaultLanguage' | 'authUrl' | 'publicClient' | 'issuer' | 'consolePath'> &
     Pick<OperationOptions, 'staleDays'>;
   /** Demo mode: creates the models of the demonstration and shows them on the first page. */
   demo: Demo | null;
@@ -51,7 +51,7 @@ export async function composeForms(options: Options): Promise<{
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
   const pdf = createPdfRenderer({ log });
-  const { defaultLanguage, authUrl, publicClient, issuer, staleDays } = settings;
+  const { defaultLanguage, authUrl, publicClient, issuer, consolePath, staleDays } = settings;
   const operations = createOperations({ db, log, renderer, pdf, instance, defaultLanguage, staleDays });
   const dependencies: Dependencies = {
     db,
@@ -66,6 +66,7 @@ export async function composeForms(options: Options): Promise<{
     authUrl,
     publicClient,
     issuer,
+    consolePath,
     staleDays,
     demo,
   };

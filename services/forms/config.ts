@@ -23,10 +23,11 @@ export interface Issuer {
 export function resolveFormsSettings(
   read: Settings<typeof formsSpecs>,
   baseUrl: string,
-): { authUrl: string; publicClient: string | null; issuer: Issuer } {
-  const { authUrl, hasPasswordGrant } = resolveSignIn(read, baseUrl);
+): { authUrl: string; publicClient: string | null; issuer: Issuer; consolePath: string | null } {
+  const { authUrl, hasPasswordGrant, consolePath } = resolveSignIn(read, baseUrl);
   return {
     authUrl,
+    consolePath,
     publicClient: hasPasswordGrant ? 'accord' : null,
     issuer: { url: read.OIDC_ISSUER ?? authUrl, builtIn: !read.OIDC_ISSUER },
   };

@@ -77,7 +77,7 @@ describe('the options of a question', () => {
         await page.click('button[value="add-language"]');
         await page.selectOption('[name="*:valueType"]', 'RADIO_BUTTONS');
         for (const [row, text] of ['Weekly', 'Never'].entries()) {
-          await page.press('button[value="addOption"]', 'Enter');
+          await page.press('button[value="addRow"]', 'Enter');
           await page.waitForSelector(`[id="field-en:options:${row}"]:focus`);
           await page.keyboard.type(text);
         }

@@ -81,6 +81,29 @@ it('a secret that is shown once is copied, and the page says so', () =>
     expect(await auditPage(page)).toEqual([]);
   }));
 
+it('what was shown stays after a filter has fetched a part of the page: Copy, and how to clear the filters', () =>
+  inPage({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    await page.goto(`${pages.origin}/console/gallery/code`);
+    const copy = page.locator('[data-copy]:visible');
+    const clear = page.getByRole('link', { name: 'Clear filters' });
+    expect([await copy.count(), await clear.count()]).toEqual([1, 0]);
+    await page.fill('#filter-word', 'two');
+    await expect.poll(() => page.inputValue('#code textarea')).toBe('two');
+    expect([await copy.count(), await clear.count()]).toEqual([1, 1]);
+    await copy.click();
+    await page.waitForSelector('#status .done');
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('two');
+    await clear.click();
+    await expect.poll(() => clear.count()).toBe(0);
+  }));
+
+it('shows no button that needs a script without one', () =>
+  inPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto(`${pages.origin}/console/gallery/code`);
+    expect(await page.locator('[data-copy]').count()).toBe(1);
+    expect(await page.locator('[data-copy]:visible').count()).toBe(0);
+  }));
+
 it('a filtered list tells how many rows it has', () =>
   inPage({}, async (page) => {
     await page.goto(at(''));

@@ -80,6 +80,7 @@ describe.each([
       await type(name, text);
     await choose('Unit', 'Years');
     await choose('Consent');
+    await choose('Nobody receives the data');
     await press('button', 'Save and activate');
     await press('button', 'Activate');
     await press('button', 'New form with it');

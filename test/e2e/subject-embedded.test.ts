@@ -65,7 +65,7 @@ describe('a form embedded by three lines in a page of another site', () => {
     await expect.poll(height).toBeGreaterThan(closed + 40);
     await expect.poll(fits).toBeLessThan(3);
     await form().getByRole('button', { name: 'Save my choices' }).click();
-    await form().getByRole('group', { name: '3 answers need your attention' }).waitFor();
+    await form().getByRole('group', { name: '2 answers need your attention' }).waitFor();
     await expect.poll(fits).toBeLessThan(3);
     await session.page.setViewportSize({ width: 340, height: 600 });
     await expect.poll(fits).toBeLessThan(3);

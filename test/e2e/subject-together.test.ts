@@ -44,7 +44,7 @@ it('the final page shows by itself that a partner has its part, without loading 
   await told.waitFor();
   expect(await page.getByText('On its way to Lakeside Clinic.').count()).toBe(1);
   await here.say(made, here.clinic, { verdict: 'refused', reason: 'invalid' });
-  await page.getByText('Lakeside Clinic did not accept them').waitFor();
+  await page.getByText('Lakeside Clinic did not save them').waitFor();
   // All have answered: there is nothing to look for any more.
   await page.getByRole('link', { name: 'See how it stands now' }).waitFor({ state: 'detached' });
   expect(await page.evaluate('document.body.dataset.same')).toBe('page');

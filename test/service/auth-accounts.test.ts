@@ -58,6 +58,17 @@ describe('an invited person', () => {
     expect(shown).not.toHaveProperty('link');
   });
 
+  it.each([
+    ['operator', '<a href="/console">'],
+    ['user', '<a href="/">'],
+  ] as const)('is led on with the role %s', async (role, link) => {
+    const made = await root.invite('jane', role);
+    expect(await (await choosePassword(made.link)).text()).toContain(link);
+    const again = await (await fetch(made.link, { headers: { Accept: 'text/html' } })).text();
+    expect(again).toContain('If you have chosen your password, you can sign in.');
+    expect(again).not.toMatch(/link_not_valid|restart|Something went wrong/);
+  });
+
   it('sees the own username on the page, and cannot choose another one', async () => {
     const { link } = await root.invite('jane');
     const page = await (await fetch(link, { headers: { Accept: 'text/html' } })).text();

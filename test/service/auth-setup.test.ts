@@ -32,12 +32,29 @@ describe('the link for the first administrator', () => {
     expect(page.status).toBe(200);
     const made = await browser.submit(link, page.html, first);
     expect(made.status).toBe(201);
-    expect(await made.text()).toContain('root admin');
+    const done = await made.text();
+    expect(done).toContain('root admin');
+    expect(done).toMatch(/<a href="\/console">Sign in to the console<\/a>/);
     const token = await under.tokenOf('root admin', password);
     const who = await under.fetch('/user', { headers: { Authorization: `Bearer ${token}` } });
     expect(await who.json()).toMatchObject({ name: 'root admin', admin: true });
     expect((await open()).status).toBe(410);
     expect((await submit({ ...first, username: 'second' })).status).toBe(410);
+  });
+
+  it('says in plain words that it was used, and leads on', async () => {
+    await submit(first);
+    const { html } = await open();
+    expect(html).toContain('This link can no longer be used');
+    expect(html).toContain('<a href="/console">');
+    expect(html).not.toMatch(/Something went wrong|restart|link_not_valid|_/i);
+  });
+
+  it('that has expired says how to get a new one', async () => {
+    await under.db.query(sql`UPDATE setup_links SET expires_at = expires_at - interval '61 minutes'`);
+    const { html } = await open();
+    expect(html).toContain('the next start of Accord prints a new link');
+    expect(html).not.toContain('link_not_valid');
   });
 
   it('creates one account of several concurrent requests', async () => {

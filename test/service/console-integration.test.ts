@@ -23,6 +23,9 @@ async function send(path: string, fields: Record<string, string>) {
 const idsOf = async (path: string) => ({
   ids: /name="ids" value="([^"]+)"/.exec(await textOf(path))?.[1] ?? '',
 });
+/** What a page says; commands for programs aside. */
+const visibleText = (html: string) =>
+  html.replaceAll(/<(pre|textarea)[\s\S]*?<\/\1>/g, '').replaceAll(/<[^>]*>/g, ' ');
 /** A value that is shown to be copied. */
 const copied = (html: string) => /<textarea class="code" id="secret"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
 
@@ -55,6 +58,25 @@ describe('API keys in the console', () => {
     const html = await response.text();
     expect(html).toContain('x'.repeat(256));
     expect(html).toContain('href="#field-name"');
+  });
+
+  it('are for a partner only where the page says so, with the scope fixed and the end of their use', async () => {
+    expect(await textOf(`${here}/peers`)).toContain(`href="${here}/security/new?scope=PEER"`);
+    const page = await textOf(`${here}/security/new?scope=PEER`);
+    expect(page).toContain('It can be used once, within seven days');
+    expect(page).toContain('type="hidden" name="scope" value="PEER"');
+    expect(page).not.toContain('type="radio"');
+    const made = await admin.fill(`${here}/security/new?scope=PEER`, { name: 'Northern Lab' });
+    const html = await made.text();
+    expect(html).toMatch(/It can be used once, until \d/);
+    const key = copied(html);
+    expect((await instance.fetch('/user', { headers: { CM_KEY: key } })).status).not.toBe(200);
+    // The page for own keys makes none of this scope.
+    expect(await textOf(`${here}/security/new`)).not.toContain('value="PEER"');
+    const list = await textOf(`${here}/security`);
+    expect(list).toContain('Partner');
+    for (const shown of [page, html, list, await textOf(`${here}/peers/new`)])
+      expect(visibleText(shown)).not.toMatch(/\b(OWNER|PEER|DECISION)\b/);
   });
 
   it('are for administrators', async () => {

@@ -57,6 +57,20 @@ describe('a peer in the console', () => {
     expect(await textOf(here)).toContain('There is no peer yet.');
   });
 
+  it.each([
+    ['fr', 'C’est une clé de portée Propriétaire'],
+    ['en', 'This is a key of scope Owner'],
+  ])('refuses a key that is not for pairing, in words of the page (%s)', async (language, words) => {
+    const { key } = await createKey(lab, 'a mistake', 'OWNER');
+    const page = await admin.get(`${here}/new`);
+    expect(page.status).toBe(200);
+    const refused = await admin.fill(`${here}/new`, { url: lab.url, apiKey: key }, language);
+    expect(refused.status).toBe(422);
+    const html = await refused.text();
+    expect(html).toContain(words);
+    expect(html).not.toMatch(/scope OWNER/);
+  });
+
   it('may be the only one with which an element is shared', async () => {
     const path = await pair();
     const peer = path.split('/').at(-1) ?? '';

@@ -29,7 +29,7 @@ describe('receipts in the console', () => {
     const html = await (await operator.get(`${here}?transaction=${id}`)).text();
     expect(html).toContain('ann');
     const link = /href="([^"]+format=text)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    expect(await (await fetch(link)).text()).toContain('Consent receipt');
+    expect(await (await operator.get(link)).text()).toContain('Consent receipt');
     const none = await (await operator.get(`${here}?transaction=nothing`)).text();
     expect(none).toContain('There is no receipt for this transaction.');
   });

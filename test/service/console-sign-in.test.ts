@@ -16,7 +16,7 @@ import { rowsOf } from '../support/instances/live-database.ts';
 const instance = useInstance();
 const demo = (username: string) => ({ username, password: 'demo' });
 const sessionOf = (person: ConsolePerson) =>
-  person.browser.cookies().find((raw) => raw.startsWith('accord_console=')) ?? '';
+  person.browser.cookies().find((raw) => /^accord_console_\d+=/.test(raw)) ?? '';
 const isIssuer = (path: string) => path.startsWith('/auth/interaction/');
 /** Runs a statement in the console's schema. */
 const run = <Row extends object>(statement: string) => rowsOf<Row>(instance, statement);
@@ -64,11 +64,31 @@ describe('signing in to the console', () => {
     expect(response.status).toBe(303);
   });
 
+  it('lasts when the same browser signs in at another instance on this machine', async () => {
+    const other = await startTestInstance();
+    try {
+      const person = await signInToConsole(instance.url, 'admin');
+      const there = createConsolePerson(other.url, person.browser);
+      const arrived = await submitSignIn(there, await there.open('/console'), demo('operator'));
+      expect(arrived).toMatchObject({ path: '/console', status: 200 });
+      expect(await person.open('/console')).toMatchObject({ path: '/console', status: 200 });
+      // Names without the port would be one cookie at both.
+      const names = person.browser.cookies().map((raw) => raw.split('=', 1)[0]);
+      for (const { url } of [instance, other])
+        expect(
+          names.some((name) => name?.includes(`_${new URL(url).port}`)),
+          url,
+        ).toBe(true);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('ignores a session id that somebody else has chosen', async () => {
     const chosen = 'A'.repeat(43);
     const stranger = createConsolePerson(instance.url);
     const response = await stranger.browser.fetch(`${instance.url}/console`, {
-      headers: { Cookie: `accord_console=${chosen}` },
+      headers: { Cookie: `accord_console_${new URL(instance.url).port}=${chosen}` },
     });
     expect(response.headers.get('location')).toContain('/console/sign-in');
   });
@@ -84,7 +104,7 @@ describe('signing in to the console', () => {
 
   it('keeps no token in cookies, and cookies out of reach of scripts', async () => {
     const person = await signInToConsole(instance.url, 'admin');
-    expect(sessionOf(person)).toMatch(/^accord_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(sessionOf(person)).toMatch(/^accord_console_\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(person.browser.cookies().join()).not.toMatch(/eyJ/);
   });
 
@@ -317,7 +337,7 @@ describe('a form', () => {
       headers: { 'Sec-Fetch-Site': 'same-origin' },
       body: new URLSearchParams(),
     });
-    const [id = ''] = /accord_console_calls=[^;]+/.exec(ended.headers.get('set-cookie') ?? '') ?? [];
+    const [id = ''] = /accord_console_\d+_calls=[^;]+/.exec(ended.headers.get('set-cookie') ?? '') ?? [];
     expect(id).not.toBe('');
     const shownTo = async (each: ConsolePerson) => {
       const headers = { Cookie: `${sessionOf(each).split(';', 1)[0]}; ${id}` };

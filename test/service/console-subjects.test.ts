@@ -224,6 +224,44 @@ it.each(['en', 'fr', 'ar'])('pages of subjects have all their words in %s', asyn
   }
 });
 
+describe('a form for a person', () => {
+  const linkPage = async (name: string) => `${await pageOf(name)}/link`;
+  it('is sent to the address of the person, which is filled in', async () => {
+    const shop = await signIn(instance, 'operator');
+    await shop.send('POST', '/subjects', { name: 'ruth', emailAddress: 'ruth@example.org' });
+    const path = await linkPage('ruth');
+    const html = await textOf(path);
+    expect(html).toMatch(/name="emailAddress" value="ruth@example.org"/);
+    const fields = { layout: 'layout.001', way: 'mail', emailAddress: 'ruth@example.org', deadline: 'P7D' };
+    const made = locationOf(await operator.fill(path, fields));
+    expect(made).toMatch(/^\/console\/transactions\/\w+\?done=invited$/);
+    expect(await textOf(made)).toContain('ruth@example.org');
+  });
+
+  it('asks for an address before anything is made, and keeps it', async () => {
+    await answer('saul', 'accepted');
+    const path = await linkPage('saul');
+    expect(await textOf(path)).toContain('No e-mail address of this person is known.');
+    const fields = { layout: 'layout.001', way: 'mail', emailAddress: '' };
+    const refused = await operator.fill(path, fields);
+    expect(refused.status).toBe(422);
+    expect(await refused.text()).toContain('href="#field-emailAddress">E-mail address: Fill in this field.');
+    const sent = await operator.fill(path, { ...fields, emailAddress: 'saul@example.org' });
+    expect(locationOf(sent)).toMatch(/done=invited$/);
+    expect(await textOf(path)).toContain('value="saul@example.org"');
+  });
+
+  it('is a link to pass on if that is chosen', async () => {
+    await answer('tom', 'accepted');
+    const made = await operator.fill(await linkPage('tom'), {
+      layout: 'layout.001',
+      way: 'link',
+      language: 'fr',
+    });
+    expect(await made.text()).toContain('who has it can answer in this name');
+  });
+});
+
 describe('holds and erasures in the console', () => {
   let admin: ConsolePages;
   beforeAll(async () => {
@@ -250,10 +288,48 @@ describe('holds and erasures in the console', () => {
     const location = locationOf(await admin.post(`${page}/erase`, { typed: 'otto', reason: '' }));
     expect(location).toMatch(/erasures\?done=erasing$/);
     await vi.waitFor(async () => expect(await read(location)).toContain('Done'), { timeout: 10_000 });
-    expect((await admin.get(page)).status).toBe(404);
+    const gone = await admin.get(page);
+    expect(gone.status).toBe(404);
+    expect(await gone.text()).toMatch(/This person was erased on \w/);
+    expect(await read(`${page}/erase`)).toMatch(/This person was erased on \w/);
     const erased = await read(transaction);
     expect(erased).toContain('Erased');
     expect(erased).not.toMatch(/undefined|id="link"/);
+  });
+
+  it('say before a hold ends which erasure it lets go on, or refuse it', async () => {
+    for (const name of ['petra', 'quentin']) await answer(name, 'accepted');
+    const [petra, quentin] = [await pageOf('petra', admin), await pageOf('quentin', admin)];
+    for (const [page, name] of [
+      [petra, 'petra'],
+      [quentin, 'quentin'],
+    ] as const) {
+      await admin.post(`${page}/hold`, { reason: 'Claim', restrict: 'no' });
+      expect(await read(`${page}/erase`)).toContain('A hold is in force: the erasure waits');
+      // Its success is not that it has started.
+      expect(locationOf(await admin.post(`${page}/erase`, { typed: name }))).toMatch(/done=erasureHeld$/);
+      const asked = await read(`${page}/release`);
+      expect(asked).toMatch(
+        /The erasure of [^<]+ waits: it goes on at once and deletes one transaction and one answer/,
+      );
+      expect(asked).toContain('End the hold and erase');
+      expect(asked).toContain('End the hold and refuse the erasure');
+    }
+    // An erasure that the page has not named does not go on.
+    expect((await admin.post(`${petra}/release`, {})).status).toBe(409);
+    expect((await admin.post(`${petra}/release`, { act: 'refuse', ground: ' ' })).status).toBe(422);
+    const kept = await admin.post(`${petra}/release`, { act: 'refuse', ground: 'Kept by law' });
+    expect(locationOf(kept)).toBe(`${petra}?done=holdEndedRefused`);
+    expect(await read(petra)).not.toContain('Claim');
+    const html = await read(`${quentin}/release`);
+    const held = /name="held" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    expect(locationOf(await admin.post(`${quentin}/release`, { held }))).toMatch(
+      /erasures\?done=holdEndedErasing$/,
+    );
+    await vi.waitFor(async () => expect(await read(quentin)).toContain('This person was erased on'), {
+      timeout: 10_000,
+    });
+    expect((await admin.get(petra)).status).toBe(200);
   });
 
   it('are started or refused with a ground on the page of the request', async () => {
@@ -288,11 +364,20 @@ describe('holds and erasures in the console', () => {
   it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
     await answer('oscar', 'accepted');
     const page = await pageOf('oscar', admin);
-    for (const path of [page, `${page}/hold`, `${page}/release`, `${page}/erase`, `${here}/erasures`]) {
+    for (const path of [
+      page,
+      `${page}/link`,
+      `${page}/hold`,
+      `${page}/release`,
+      `${page}/erase`,
+      `${here}/erasures`,
+    ]) {
       const shown = await admin.get(path, { 'Accept-Language': language });
       expect(shown.status).toBe(200);
       const html = await shown.text();
-      expect(html, path).not.toMatch(/>(subjects|hold|erase|erasures|erasureState)\.[a-zA-Z.-]+</);
+      expect(html, path).not.toMatch(
+        />(subjects|hold|erase|erasures|erasureState|invite|link)\.[a-zA-Z.-]+</,
+      );
     }
   });
 });

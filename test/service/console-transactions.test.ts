@@ -54,12 +54,15 @@ describe('transactions in the console', () => {
     expect(response.headers.get('location')).toBe(`${here}/${id}`);
   });
 
-  it('show state, timeline, context and a link for the person', async () => {
+  it('show state, timeline and context, and a link for the person on demand alone', async () => {
     const id = await create('carla');
     const html = await textOf(`${here}/${id}`);
     for (const text of ['Open', 'carla', 'layout.001', 'Timeline', 'No message was sent.'])
       expect(html).toContain(text);
-    const link = /<textarea class="code" id="link"[^>]*>\s*([^<]+)</.exec(html)?.[1]?.trim() ?? '';
+    expect(html).not.toMatch(/[?&]t=|eyJ/);
+    expect(await textOf(`${here}/${id}/link`)).toContain('Who has the link can answer and withdraw');
+    const shown = await (await operator.fill(`${here}/${id}/link`, {})).text();
+    const link = /<textarea class="code" id="secret"[^>]*>\s*([^<]+)</.exec(shown)?.[1]?.trim() ?? '';
     const form = await fetch(link.replaceAll('&amp;', '&'), { headers: { Accept: 'text/html' } });
     expect(form.status).toBe(200);
   });
@@ -99,6 +102,33 @@ describe('transactions in the console', () => {
     });
     const nothing = await recordAnswers(shop, 'dino', { [letter]: ['refused'] });
     expect((await operator.post(`${here}/${nothing.id}/withdraw`, {})).status).toBe(409);
+  });
+
+  it('say to which address an invitation goes: theirs, else the one of the person', async () => {
+    const shop = await signIn(instance, 'operator');
+    await shop.send('POST', '/subjects', { name: 'frida', emailAddress: 'frida@example.org' });
+    const known = await create('frida');
+    expect(await textOf(`${here}/${known}/invite`)).toContain('It goes to frida@example.org.');
+    const sent = await operator.fill(`${here}/${known}/invite`, {});
+    expect(sent.headers.get('location')).toBe(`${here}/${known}?done=invited`);
+    const own = await shop.send('POST', '/consents', {
+      subject: 'frida',
+      layout: 'layout.001',
+      subjectInfos: { emailAddress: 'frida.b@example.org' },
+    });
+    const { id } = (await own.json()) as { id: string };
+    expect(await textOf(`${here}/${id}/invite`)).toContain('It goes to frida.b@example.org.');
+  });
+
+  it('ask for an address that nothing has, before an invitation is sent, and keep it', async () => {
+    const id = await create('gert');
+    expect(await textOf(`${here}/${id}/invite`)).toContain('No address of this person is known.');
+    const sent = await operator.fill(`${here}/${id}/invite`, { emailAddress: 'gert@example.org' });
+    expect(sent.headers.get('location')).toBe(`${here}/${id}?done=invited`);
+    const shop = await signIn(instance, 'operator');
+    expect(await (await shop.get('/subjects/gert')).json()).toMatchObject({
+      emailAddress: 'gert@example.org',
+    });
   });
 
   it('say why an invitation cannot be sent', async () => {

@@ -58,7 +58,7 @@ describe('versions of an element in the console', () => {
     );
   });
 
-  it('differ also in members that the editor does not show, and in other languages than the main one', async () => {
+  it('differ also in members that mean the same in all languages, and in other languages than the main one', async () => {
     const first = { en: letter, fr: { ...letter, title: 'Une lettre' } };
     const { id, key } = await makeLiveModel(admin, 'processing', first);
     const changesOf = async (change: { en?: object; fr?: object; defaultLanguage?: string }) => {
@@ -72,10 +72,10 @@ describe('versions of an element in the console', () => {
     };
     expect(await changesOf({})).toContain('Nothing differs');
     const notice = { refusable: false };
-    expect(await changesOf({ en: notice, fr: notice })).toMatch(/<dt>refusable<\/dt>.*<ins>false/);
+    expect(await changesOf({ en: notice, fr: notice })).toMatch(/<dt>Shown without a choice<\/dt>.*Yes/);
     const third = { thirdParties: [{ name: 'Imprimerie' }], containsMedicalData: true };
     const inFrench = await changesOf({ fr: third });
-    expect(inFrench).toMatch(/<dt>thirdParties \(French\)<\/dt>.*Imprimerie/);
+    expect(inFrench).toMatch(/<dt>Recipients \(French\)<\/dt>.*Imprimerie/);
     expect(inFrench).toMatch(/<dt>It concerns medical data \(French\)<\/dt>.*<ins>Yes/);
     expect(await changesOf({ defaultLanguage: 'fr' })).toContain('<dt>Main language</dt>');
   });

@@ -9,6 +9,23 @@ afterEach(() => instance.stop());
 
 const readPage = async (path: string) => (await instance.fetch(path)).text();
 
+describe('the first page without a demonstration', () => {
+  it.each([
+    ['en', 'Sign in to the console'],
+    ['fr', 'Se connecter à la console'],
+    ['ar', 'تسجيل الدخول إلى لوحة التحكم'],
+  ])('leads staff to the console (%s)', async (language, words) => {
+    instance = await startTestInstance({ DEMO: 'false' });
+    const page = await instance.fetch('/', { headers: { 'Accept-Language': language, Accept: 'text/html' } });
+    expect(await page.text()).toContain(`<a href="/console">${words}</a>`);
+  });
+
+  it('promises no console where there is none', async () => {
+    instance = await startTestInstance({ DEMO: 'false', CONSOLE: 'false' });
+    expect(await readPage('/')).not.toContain('/console');
+  });
+});
+
 describe('the first page of a demonstration', () => {
   it('works wherever the built-in issuer is', async () => {
     const port = String(await freePort());

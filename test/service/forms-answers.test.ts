@@ -178,7 +178,7 @@ describe('a wrong answer', () => {
   );
 
   it('with an empty text counts as no answer', async () => {
-    expect(faultsOf(await check(all, { ...complete, [often]: [' \r\n'] }))).toEqual([`${often} required`]);
+    expect(faultsOf(await check(all, { ...complete, [letter]: [' \r\n'] }))).toEqual([`${letter} required`]);
     expect(valuesOf(await check(['preference.003'], { [wishes]: [''] }))).toEqual({});
   });
 

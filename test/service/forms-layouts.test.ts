@@ -238,7 +238,7 @@ describe('describing a form', () => {
     ).toEqual([
       // A notice: a processing that cannot be refused needs no answer.
       [1, false, false],
-      [3, true, false],
+      [3, false, false],
       [4, true, true],
       [null, false, false],
     ]);

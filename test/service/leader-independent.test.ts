@@ -276,7 +276,7 @@ describe('the state of a part', () => {
     await here.say(made, here.lab, { verdict: 'refused', reason: 'constructor' });
     await here.say(made, here.clinic, { verdict: 'committed' });
     const after = await pageOf(here, made);
-    expect(after).toContain('Northern Lab did not accept them');
+    expect(after).toContain('Northern Lab did not save them');
     expect(after).toContain('Lakeside Clinic has received and saved your answers.');
   });
 });
@@ -299,7 +299,7 @@ describe('the receipt', () => {
     expect(JSON.stringify(receipt.peers)).not.toMatch(/"(accepted|refused)"/);
     const page = await (await here.operator.get(`/receipts/${made.id}`, { Accept: 'text/html' })).text();
     expect(page).toContain(
-      'Answered to Northern Lab, on whose receipt the answer is if Northern Lab accepted it',
+      'Answered to Northern Lab, on whose receipt the answer is if Northern Lab saved it',
     );
     expect(page).toContain('About Lakeside Clinic');
   });

@@ -164,10 +164,9 @@ describe('accept-all and refuse-all', () => {
   });
 
   it('both report a required preference without an answer, and keep all other answers', async () => {
-    const layoutData = {
-      elements: ['processing.001', 'preference.001', 'preference.003'],
-      acceptAllVisible: true,
-    };
+    const asked = { label: 'How often?', valueType: 'RADIO_BUTTONS', options: ['Weekly', 'Monthly'] };
+    const { key } = await makeLiveModel(admin, 'preference', { en: asked });
+    const layoutData = { elements: ['processing.001', key, 'preference.003'], acceptAllVisible: true };
     const remark = 'element/preference/preference.003/1.0';
     for (const [action, value] of [
       ['accept-all', 'accepted'],
@@ -181,6 +180,28 @@ describe('accept-all and refuse-all', () => {
       expect(page.text()).toContain('Row three, please');
       expect(page.text()).toContain('One answer needs your attention');
     }
+  });
+
+  it('are carried out on every form of the demonstration that shows them, and so is a form that is partly answered', async () => {
+    const questions = ['processing.001', 'processing.002', 'processing.003', 'preference.001'];
+    const more = ['preference.002', 'preference.003'];
+    for (const elements of [questions, [...questions, ...more], ['processing.001', 'preference.001']]) {
+      const layoutData = { elements, acceptAllVisible: true };
+      const { made } = await open(layoutData);
+      expect((await pageOf(made, '/submit')).text()).toContain('Refuse all');
+      for (const action of ['accept-all', 'refuse-all'])
+        expect(await press(layoutData, action)).toMatchObject({ status: 303, state: 'COMMITTED' });
+    }
+    const both = { [letter]: ['refused'], 'element/processing/processing.002/1.0': ['refused'] };
+    const partly = await press({ elements: questions }, 'submit', both);
+    expect(partly).toMatchObject({ status: 303, state: 'COMMITTED' });
+  });
+
+  it('are not offered where pressing one would be a fault', async () => {
+    const asked = { label: 'How often?', valueType: 'RADIO_BUTTONS', options: ['Weekly', 'Monthly'] };
+    const { key } = await makeLiveModel(admin, 'preference', { en: asked });
+    const { made } = await open({ elements: ['processing.001', key], acceptAllVisible: true });
+    expect((await pageOf(made, '/submit')).text()).not.toContain('Refuse all');
   });
 
   it('do not accept conditions that cannot be refused; only the subject can', async () => {

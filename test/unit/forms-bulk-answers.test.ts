@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bulkAnswer, canAnswerAll } from '#lib/contracts/element-rules.ts';
+import type { DescribedElement } from '#lib/contracts/forms.ts';
 import { type AnswerableForm, checkAnswers } from '../../services/forms/domain/check-answers.ts';
 import { createContentVersion } from '../../services/forms/domain/content-version.ts';
 import type { ModelType } from '../../services/forms/domain/model.ts';
@@ -103,6 +105,28 @@ describe('accept-all and refuse-all', () => {
           expect(refused.faults).toEqual(accepted.faults);
         if (accepted?.outcome === 'valid' && refused?.outcome === 'valid')
           expect(refused.answers.map(({ key }) => key)).toEqual(accepted.answers.map(({ key }) => key));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('can be offered exactly where both succeed and answer something', () => {
+    fc.assert(
+      fc.property(layouts, (elements) => {
+        const described = elements.map((each, index) => {
+          const { type, content } = each;
+          return versionOf(type, keyOf(each, index), content).describe('en', 'x') as DescribedElement;
+        });
+        const entered = new Set(
+          elements.flatMap((each, index) => {
+            const isMultiple = ['CHECKBOXES', 'LIST_MULTI'].includes(each.content.valueType ?? '');
+            return each.entered !== undefined || isMultiple || isNotice(each) ? [nameOf(each, index)] : [];
+          }),
+        );
+        const offered = canAnswerAll(described, ({ identifier }) => entered.has(identifier));
+        const outcomes = ['accept-all', 'refuse-all'].map((action) => press(action, elements).outcome);
+        const hasChoice = described.some((each) => bulkAnswer(each, 'refuse-all') !== undefined);
+        expect(offered).toBe(hasChoice && outcomes.every((each) => each === 'valid'));
       }),
       { numRuns: 1000 },
     );

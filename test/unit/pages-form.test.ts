@@ -113,7 +113,14 @@ describe('a form', () => {
   });
 
   it('comes with refuse-all wherever accept-all is, after the button that sends the choices made', () => {
-    const actions = form(all, { layout })
+    // A question that must be answered by itself would make both buttons fail.
+    expect(
+      form(all, { layout })
+        .tagged('button')
+        .map(({ attribs }) => attribs.value),
+    ).not.toContain('refuse-all');
+    const values = { [channel?.identifier ?? '']: ['Email'], [site?.identifier ?? '']: ['x'] };
+    const actions = form(all, { layout, values } as never)
       .tagged('button')
       .filter(({ attribs }) => attribs.name === 'accord-action');
     expect(actions.map(({ attribs }) => attribs.value)).toEqual(['submit', 'accept-all', 'refuse-all']);

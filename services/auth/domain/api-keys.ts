@@ -8,6 +8,9 @@ import { crc32 } from 'node:zlib';
 export const keyScopes = ['OWNER', 'PEER', 'DECISION'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
+/** A key of scope PEER must be used within this time. */
+export const pairingKeyDays = 7;
+
 const pattern = /^acc_([0-9a-f]{32})_[0-9A-Za-z]{43}_([0-9A-Za-z]{6})$/;
 
 /** Creates a key `acc_<id>_<43 base62>_<checksum>` (docs/security.md, "API keys"). @param id a UUID. */

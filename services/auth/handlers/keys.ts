@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { type PageRequest, sendList } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { createKey, revokeKey } from '../commands/keys.ts';
-import type { KeyedHash } from '../domain/api-keys.ts';
+import { type KeyedHash, pairingKeyDays } from '../domain/api-keys.ts';
 import { type ApiKey, listKeys } from '../queries/api-keys.ts';
 
 type Schemas = components['schemas'];
@@ -16,6 +16,8 @@ interface Dependencies {
   /** Wakes the outbox relay. */
   wake: () => void;
 }
+
+const dayMs = 24 * 60 * 60_000;
 
 /** The service's handlers by operationId (openapi.yaml, tag auth). */
 export function createHandlers(dependencies: Dependencies) {
@@ -48,7 +50,9 @@ export function createHandlers(dependencies: Dependencies) {
 function presentKey({ id, name, scope, elements, createdAt, lastAccessAt }: ApiKey): Schemas['Key'] {
   const lastAccessDate = lastAccessAt ? { lastAccessDate: lastAccessAt.getTime() } : {};
   const limited = elements ? { elements } : {};
-  return { id, name, scope, ...limited, creationDate: createdAt.getTime(), ...lastAccessDate };
+  const created = createdAt.getTime();
+  const expiring = scope === 'PEER' ? { expirationDate: created + pairingKeyDays * dayMs } : {};
+  return { id, name, scope, ...limited, creationDate: created, ...lastAccessDate, ...expiring };
 }
 
 /** `username`, `admin` and `operator` repeat `name` and `roles` for existing clients. */

@@ -50,7 +50,7 @@ const errorTexts: Partial<Record<ProblemCode, string>> = {
 /** Builds and wires the built-in issuer. */
 export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }): Promise<Issuer> {
   const { db, instance, limiter, settings, secrets, keyedHash, log } = options;
-  const { demo, defaultLanguage, authUrl, passwordGrant } = settings;
+  const { demo, defaultLanguage, authUrl, passwordGrant, consolePath } = settings;
   const issuerPath = new URL(authUrl).pathname;
   const accounts = await createAccountDirectory({ db, demo });
   const passwords = await createPasswordVerifier();
@@ -88,7 +88,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
       clientEndpoints({ issuerPath, isTokenEndpoint, guess }),
     ],
     middleware: [
-      issuerRoutes({ provider, pages, signIn, setup, guess, issuerPath }),
+      issuerRoutes({ provider, pages, signIn, setup, guess, issuerPath, consolePath }),
       guardAuthorization({ issuerPath, pages, limiter }),
       disableIssuerCors,
       mount(issuerPath, provider as unknown as Koa),

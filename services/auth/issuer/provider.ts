@@ -1,5 +1,6 @@
 import { type Configuration, interactionPolicy, Provider } from 'oidc-provider';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
+import { portMark } from '#lib/config/specs.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
@@ -70,11 +71,16 @@ function configure({
   renderError,
 }: IssuerParts): Configuration {
   const path = new URL(settings.authUrl).pathname;
+  const port = portMark(settings.authUrl);
   return {
     adapter: createAdapter({ db, passwordGrant: settings.passwordGrant, consoleClient }),
     jwks: { keys: signingKeys.map((key) => ({ ...key, alg: 'ES256', use: 'sig' })) },
     cookies: {
-      names: { session: 'accord_session', interaction: 'accord_interaction', resume: 'accord_resume' },
+      names: {
+        session: `accord_session${port}`,
+        interaction: `accord_interaction${port}`,
+        resume: `accord_resume${port}`,
+      },
       keys: cookieKeys.map((key) => Buffer.from(key).toString('base64url')),
       long: { ...cookie, path },
       // oidc-provider adds the path of the page that reads the cookie.

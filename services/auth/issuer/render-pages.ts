@@ -33,6 +33,8 @@ export interface PageParts {
   guess: GuessGuard;
   /** Path of AUTH_URL. */
   issuerPath: string;
+  /** Null without a console. */
+  consolePath: string | null;
 }
 
 /** Loads the templates of all pages. */

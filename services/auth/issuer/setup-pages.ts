@@ -9,7 +9,7 @@ export function showSetup(parts: PageParts) {
   return async (ctx: Context) => {
     const link = await openLink(parts, ctx);
     if (link) sendSetup(parts, ctx, link, { username: 'admin' });
-    else sendClosed(parts, ctx);
+    else await sendClosed(parts, ctx);
   };
 }
 
@@ -17,7 +17,7 @@ export function showSetup(parts: PageParts) {
 export function submitSetup(parts: PageParts) {
   return async (ctx: Context) => {
     const link = await openLink(parts, ctx);
-    if (!link) return sendClosed(parts, ctx);
+    if (!link) return await sendClosed(parts, ctx);
     const form = await readForm(ctx);
     const [username = '', password = '', repeated = ''] = ['username', 'password', 'repeated'].map(
       (name) => form.get(name) ?? '',
@@ -60,8 +60,16 @@ function sendSetup(
   sendPage(ctx, html, { status: fault ? 422 : 200 });
 }
 
-function sendDone({ pages }: PageParts, ctx: Context, { name }: Link, username: string): void {
-  const view = { title: `${textsOf(name)}.done`, username, home: '/' };
+/** People who may use the console are led to it. */
+function sendDone(
+  { pages, consolePath }: PageParts,
+  ctx: Context,
+  { name, role }: Link,
+  username: string,
+): void {
+  const isStaff = consolePath !== null && role !== 'user';
+  const next = isStaff ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
+  const view = { title: `${textsOf(name)}.done`, username, next };
   sendPage(ctx, pages.render(ctx, 'done', view), { status: name === null ? 201 : 200 });
 }
 
@@ -70,6 +78,10 @@ function textsOf(name: string | null): 'setup' | 'invited' {
   return name === null ? 'setup' : 'invited';
 }
 
-function sendClosed({ pages }: PageParts, ctx: Context): void {
-  sendPage(ctx, pages.render(ctx, 'error', { text: 'error.link', code: 'link_not_valid' }), { status: 410 });
+/** A link that was used, replaced or has expired: most who open one have chosen their password already. */
+async function sendClosed({ pages, setup, consolePath }: PageParts, ctx: Context): Promise<void> {
+  const isFirst = !(await setup.hasAccounts());
+  const next = consolePath ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
+  const view = isFirst ? { text: 'closed.first' } : { text: 'closed.text', next };
+  sendPage(ctx, pages.render(ctx, 'error', { title: 'closed.title', ...view }), { status: 410 });
 }

@@ -14,6 +14,7 @@ export interface Setup {
   openFirstLink(): Promise<string | undefined>;
   /** @returns whom a valid link is for. */
   find(token: string): Promise<OpenLink | undefined>;
+  hasAccounts(): Promise<boolean>;
   /** Creates the first account, or sets the password of an invited one, and invalidates the link. */
   complete(
     token: string,
@@ -39,6 +40,7 @@ export function createSetup({ db }: { db: Database }): Setup {
       await replaceFirstLink(db, digest);
       return token;
     },
+    hasAccounts: () => hasAccounts(db),
     find: (token) => findOpenLink(db, digestOf(token)),
     async complete(token, { name: givenName, password }) {
       const digest = digestOf(token);

@@ -2,7 +2,7 @@ import type { PairingPartner } from '#lib/contracts/auth.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
-import type { KeyScope } from '../domain/api-keys.ts';
+import { type KeyScope, pairingKeyDays } from '../domain/api-keys.ts';
 
 /** An API key without its secret. */
 export interface ApiKey {
@@ -71,13 +71,11 @@ export async function touchKey(db: Queries, id: string): Promise<void> {
      WHERE k.id = ${id} AND (k.last_access_at IS NULL OR k.last_access_at < accord_now() - interval '1 minute')`);
 }
 
-/** A key of scope PEER must be used within this time. */
-const goodForDays = 7;
 /** A pairing reserves its key for this long (docs/federation.md, "Pairing"). */
 const reservedForMinutes = 10;
 
 /** Whether a key of scope PEER (`api_keys AS k`) can still start a pairing. */
-const canPair = sql`(k.used_at IS NULL AND k.created_at > accord_now() - ${goodForDays} * interval '1 day')`;
+const canPair = sql`(k.used_at IS NULL AND k.created_at > accord_now() - ${pairingKeyDays} * interval '1 day')`;
 
 /** The same peer may present a used key again for this long, in case it lost the response. */
 const repeatableForMinutes = 10;

@@ -7,6 +7,7 @@ export interface OpenLink {
   account: string | null;
   /** Its username. */
   name: string | null;
+  role: 'admin' | 'operator' | 'user' | null;
 }
 
 /** Replaces the link for the first account; the new one is valid for one hour. */
@@ -33,7 +34,7 @@ const isOpen = sql`
 /** @returns undefined if the link is unknown, expired or used. */
 export function findOpenLink(db: Queries, digest: Buffer): Promise<OpenLink | undefined> {
   return db.maybeOne(sql`
-    SELECT l.account, a.name FROM setup_links AS l LEFT JOIN accounts AS a ON a.id = l.account
+    SELECT l.account, a.name, a.role FROM setup_links AS l LEFT JOIN accounts AS a ON a.id = l.account
      WHERE l.digest = ${digest} AND ${isOpen}`);
 }
 

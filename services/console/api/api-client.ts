@@ -28,10 +28,13 @@ export interface ApiClient {
    */
   page(operation: OperationId, input?: CallInput<OperationId>): Promise<string>;
   /**
-   * Calls an operation whose response is a file as HTML, which may be large.
+   * Calls an operation whose response is a file, which may be large. A parameter says its format.
    * @returns the file while it arrives; it ends with an error if it is cut off. @throws as `call`.
    */
-  file(operation: OperationId, input?: CallInput<OperationId>): Promise<Readable>;
+  file(
+    operation: OperationId,
+    input?: CallInput<OperationId>,
+  ): Promise<{ stream: Readable; headers: Headers }>;
   /** The calls made so far, as commands for a shell. */
   curlLines(): string[];
   /** Those of them that changed something, or were to. */
@@ -98,8 +101,8 @@ export function createApiClients({
       },
       async file(operation, input = {}) {
         const wanted = { accept: htmlOrProblem, withinMs: fileTimeoutMs };
-        const { body } = await request(operation, input, wanted);
-        return Readable.fromWeb(body as ReadableStream);
+        const { body, headers } = await request(operation, input, wanted);
+        return { stream: Readable.fromWeb(body as ReadableStream), headers };
       },
     };
   };

@@ -18,7 +18,9 @@ function say(text) {
 const told = status.textContent.trim();
 if (told) setTimeout(() => say(told), 100);
 
-for (const button of document.querySelectorAll('[data-copy]')) button.hidden = !navigator.clipboard;
+/* What needs a script is shown by the style sheet, so that parts that are fetched later have it, too. */
+document.documentElement.classList.add('js');
+document.documentElement.classList.toggle('copies', navigator.clipboard !== undefined);
 
 document.addEventListener('click', async (event) => {
   const button = event.target.closest?.('[data-copy]');
@@ -159,7 +161,6 @@ function renewFrame(form) {
 
 /* Rows are dragged by their handles; the page is asked for again with the new order, which it does not save. */
 for (const rows of document.querySelectorAll('[data-sort]')) {
-  for (const handle of rows.querySelectorAll('.handle')) handle.hidden = false;
   window.Sortable?.create(rows, {
     handle: '.handle',
     // With the browser's own dragging, rows that move away below the pointer are not passed.

@@ -38,7 +38,7 @@ export function activationRoutes<Type extends Entry['type']>(
   kit: RoomKit,
   room: ModelRoom<Type> & ActivationParts<Type>,
 ): void {
-  const { words, one, find, compare, describe, placeFaults, nextPath } = room;
+  const { words, one, find, compare, describe, fieldsOf, placeFaults, nextPath } = room;
   formPage(router, kit, {
     path: '/:key/activate',
     operation: 'setVersionStatus',
@@ -54,20 +54,23 @@ export function activationRoutes<Type extends Entry['type']>(
       ]);
       const params = { id: entry.id, vid: draft.version.id };
       const { body: check } = await kit.api(ctx).call('checkVersion', { params });
-      const isReady = check.faults.length === 0;
+      const faults = [...check.faults, ...(check.advice ?? [])];
+      const isReady = faults.length === 0;
+      const elsewhere = { url: `${href}/edit?check=true`, fields: fieldsOf(reader, entry, draft.version) };
       const { effects, locals, ...asked } = await describe(ctx, { found, draft, active, check });
       return {
         title: t(one === 'form' ? 'activate.title' : 'elements.activateTitle', { name: entry.name }),
         submit: t(`${words}.activate`),
         cancelUrl: href,
         ...asked,
-        ...(!isReady && { failure: new ApiFailure(422, { errors: check.faults }) }),
+        elsewhere,
+        ...(!isReady && { failure: new ApiFailure(422, { errors: faults }) }),
         hidden: { draft: draft.version.id, etag: draft.etag ?? '' },
         locals: {
           isReady,
           effects,
           differences: compare(reader, entry, { before: active?.version, after: draft.version }),
-          editUrl: `${href}/edit`,
+          editUrl: elsewhere.url,
           ...locals,
         },
       };
@@ -76,6 +79,8 @@ export function activationRoutes<Type extends Entry['type']>(
       const found = await find(ctx, kit);
       const params = { id: found.entry.id, vid: field('draft') };
       const api = kit.api(ctx);
+      const { advice = [] } = (await api.call('checkVersion', { params })).body;
+      if (advice.length > 0) throw new ApiFailure(422, { errors: advice });
       const type = field('type');
       let ifMatch: string | undefined = field('etag') || undefined;
       if (type) ifMatch = (await api.call('setVersionType', { params, body: { type }, ifMatch })).etag;

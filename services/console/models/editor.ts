@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import type { Fault } from '#lib/errors/fail.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { PostedForm } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
@@ -31,6 +32,8 @@ export interface DraftEdit extends Edited {
   /** Whether changes of another person were just put in. */
   isMerged?: boolean;
   failure?: ApiFailure;
+  /** What bars the activation of what is saved. */
+  checked?: ApiFailure;
 }
 
 /** An editor of drafts. `Edit` has what its page shows beside the draft. */
@@ -44,7 +47,7 @@ interface EditorParts<Type extends Entry['type'], Edit extends DraftEdit>
   /** The body of the version. Members of the stored content that the editor does not know stay. */
   bodyOf(type: Type, edit: Edit, stored: Content): Content;
   /** Carries out a button that saves nothing. @returns undefined for buttons that save. */
-  change(edit: Edit, op: string, posted: PostedForm): Edit | undefined;
+  change(edit: Edit, op: string, posted: PostedForm, type: Type): Edit | undefined;
   /** Inputs for all languages whose values differ between the languages of stored content. */
   differingIn?(type: Type, content: Content): string[];
   /** Changes what a new draft begins with. */
@@ -76,7 +79,11 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
   router.get('/:key/edit', async (ctx) => {
     const found = await find(ctx, kit);
     const kept = kit.kept(ctx);
-    await (kept ? show(ctx, found, sentEdit(kept)) : open(ctx, found, {}));
+    if (kept) return show(ctx, found, sentEdit(kept));
+    const draft = ctx.query.check && (await findVersion(ctx, kit, found.entry, 'DRAFT'));
+    const faults = draft ? await readActivationFaults(ctx, kit, found.entry, draft.version) : [];
+    const checked = faults.length > 0 ? new ApiFailure(422, { errors: faults }) : undefined;
+    await open(ctx, found, { checked: checked && (placeFaults?.(checked) ?? checked) });
   });
 
   router.post('/:key/edit', async (ctx) => {
@@ -86,7 +93,7 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
     const op = posted.op?.[0] ?? 'save';
     const taken = takeTheirs(posted, op);
     if (taken) return show(ctx, found, { ...sentEdit(taken.values), conflicts: taken.conflicts });
-    const changed = change(edit, op, posted);
+    const changed = change(edit, op, posted, found.entry.type);
     if (changed) return show(ctx, found, changed);
     try {
       const stored = await save(ctx, found, edit);
@@ -156,6 +163,17 @@ export async function readContent(ctx: Context, kit: RoomKit, entry: Entry) {
   if (start) return { content: contentOf(start.version), isNew: false, ...stored };
   const { language } = (await kit.api(ctx).call('getSystemConfig')).body;
   return { content: { defaultLanguage: language, data: { [language]: {} } }, isNew: true, ...stored };
+}
+
+/** What bars the activation of a draft here: what the API refuses, and what people would not be told. */
+export async function readActivationFaults(
+  ctx: Context,
+  kit: RoomKit,
+  { id }: Entry,
+  { id: vid }: Version,
+): Promise<Fault[]> {
+  const { faults, advice = [] } = (await kit.api(ctx).call('checkVersion', { params: { id, vid } })).body;
+  return [...faults, ...advice];
 }
 
 function contentOf({ defaultLanguage, data }: Version): Content {

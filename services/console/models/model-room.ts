@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { ConsoleReader } from '../pages/console-reader.ts';
+import type { FieldSpec } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import type { Difference } from '../pages/text-diff.ts';
 import type { EndingText } from './endings.ts';
@@ -18,6 +19,8 @@ export interface ModelRoom<Type extends Entry['type']> {
     entry: FoundModel<Type>['entry'],
     versions: { before: Version | undefined; after: Version },
   ): Difference[];
+  /** The fields of the editor, to name those that the faults of a version concern. */
+  fieldsOf(reader: ConsoleReader, entry: FoundModel<Type>['entry'], version: Version): FieldSpec[];
   /** What an end means, beside its usual sentence. */
   describeEnding?(
     ctx: Context,

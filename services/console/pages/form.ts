@@ -27,8 +27,10 @@ export interface FieldSpec {
   isNeeded?: boolean;
   /** Of select, radios and checks. */
   options?: readonly Choice[];
-  /** JSON pointer of the member of the API's body that the field fills. */
-  pointer?: string;
+  /** JSON pointer of the member of the API's body that the field fills, or of the members. */
+  pointer?: string | readonly string[];
+  /** What tells the field apart from others with its label, such as a language. */
+  group?: string;
   maxLength?: number;
   autocomplete?: string;
   /** A key, URL or code, written from left to right in every language. */
@@ -67,8 +69,8 @@ export interface FormView {
   cancelUrl?: string;
   fields: FieldView[];
   byName: Readonly<Record<string, FieldView>>;
-  /** Faults with the field that each concerns; `id` is absent if it is none of them. */
-  faults: { id?: string; label?: string; text: string; lang?: string }[];
+  /** Faults with the field that each concerns; `href` is absent if it is none of them. */
+  faults: { id?: string; href?: string; label?: string; text: string; lang?: string }[];
   once?: string;
   /** Says that the form is shown again after a sign-in, and was not carried out. */
   keptNote?: string;
@@ -85,6 +87,8 @@ export interface FormInput {
   /** The values to show: stored ones, or those that were typed. */
   values?: PostedForm | Readonly<Record<string, string | readonly string[] | undefined>>;
   failure?: ApiFailure;
+  /** The page with the fields that faults concern, if it is another one. */
+  elsewhere?: { url: string; fields: readonly FieldSpec[] };
   /** From `kit.once.make()`, in forms that create something. */
   once?: string;
   hidden?: Readonly<Record<string, string>>;
@@ -147,8 +151,10 @@ export function keysIn(text: string): string[] {
 
 /** Makes the view of a form. All values stay; each fault is at its field and in the summary. */
 export function formView(reader: ConsoleReader, input: FormInput): FormView {
-  const { fields: specs = [] } = input;
-  const faults = (input.failure?.errors ?? []).map((fault) => placeFault(reader, specs, fault));
+  const { fields: specs = [], elsewhere } = input;
+  const faults = (input.failure?.errors ?? []).map((fault) =>
+    placeFault(reader, { specs, elsewhere }, fault),
+  );
   if (input.failure && faults.length === 0) faults.push(wholeFault(reader, input.failure));
   const fields = specs.map((spec): FieldView => {
     const { name, kind = 'text', hint } = spec;
@@ -195,16 +201,30 @@ function faultWords(reader: ConsoleReader, { code, detail }: Fault): { text: str
   return reader.has(key) ? { text: reader.t(key) } : { text: detail, lang: 'en' };
 }
 
+/** Names the field of a fault, and links to it. A fault of no field is named by its place in the body. */
 function placeFault(
   reader: ConsoleReader,
-  fields: readonly FieldSpec[],
+  { specs, elsewhere }: { specs: readonly FieldSpec[]; elsewhere: FormInput['elsewhere'] },
   fault: Fault,
 ): FormView['faults'][number] {
-  const field = fields.find(({ name, pointer = `/${name}` }) => {
-    return fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`);
-  });
   const words = faultWords(reader, fault);
-  return field ? { id: `field-${field.name}`, label: field.label, ...words } : words;
+  const own = fieldAt(specs, fault);
+  const other = elsewhere && fieldAt(elsewhere.fields, fault);
+  const field = own ?? other;
+  if (!field) return { ...(fault.pointer.length > 1 && { label: fault.pointer.slice(1) }), ...words };
+  const id = `field-${field.name}`;
+  const place = { ...(own && { id }), href: own ? `#${id}` : `${elsewhere?.url}#${id}` };
+  return { ...place, label: [field.group, field.label].filter(Boolean).join(', '), ...words };
+}
+
+/** The field of a fault: that of its member, else of the nearest member around it, or of the first in it. */
+function fieldAt(fields: readonly FieldSpec[], fault: Fault): FieldSpec | undefined {
+  const pointersOf = ({ name, pointer = `/${name}` }: FieldSpec) => [pointer].flat();
+  return (
+    fields.find((field) => pointersOf(field).includes(fault.pointer)) ??
+    fields.find((field) => pointersOf(field).some((each) => fault.pointer.startsWith(`${each}/`))) ??
+    fields.find((field) => pointersOf(field).some((each) => each.startsWith(`${fault.pointer}/`)))
+  );
 }
 
 /** A failure without `errors[]`: the message of its code, else the API's own words. */

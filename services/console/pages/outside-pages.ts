@@ -17,7 +17,7 @@ export interface OutsidePages {
 }
 
 interface Parts {
-  instance: { name: string };
+  instance: { name: string; accent: string };
   assets: Assets;
   reader: (ctx: Context) => ConsoleReader;
 }

@@ -26,7 +26,8 @@ import type { Room } from './room.ts';
 export interface RoomsParts {
   rooms: readonly Room[];
   document: Document;
-  instance: PageInstance;
+  /** `accent`: CONSOLE_ACCENT. */
+  instance: PageInstance & { accent?: string };
   defaultLanguage: string;
   assets: Assets;
   api: CreateApiClient;

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { portMark } from '#lib/config/specs.ts';
 
 /** The cookies of the console. Their names and flags follow BASE_URL, never the request. */
 export interface ConsoleCookies {
@@ -16,10 +17,14 @@ interface Cookie {
   remove(ctx: Context): void;
 }
 
-/** The prefix `__Host-` keeps other hosts of the same domain from setting the cookie (RFC 6265bis §4.1.3). */
+/**
+ * Browsers send cookies to every port of a host (RFC 6265 §8.5), so the port is part of the names: instances
+ * on one machine do not end each other's sessions. The prefix `__Host-` keeps other hosts of the same domain
+ * from setting the cookie (RFC 6265bis §4.1.3).
+ */
 export function createCookies(baseUrl: string): ConsoleCookies {
   const secure = baseUrl.startsWith('https:');
-  const prefix = secure ? '__Host-' : '';
+  const prefix = `${secure ? '__Host-' : ''}accord_console${portMark(baseUrl)}`;
   const cookie = (name: string): Cookie => ({
     read: (ctx) => readCookie(ctx.get('cookie'), name),
     write: (ctx, value, seconds) => append(ctx, `${name}=${value}`, seconds),
@@ -31,9 +36,9 @@ export function createCookies(baseUrl: string): ConsoleCookies {
     ctx.append('Set-Cookie', [pair, ...flags].join('; '));
   }
   return {
-    session: cookie(`${prefix}accord_console`),
-    calls: cookie(`${prefix}accord_console_calls`),
-    attempt: (state) => cookie(`${prefix}accord_console_${state.replaceAll(/\W/g, '').slice(0, 16)}`),
+    session: cookie(prefix),
+    calls: cookie(`${prefix}_calls`),
+    attempt: (state) => cookie(`${prefix}_${state.replaceAll(/\W/g, '').slice(0, 16)}`),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { adviseOn } from '../domain/advise-on.ts';
 import { checkContent, checkMinor, type GivenContent, isGap } from '../domain/check-content.ts';
 import { type LayoutContent, layoutUses } from '../domain/content/layout.ts';
 import { parseReference } from '../domain/identifiers.ts';
@@ -67,6 +68,8 @@ export async function findReferenceFaults(tx: Queries, { data, defaultLanguage }
 /** What an activation of a draft would be rejected for. */
 export interface DraftCheck {
   faults: Fault[];
+  /** What people would not be told, or be told wrongly; absent if there is nothing. */
+  advice?: Fault[];
   /** Whether it may become a MINOR. The first version of an entry is always a MAJOR. */
   minor: { allowed: boolean; errors: Fault[] };
 }
@@ -78,8 +81,10 @@ export async function checkDraft({ db }: Pick<Dependencies, 'db'>, path: Version
   if (draft.status !== 'DRAFT') throw fail('wrong-state', 'Only a draft can be checked.');
   const former = await readLastActivated(db, id);
   const errors = former ? checkMinor(type, former.data, draft.data) : [];
+  const advice = adviseOn(type, draft.data);
   return {
     faults: await db.withTransaction((tx) => findActivationFaults(tx, type, draft)),
+    ...(advice.length > 0 && { advice }),
     minor: { allowed: former !== undefined && errors.length === 0, errors },
   };
 }

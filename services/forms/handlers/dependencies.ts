@@ -32,6 +32,8 @@ export interface Dependencies extends CommandDependencies {
   /** Public client of the built-in issuer, for signing in on /docs; null with an external issuer. */
   publicClient: string | null;
   issuer: Issuer;
+  /** Null without a console. */
+  consolePath: string | null;
   /** PEER_STALE_LIMIT */
   staleDays: number;
   demo: Demo | null;

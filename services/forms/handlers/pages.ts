@@ -11,13 +11,14 @@ import type { Dependencies } from './dependencies.ts';
 
 /** Handlers of the instance's own pages, which belong to no transaction. */
 export function pageHandlers(dependencies: Dependencies): Handlers {
-  const { demo, document, instance } = dependencies;
+  const { demo, document, instance, consolePath } = dependencies;
   return {
     async getWelcome(ctx) {
       const formUrl = demo && (await demo.formUrl());
       sendOwnPage(ctx, dependencies, {
         page: 'welcome',
         version: document.info.version,
+        consolePath,
         demo: formUrl
           ? {
               formUrl,

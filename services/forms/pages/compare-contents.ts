@@ -89,7 +89,10 @@ function processingShown(content: ProcessingContent, reader: Reader): Shown {
     retention,
     purposes,
     legalBases,
-    thirdParties: thirdParties.map(({ name, value }) => (value ? `${name}: ${value}` : name)),
+    thirdParties:
+      thirdParties?.length === 0
+        ? [reader.t('processing.noThirdParties')]
+        : thirdParties?.map(({ name, value }) => (value ? `${name}: ${value}` : name)),
     controller: controllerText(content.dataController),
   };
 }

@@ -46,7 +46,7 @@ function askerOf(model: PageModel): { name: string | undefined; lang: string } |
 
 /** The facts of a processing that must be visible without opening anything (GDPR art. 13). */
 export function processingFacts(content: ProcessingContent, reader: Reader) {
-  const { data, purposes = [], legalBases = [], thirdParties = [] } = content;
+  const { data, purposes = [], legalBases = [], thirdParties } = content;
   return {
     data,
     warnings: [
@@ -56,6 +56,7 @@ export function processingFacts(content: ProcessingContent, reader: Reader) {
     retention: retentionText(content.retention, content.lang),
     purposes: purposes.map((code) => reader.word('purpose', code)),
     legalBases: legalBases.map((code) => reader.word('legalBasis', code)),
+    /** Undefined: nothing is stated; empty: nobody receives the data. */
     thirdParties,
     attributes: reader.in(content.lang),
   };

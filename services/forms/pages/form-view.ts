@@ -1,4 +1,4 @@
-import { bulkAnswer } from '#lib/contracts/element-rules.ts';
+import { canAnswerAll } from '#lib/contracts/element-rules.ts';
 import type { FormInformation } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
@@ -31,6 +31,7 @@ export function formView(page: FormPage, reader: Reader, rich: RichText) {
     };
   });
   const all = [...questions, ...owners.flatMap((owner) => owner.questions)];
+  const entered = new Set(all.filter(hasAnswer).map(({ name }) => name));
   return {
     title: page.info?.content.title ?? reader.t('form.title'),
     info: informationView(page.info, reader, rich, 2),
@@ -52,7 +53,9 @@ export function formView(page: FormPage, reader: Reader, rich: RichText) {
     /** Whether the form shows accept-all and refuse-all. */
     bulk:
       layout.acceptAllVisible &&
-      page.elements.some((element) => bulkAnswer(element, 'refuse-all') !== undefined),
+      canAnswerAll([...page.elements, ...page.peers.flatMap(({ elements }) => elements)], ({ identifier }) =>
+        entered.has(identifier),
+      ),
     /** Whether the page shows input that is not stored, and that is lost if the subject leaves the page. */
     entered: Object.keys(page.values).length > 0,
     cancel: layout.cancelVisible ? (page.actions?.cancel ?? null) : null,
@@ -72,6 +75,13 @@ function changesNotice({ changed, removed }: FormPage, reader: Reader) {
     };
   const reason = removed ? removedText : [reader.t('stale.information')];
   return { title: reader.t('stale.title'), texts: [...reason, reader.t('stale.text')] };
+}
+
+/** Whether the page sends an answer even if the subject enters none. Boxes may all stay empty. */
+function hasAnswer({ control, options, text }: QuestionView): boolean {
+  return (
+    control === 'notice' || control === 'checkboxes' || text !== '' || options.some(({ checked }) => checked)
+  );
 }
 
 function asksNothing(questions: readonly QuestionView[]): boolean {

@@ -103,12 +103,15 @@ async function attachReceipt(
   dependencies: Dependencies,
   read: ReadTransaction,
 ): Promise<OutgoingMail['attachments']> {
-  const receipt = await readReceipt(dependencies.db, read.transaction.id);
-  if (!receipt) return [];
-  const content = await receiptPdf(dependencies, read, receipt).catch((error: unknown) => {
-    if (error instanceof Failure && error.code === 'not-acceptable') return undefined;
-    throw error;
-  });
+  const signed = await readReceipt(dependencies.db, read.transaction.id);
+  if (!signed) return [];
+  const receipt = JSON.parse(signed.body) as ReceiptBody;
+  const content = await receiptPdf(dependencies, read, { receipt, jws: signed.jws }).catch(
+    (error: unknown) => {
+      if (error instanceof Failure && error.code === 'not-acceptable') return undefined;
+      throw error;
+    },
+  );
   return content ? [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }] : [];
 }
 

@@ -74,7 +74,7 @@ export async function openErasure(
 }
 
 /**
- * Starts or refuses a requested erasure. Idempotent.
+ * Starts or refuses a requested erasure, or refuses one that is HELD. Idempotent.
  * @throws Failure `not-found`; `wrong-state` if it was decided otherwise.
  */
 export async function decideErasure(
@@ -89,8 +89,9 @@ export async function decideErasure(
     if (found.subject !== null) await lockSubject(tx, found.subject);
     const stored = (await lockErasure(tx, id)) as Erasure;
     const isSame = (stored.state === 'REFUSED') === (status === 'REFUSED');
-    if (stored.state !== 'REQUESTED' && isSame) return stored;
-    if (stored.state !== 'REQUESTED')
+    const isOpen = stored.state === 'REQUESTED' || (stored.state === 'HELD' && status === 'REFUSED');
+    if (!isOpen && isSame) return stored;
+    if (!isOpen)
       throw fail('wrong-state', `The erasure is already ${stored.state}.`, {
         members: { state: stored.state },
       });

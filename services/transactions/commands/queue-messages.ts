@@ -16,6 +16,7 @@ import {
 } from '../domain/message.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { countRecentMessages, insertMessage, isErased, type RecentMessages } from '../queries/messages.ts';
+import { readSubject } from '../queries/subjects.ts';
 
 /** Limits of messages (docs/operations.md, "Settings"). */
 export interface MessageLimits {
@@ -145,18 +146,23 @@ export async function queueCode(
 }
 
 /**
- * Queues the invitation to an open transaction. Only the organisation invites.
+ * Queues the invitation to an open transaction, to its address or else to the subject's. Only the organisation
+ * invites.
  * @throws Failure `invalid` without a valid address, `not-found` if the transaction was erased,
  * `too-many-requests`.
  */
 export async function queueInvitation(
   tx: Queries,
   messaging: Messaging,
-  { id, context }: Pick<Transaction, 'id' | 'context'>,
+  { id, subject, context }: Pick<Transaction, 'id' | 'subject' | 'context'>,
 ): Promise<Message> {
-  const destination = mailDestination(context.subjectInfos?.emailAddress ?? '');
+  const address = context.subjectInfos?.emailAddress ?? (await readSubject(tx, subject))?.emailAddress;
+  const destination = mailDestination(address ?? '');
   if (!destination)
-    throw fail('invalid', 'The transaction has no valid e-mail address (subjectInfos.emailAddress).');
+    throw fail(
+      'invalid',
+      'Neither the transaction (subjectInfos.emailAddress) nor its subject has a valid e-mail address.',
+    );
   const message = { transaction: id, kind: 'invitation', destination, causedBy: null } as const;
   const queued = await queueMessage(tx, messaging, message, 'refuse');
   if (!queued) throw noSuchTransaction();

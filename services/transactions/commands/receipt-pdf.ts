@@ -1,7 +1,6 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
-import type { SignedReceipt } from '../domain/receipt.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
 import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 
@@ -15,10 +14,9 @@ import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 export async function receiptPdf(
   { forms, instance }: { forms: FormsOperations; instance: PageInstance },
   read: ReadTransaction,
-  { body, jws }: SignedReceipt,
+  { receipt, jws }: { receipt: ReceiptBody; jws: string },
   theme?: string,
 ): Promise<Buffer> {
-  const receipt = JSON.parse(body) as ReceiptBody;
   const { language } = receipt;
   const model = {
     page: 'receipt' as const,

@@ -34,6 +34,13 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
     return presentErasure(erasure, (await readReports(db, [erasure]))(erasure), principal);
   }
 
+  /** How the erasures of a subject are found. @param name or id. */
+  const subjectOf = (name: string) => ({
+    name,
+    id: uuidPattern.test(name) ? name : null,
+    digests: dependencies.subjectDigest.all(name),
+  });
+
   return {
     async holdSubject(ctx, { params, body }: OperationInput<HoldBody>) {
       const subject = await requireSubject(db, params.name);
@@ -78,12 +85,16 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
         ctx.body = await writeLines(db);
         return;
       }
-      const found = await readPage(query, (page) => listErasures(db, page), {
+      const name = readText(query.subject);
+      const of = name === undefined ? undefined : subjectOf(name);
+      const found = await readPage(query, (page) => listErasures(db, { ...page, of }), {
         idPattern,
         idOf: ({ id }) => id,
       });
       const { page, next, limit } = found;
-      if (next) linkNext(ctx, `${instance.baseUrl}/erasures`, { cursor: next, limit: String(limit) });
+      const filter: Record<string, string> = name === undefined ? {} : { subject: name };
+      if (next)
+        linkNext(ctx, `${instance.baseUrl}/erasures`, { ...filter, cursor: next, limit: String(limit) });
       const reports = await readReports(db, page);
       ctx.body = page.map((erasure) => presentErasure(erasure, reports(erasure), principal));
     },

@@ -54,22 +54,31 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
       ctx.vary('Accept');
-      const theme = query.theme as string | undefined;
-      if (type === html) return sendReceiptPage(ctx, dependencies, read, receipt.body, { principal, theme });
-      if (isFileType(type)) return sendReceiptFile(ctx, dependencies, read, receipt, { type, theme });
+      const wanted = { theme: query.theme as string | undefined, withLinks: query.links !== 'false' };
+      const body = shownReceipt(receipt.body, wanted);
+      if (type === html) return sendReceiptPage(ctx, dependencies, read, body, { principal, ...wanted });
+      if (isFileType(type))
+        return sendReceiptFile(ctx, dependencies, read, { body, jws: receipt.jws }, { type, ...wanted });
       if (type === jsonLd) {
         const records = await readRecordIds(db, read.transaction.id);
         ctx.type = type;
-        ctx.body = receiptJsonLd(JSON.parse(receipt.body) as ReceiptBody, {
+        ctx.body = receiptJsonLd(body, {
           url: `${dependencies.instance.baseUrl}/receipts/${read.transaction.id}`,
           recordOf: (identifier) => records.get(keyOf(identifier)),
         });
         return;
       }
       ctx.type = type;
-      ctx.body = type === jose ? receipt.jws : receipt.body;
+      if (type === jose) ctx.body = receipt.jws;
+      else ctx.body = wanted.withLinks ? receipt.body : JSON.stringify(body);
     },
   };
+}
+
+/** The receipt as pages and files for people show it. */
+function shownReceipt(body: string, { withLinks }: { withLinks: boolean }): ReceiptBody {
+  const receipt = JSON.parse(body) as ReceiptBody;
+  return withLinks ? receipt : { ...receipt, updateUrl: undefined };
 }
 
 /** @throws Failure `not-found` with what is kept of an erased receipt, to prove a copy. */
@@ -106,17 +115,16 @@ async function sendReceiptFile(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
-  { body, jws }: { body: string; jws: string },
+  { body: receipt, jws }: { body: ReceiptBody; jws: string },
   wanted: { type: FileType; theme: string | undefined },
 ): Promise<void> {
   const { forms, instance } = dependencies;
   const { type } = wanted;
-  const receipt = JSON.parse(body) as ReceiptBody;
   const links = { child: null, transaction: null, formats: [] };
   const model = { ...pageOf(read, receipt, instance), links, theme: null };
   if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
   else if (type === text) ctx.body = (await forms.renderText({ model })).text;
-  else ctx.body = await receiptPdf(dependencies, read, { body, jws }, wanted.theme);
+  else ctx.body = await receiptPdf(dependencies, read, { receipt, jws }, wanted.theme);
   const name = receiptFileName(receipt, instance, extensions[type]);
   ctx.set('Content-Disposition', `inline; filename="${name}"`);
   ctx.set('Content-Language', receipt.language);
@@ -132,12 +140,11 @@ async function sendReceiptPage(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
-  body: string,
-  wanted: { principal: Principal; theme: string | undefined },
+  receipt: ReceiptBody,
+  wanted: { principal: Principal; theme: string | undefined; withLinks: boolean },
 ) {
   const { forms, instance } = dependencies;
   const { transaction } = read;
-  const receipt = JSON.parse(body) as ReceiptBody;
   const links = mintLinks(dependencies, read, wanted.principal);
   const standing = await readShownStanding(dependencies.db, transaction.id);
   const related = await readRelated(dependencies.db, [transaction]);
@@ -145,18 +152,22 @@ async function sendReceiptPage(
   await sendTransactionPage(ctx, dependencies, read, {
     ...pageOf(read, receipt, instance),
     theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
-    withdrawal: withdrawalChoice(links, receipt, {
-      standing,
-      parts: related.parts.get(transaction.id) ?? [],
+    ...(wanted.withLinks && {
+      withdrawal: withdrawalChoice(links, receipt, {
+        standing,
+        parts: related.parts.get(transaction.id) ?? [],
+      }),
     }),
     ...(notices && { recipients: notices.map(presentRecipient) }),
-    links: {
-      child: transaction.context.updatable ? links.child : null,
-      transaction: links.transaction,
-      formats: [pdf, text, xml, json, jose].map((mediaType) => ({
-        mediaType,
-        url: `${links.receipt}&format=${encodeURIComponent(mediaType)}`,
-      })),
-    },
+    links: wanted.withLinks
+      ? {
+          child: transaction.context.updatable ? links.child : null,
+          transaction: links.transaction,
+          formats: [pdf, text, xml, json, jose].map((mediaType) => ({
+            mediaType,
+            url: `${links.receipt}&format=${encodeURIComponent(mediaType)}`,
+          })),
+        }
+      : { child: null, transaction: null, formats: [] },
   });
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { Erasure } from '../domain/erasure.ts';
 import type { Erased } from './erase-transactions.ts';
@@ -66,16 +66,34 @@ export function listErasuresOf(db: Queries, reference: string, limit: number): P
      ORDER BY e.created_at DESC, e.id DESC LIMIT ${limit}`);
 }
 
-/** A page of erasures, newest first. */
+/**
+ * A page of erasures, newest first.
+ * @param of only those of a subject: by its id, its name, or the digests that the name can have.
+ */
 export function listErasures(
   db: Queries,
-  { after, limit }: { after?: Position | undefined; limit: number },
+  {
+    of,
+    after,
+    limit,
+  }: {
+    of?: { name: string; id: string | null; digests: readonly Buffer[] } | undefined;
+    after?: Position | undefined;
+    limit: number;
+  },
 ): Promise<(Erasure & { position: string })[]> {
-  const from = after
-    ? sql`WHERE (e.created_at, e.id) < (${after.createdAt}::timestamptz, ${after.id})`
-    : sql``;
+  const conditions = [
+    ...(after ? [sql`(e.created_at, e.id) < (${after.createdAt}::timestamptz, ${after.id})`] : []),
+    ...(of
+      ? [
+          sql`(e.reference = ${of.id}::uuid OR coalesce(e.subject, e.sent_subject) = ${of.name}
+               OR e.digest = ANY(${of.digests}::bytea[]))`,
+        ]
+      : []),
+  ];
+  const where = conditions.length > 0 ? sql`WHERE ${join(conditions, ' AND ')}` : sql``;
   return db.query(sql`
-    SELECT ${columns}, e.created_at::text AS position FROM erasures AS e ${from}
+    SELECT ${columns}, e.created_at::text AS position FROM erasures AS e ${where}
      ORDER BY e.created_at DESC, e.id DESC LIMIT ${limit}`);
 }
 

@@ -23,7 +23,7 @@ export interface ConsolePages {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   post(path: string, fields: Record<string, string>): Promise<Response>;
   /** Opens the page of a form and sends it, with its hidden fields. */
-  fill(path: string, fields: Record<string, string>): Promise<Response>;
+  fill(path: string, fields: Record<string, string>, language?: string): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -73,10 +73,10 @@ export async function openPages(
   );
   const get = (path: string, more = {}) =>
     fetch(`${origin}${path}`, { headers: { Accept: 'text/html', ...more } });
-  const post = (path: string, fields: Record<string, string>) =>
+  const post = (path: string, fields: Record<string, string>, language = 'en') =>
     lightFetch(new URL(path, origin), {
       method: 'POST',
-      headers: { Origin: origin },
+      headers: { Origin: origin, 'Accept-Language': language },
       body: new URLSearchParams(fields),
       redirect: 'manual',
     });
@@ -84,12 +84,12 @@ export async function openPages(
     origin,
     get,
     post,
-    async fill(path, fields) {
+    async fill(path, fields, language) {
       const hidden = parsePage(await (await get(path)).text())
         .tagged('input')
         .filter(({ attribs }) => attribs.type === 'hidden')
         .map(({ attribs }) => [attribs.name, attribs.value ?? ''] as const);
-      return post(path, { ...Object.fromEntries(hidden), ...fields });
+      return post(path, { ...Object.fromEntries(hidden), ...fields }, language);
     },
     close: () => server.close(1_000),
   };

@@ -152,6 +152,7 @@ function optionsFor(
     settings: {
       authUrl: `${baseUrl}/auth`,
       passwordGrant: true,
+      consolePath: '/console',
       demo: true,
       defaultLanguage: 'en',
       outsideIssuer: null,

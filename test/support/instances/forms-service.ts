@@ -98,6 +98,7 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
       authUrl: `${formsBaseUrl}/auth`,
       publicClient: 'accord',
       issuer: { url: `${formsBaseUrl}/auth`, builtIn: true },
+      consolePath: '/console',
       staleDays: 30,
     },
     demo: demo

@@ -105,6 +105,7 @@ export async function startOwner(): Promise<OwnerInstance> {
         authUrl: '',
         publicClient: null,
         issuer: { url: instance.url, builtIn: true },
+        consolePath: null,
         staleDays: 30,
       },
       demo: null,

@@ -654,11 +654,12 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
 /** Pages of the instance itself. */
 function instancePages(language: SampleLanguage): Record<string, PageModel> {
   return {
-    welcome: { ...base(language), page: 'welcome', version: '1.0.0', demo: null },
+    welcome: { ...base(language), page: 'welcome', version: '1.0.0', consolePath: '/console', demo: null },
     'welcome-demo': {
       ...base(language),
       page: 'welcome',
       version: '1.0.0',
+      consolePath: '/console',
       demo: {
         formUrl: '/sample/form',
         hostUrl: '/demo/host',

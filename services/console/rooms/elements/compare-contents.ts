@@ -46,13 +46,14 @@ export function compareContents(
 function comparedMembers(reader: ConsoleReader, type: ElementType, versions: readonly Version[]): Compared[] {
   const fields = contentFields[type];
   const known = fields.map((field) => ({
-    label: reader.t(`content.${field.path}`),
+    label: reader.t(`content.${field.word ?? field.path}`),
     isText: field.isText ?? false,
     textOf: (members: Members | undefined) => textOfField(reader, field, members),
   }));
   const contents = versions.flatMap(({ data }) => Object.values(data) as Members[]);
   // The editor shows a style sheet as several fields.
-  const isKnown = (path: string) => path === 'css' || fields.some((field) => field.path === path);
+  const isKnown = (path: string) =>
+    path === 'css' || path === 'includeDefault' || fields.some((field) => field.path === path);
   const paths = [...new Set(contents.flatMap((members) => [...leavesOf(members).keys()]))];
   const unknown = paths
     .filter((path) => !isKnown(path))
@@ -66,9 +67,18 @@ function comparedMembers(reader: ConsoleReader, type: ElementType, versions: rea
 
 function textOfField(reader: ConsoleReader, field: ContentField, members: Members | undefined): string {
   if (!members) return '';
+  if (field.parts) return textOfItems(reader, field, members);
   const values = shownValues(members, field);
-  if (field.kind === 'check') return reader.t(values[0] === 'yes' ? 'elements.yes' : 'elements.no');
+  if (field.kind === 'check' || field.kind === 'not')
+    return reader.t(values[0] === 'yes' ? 'elements.yes' : 'elements.no');
   return reader.list(values.map((value) => (field.options ? reader.word('option', value) : value)));
+}
+
+/** The items of a list; an empty list says that there is nobody. */
+function textOfItems(reader: ConsoleReader, { path, parts = [] }: ContentField, members: Members): string {
+  const items = members[path] as Members[] | undefined;
+  if (items?.length === 0) return reader.t(`content.${path}.none`);
+  return (items ?? []).map((item) => parts.flatMap((part) => item[part] ?? []).join(': ')).join('\n');
 }
 
 /** Values by path, such as `retention.unit`; lists are values. */

@@ -1,15 +1,21 @@
 import type { Context } from 'koa';
+import type { Fault } from '#lib/errors/fail.ts';
+import { ApiFailure } from '../../api/api-failure.ts';
 import type { Activation, ActivationText } from '../../models/activation.ts';
+import type { Content } from '../../models/editor.ts';
 import type { EndingText } from '../../models/endings.ts';
 import {
   type ElementType,
   type FoundElement,
+  type FoundVersion,
   formPath,
   isQuestion,
   listEntries,
 } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { editedOf } from './content-values.ts';
 import { countAnswers } from './count-answers.ts';
+import { fieldsOf } from './editor-fields.ts';
 
 type Element = FoundElement['entry'];
 
@@ -52,9 +58,20 @@ export async function describeActivation(
         ...(entry.default ? [{ text: t('elements.shownByDefault') }] : []),
         ...(peers ? [{ text: t('elements.shownByPeers', { peers }) }] : []),
       ],
-      whyMajor: mayBeMinor ? [] : check.minor.errors.map(({ detail }) => detail),
+      whyMajor: mayBeMinor ? [] : placeFaults(ctx, kit, { entry, draft, errors: check.minor.errors }),
     },
   };
+}
+
+/** The members that only a MAJOR may change, named as in the editor. */
+function placeFaults(
+  ctx: Context,
+  kit: RoomKit,
+  { entry, draft, errors }: { entry: Element; draft: FoundVersion; errors: readonly Fault[] },
+) {
+  const edit = editedOf(entry.type, draft.version as Content);
+  const fields = fieldsOf(kit.reader(ctx), entry.type, edit);
+  return kit.form(ctx, { action: '', submit: '', fields, failure: new ApiFailure(422, { errors }) }).faults;
 }
 
 /** What it means to archive or delete an element: answers that stop counting, and forms that name it. */

@@ -4,13 +4,18 @@ import type { ElementType } from '../../models/read-model.ts';
 export interface ContentField {
   /** Names of the members that lead to it, such as `retention.fullText`. */
   path: string;
-  /** `rows`: a list of texts, whose places are the same in all languages. */
+  /**
+   * `rows`: a list, whose places are the same in all languages. `not`: a switch that is on by default;
+   * ticked, it is off. `defaults`: the answers with which a question begins.
+   */
   kind:
     | 'text'
     | 'textarea'
     | 'rich'
     | 'rows'
     | 'check'
+    | 'not'
+    | 'defaults'
     | 'select'
     | 'checks'
     | 'number'
@@ -20,6 +25,12 @@ export interface ContentField {
   /** Whether every language has its own value; other members mean the same in all. */
   isText?: boolean;
   isRequired?: boolean;
+  /** One of several members of which one is required: the input is not marked as optional. */
+  isNeeded?: boolean;
+  /** Of rows: the members of an item. Without, the items are texts. */
+  parts?: readonly string[];
+  /** Last part of the message of its label, `content.<word>`. Default: the path. */
+  word?: string;
   /** Of select and checks. */
   options?: readonly string[];
 }
@@ -35,6 +46,16 @@ const long = (path: string, more: Partial<ContentField> = {}) => text(path, { ki
 /** Rich text (lib/contracts/rich-text.ts). */
 const rich = (path: string, more: Partial<ContentField> = {}) => text(path, { kind: 'rich', ...more });
 const flag = (path: string): ContentField => ({ path, kind: 'check' });
+const not = (path: string, word: string): ContentField => ({ path, kind: 'not', word });
+
+/** Who is responsible: a member of information and of processings. */
+const controller: readonly ContentField[] = [
+  { path: 'dataController.company', kind: 'text' },
+  { path: 'dataController.address', kind: 'textarea' },
+  { path: 'dataController.email', kind: 'email' },
+  { path: 'dataController.phoneNumber', kind: 'text' },
+  long('dataController.info'),
+];
 
 /** Purposes that a processing may have. */
 export const purposes = [
@@ -61,13 +82,17 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     text('title', required),
     long('data', required),
     long('usage', required),
-    long('retention.fullText'),
-    { path: 'retention.value', kind: 'number' },
+    long('retention.fullText', { isNeeded: true }),
+    text('thirdParties', { kind: 'rows', parts: ['name', 'value'] }),
+    { path: 'retention.value', kind: 'number', isNeeded: true },
     { path: 'retention.unit', kind: 'select', options: ['DAY', 'WEEK', 'MONTH', 'YEAR'] },
     { path: 'purposes', kind: 'checks', options: purposes },
     { path: 'legalBases', kind: 'checks', options: legalBases },
     flag('containsSensitiveData'),
     flag('containsMedicalData'),
+    not('refusable', 'refusable.notice'),
+    ...controller,
+    not('dataControllerVisible', 'dataControllerHidden'),
   ],
   preference: [
     text('label', required),
@@ -75,8 +100,15 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     text('options', { kind: 'rows' }),
     { path: 'valueType', kind: 'select', options: valueTypes, isRequired: true },
     flag('optional'),
+    text('defaultValues', { kind: 'defaults' }),
   ],
-  conditions: [text('title', required), rich('body', required), text('acceptLabel'), text('rejectLabel')],
+  conditions: [
+    text('title', required),
+    rich('body', required),
+    text('acceptLabel'),
+    text('rejectLabel'),
+    not('refusable', 'refusable.conditions'),
+  ],
   information: [
     text('title', required),
     rich('header'),
@@ -84,13 +116,13 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     long('scope'),
     text('customPrivacyPolicyText'),
     text('jurisdiction'),
-    { path: 'dataController.company', kind: 'text' },
-    { path: 'dataController.address', kind: 'textarea' },
-    { path: 'dataController.email', kind: 'email' },
+    ...controller,
     { path: 'privacyPolicyUrl', kind: 'url' },
     flag('dataControllerVisible'),
     flag('scopeVisible'),
     flag('jurisdictionVisible'),
+    { path: 'shortNoticeLink', kind: 'url' },
+    flag('shortNoticeLinkVisible'),
   ],
   theme: [
     text('name', required),
@@ -112,3 +144,8 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     rich('signature'),
   ],
 };
+
+/** The input lists of a list of rows: one for each member of its items, or one of texts. */
+export function partPaths({ path, parts }: ContentField): string[] {
+  return parts ? parts.map((part) => `${path}.${part}`) : [path];
+}

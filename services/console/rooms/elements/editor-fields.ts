@@ -2,36 +2,51 @@ import { linkPlaceholder } from '#lib/contracts/rich-text.ts';
 import type { ElementType } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, wordChoices } from '../../pages/form.ts';
+import type { Edited } from '../../pages/merge.ts';
 import { type ContentField, contentFields } from './content-fields.ts';
-import { inputName } from './content-values.ts';
+import { inputName, nobodyName } from './content-values.ts';
+import { listOf, rowFields } from './row-lists.ts';
 
-/** The fields of the editor: the texts of each language, then what means the same in all. */
-export function fieldsOf(
-  reader: ConsoleReader,
-  type: ElementType,
-  languages: readonly string[],
-): FieldSpec[] {
-  const [first = 'en'] = languages;
-  return [...languages, '*'].flatMap((language) =>
-    contentFields[type]
-      .filter(({ isText = false }) => isText === (language !== '*'))
-      .map((field) => fieldOf(reader, field, { type, language, first })),
-  );
+/** The fields of the editor: rows, the texts of each language, then what means the same in all. */
+export function fieldsOf(reader: ConsoleReader, type: ElementType, edit: Edited): FieldSpec[] {
+  const { languages } = edit;
+  const fields = contentFields[type];
+  const list = listOf(fields);
+  return [
+    ...(list ? rowFields(reader, list, edit) : []),
+    ...[...languages, '*'].flatMap((language) =>
+      fields
+        .filter(({ isText = false }) => isText === (language !== '*'))
+        .map((field) => fieldOf(reader, field, { type, language, languages })),
+    ),
+    ...(list?.parts
+      ? [{ name: nobodyName(list), kind: 'check' as const, label: reader.t(`content.${list.path}.none`) }]
+      : []),
+    ...(type === 'preference' ? [chosenField(reader, languages)] : []),
+  ];
 }
 
-/** @param place the element's type, the language of the input, and the first of all. */
+/** Faults of the options that are chosen from the start. */
+function chosenField({ t }: ConsoleReader, languages: readonly string[]): FieldSpec {
+  const pointer = languages.map((each) => `/data/${each}/defaultValues`);
+  return { name: inputName('*', 'defaultValues'), label: t('content.options.chosen'), pointer };
+}
+
+/** @param place the element's type, the language of the input, and all languages. */
 function fieldOf(
   reader: ConsoleReader,
-  { path, kind, isRequired, options = [] }: ContentField,
-  { type, language, first }: { type: ElementType; language: string; first: string },
+  { path, kind, isRequired, isNeeded, word = path, options = [] }: ContentField,
+  { type, language, languages }: { type: ElementType; language: string; languages: readonly string[] },
 ): FieldSpec {
   const isList = kind === 'select' || kind === 'checks';
+  const member = path.replace(/\.own$/, '').replaceAll('.', '/');
+  const hint = kind === 'rich' ? 'content.richHint' : `content.${word}Hint`;
   return {
     name: inputName(language, path),
-    label: reader.t(`content.${path}`),
-    kind: kind === 'rich' ? 'textarea' : kind === 'rows' ? 'text' : kind,
+    label: reader.t(`content.${word}`),
+    kind: inputKinds[kind] ?? (kind as FieldSpec['kind']),
+    ...(reader.has(hint) && { hint: reader.t(hint) }),
     ...(kind === 'rich' && {
-      hint: reader.t('content.richHint'),
       rich: {
         dir: reader.in(language).dir ?? reader.dir,
         ...(type === 'email' && { placeholder: linkPlaceholder }),
@@ -45,7 +60,16 @@ function fieldOf(
     }),
     ...(path === 'css.own' && { isCode: true }),
     // A draft may lack what an active version needs; the label says which members are optional.
-    isNeeded: isRequired ?? false,
-    pointer: `/data/${language === '*' ? first : language}/${path.replace(/\.own$/, '').replaceAll('.', '/')}`,
+    isNeeded: isRequired ?? isNeeded ?? false,
+    ...(language !== '*' && languages.length > 1 && { group: reader.languageName(language) }),
+    pointer: (language === '*' ? languages : [language]).map((each) => `/data/${each}/${member}`),
   };
 }
+
+/** Kinds of members whose inputs are called otherwise. */
+const inputKinds: Partial<Record<ContentField['kind'], FieldSpec['kind']>> = {
+  rich: 'textarea',
+  rows: 'text',
+  not: 'check',
+  defaults: 'text',
+};

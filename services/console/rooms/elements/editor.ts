@@ -11,37 +11,30 @@ import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { labelIn, mergedView } from '../../pages/merge-form.ts';
 import { type ContentField, contentFields } from './content-fields.ts';
-import { inputName, mergeContent, shownValues } from './content-values.ts';
+import { editedOf, inputName, mergeContent, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
-import {
-  changeOptions,
-  countMissingOptions,
-  type OptionFocus,
-  optionFields,
-  optionsOf,
-  optionsView,
-} from './option-rows.ts';
 import { hasOrientation } from './preview.ts';
 import { type RemovedMarkup, removedMarkup } from './removed-markup.ts';
+import { changeRows, countMissingRows, groupOf, type ListFocus, listOf, rowsView } from './row-lists.ts';
 import { contrastWithWhite } from './theme-css.ts';
 
 /** What the editor of an element shows. */
 interface ElementEdit extends DraftEdit {
   /** What the API has just taken away from the texts. */
   removed?: readonly RemovedMarkup[];
-  focus?: OptionFocus;
+  focus?: ListFocus;
 }
 
 /** The content of an element: its languages side by side, and below what means the same in all. */
 export function editorRoutes(router: Router, kit: RoomKit): void {
   draftEditor<ElementType, ElementEdit>(router, kit, {
     find: findElement,
-    rules: { languageOf, groupOf: optionsOf },
+    rules: { languageOf, groupOf },
     editedOf,
     typedIn: (posted) => ({ languages: posted.languages ?? [], values: posted }),
     bodyOf: (type, { languages, values }, stored) =>
       mergeContent(stored, contentFields[type], languages, values),
-    change(edit, op, { language: [language = ''] = [] }) {
+    change(edit, op, { language: [language = ''] = [] }, type) {
       const { languages, values } = edit;
       if (op === 'add-language') {
         const added = language.trim();
@@ -51,7 +44,8 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
       if (op.startsWith('copy:')) return { ...edit, values: copied(edit, op.slice('copy:'.length)) };
       if (op.startsWith('removeLanguage:'))
         return { ...edit, languages: languages.filter((each) => `removeLanguage:${each}` !== op) };
-      const changed = changeOptions(edit, op);
+      const list = listOf(contentFields[type]);
+      const changed = list && changeRows(list, edit, op);
       return changed && { ...edit, ...changed };
     },
     differingIn,
@@ -74,14 +68,12 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     action: `${href}/edit`,
     submit: reader.t('elements.saveDraft'),
     cancelUrl: href,
-    fields: [
-      ...optionFields(reader, edit),
-      ...fieldsOf(reader, entry.type, languages).map((field) => withStored(field, values[field.name]?.[0])),
-    ],
+    fields: fieldsOf(reader, entry.type, edit).map((field) => withStored(field, values[field.name]?.[0])),
     values,
-    failure,
-    hidden: { draft, etag: edit.etag, base: JSON.stringify(edit.base) },
+    failure: failure ?? edit.checked,
+    hidden: { draft, etag: edit.etag, base: JSON.stringify(edit.base), shown: 'yes' },
   });
+  const list = listOf(fields);
   const [first = ''] = languages;
   const shown = newestVersion(entry);
   const inputsOf = (language: string) => inputsIn(language, form, { fields, edit });
@@ -114,7 +106,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     frameUrl: shown && withQuery(`${href}/versions/${shown.id}/page`, { language: first }),
     firstLanguage: first,
     common: inputsOf('*'),
-    options: fields.some(({ kind }) => kind === 'rows') && optionsView(reader, form, edit),
+    list: list && rowsView(reader, list, form, edit),
     contrast: contrastText(reader, values['*:css.accent']?.[0]),
     differing: (edit.differing ?? []).map((name) => form.byName[name]?.label ?? name),
     differingText: reader.t('elements.differing', { language: reader.languageName(first) }),
@@ -147,7 +139,16 @@ function inputsIn(
 function countMissing(language: string, fields: readonly ContentField[], edit: ElementEdit): number {
   const isMissing = ({ isText, isRequired, path }: ContentField) =>
     isText && isRequired && !edit.values[inputName(language, path)]?.some((each) => each.trim());
-  return fields.filter(isMissing).length + countMissingOptions(edit, language);
+  const list = listOf(fields);
+  const rows = list ? countMissingRows(list, edit, language) : 0;
+  return fields.filter(isMissing).length + (lacksRetention(language, fields, edit) ? 1 : 0) + rows;
+}
+
+/** How long data are kept is said in words, or as a number. */
+function lacksRetention(language: string, fields: readonly ContentField[], { values }: ElementEdit): boolean {
+  if (!fields.some(({ path }) => path === 'retention.fullText')) return false;
+  const isBlank = (name: string) => !values[name]?.[0]?.trim();
+  return isBlank(inputName(language, 'retention.fullText')) && isBlank(inputName('*', 'retention.value'));
 }
 
 /** The language of an input; `*` of those that mean the same in all. */
@@ -175,24 +176,19 @@ function contrastText(reader: ConsoleReader, accent = ''): string {
 /** The values with the texts of the first language where an input of another one has none. */
 function copied({ languages: [first = ''], values }: Edited, name: string): Edited['values'] {
   const path = name.slice(name.indexOf(':') + 1);
-  const source = values[inputName(first, path)] ?? [];
-  return { ...values, [name]: source.map((text, index) => values[name]?.[index]?.trim() || text) };
+  // The items of a list may have several members.
+  const paths = Object.keys(values)
+    .map((each) => each.slice(each.indexOf(':') + 1))
+    .filter((each) => each === path || each.startsWith(`${path}.`));
+  const language = name.slice(0, name.indexOf(':'));
+  const filled = [...new Set(paths)].map((each) => {
+    const [target, source = []] = [inputName(language, each), values[inputName(first, each)]];
+    return [target, source.map((text, index) => values[target]?.[index]?.trim() || text)] as const;
+  });
+  return { ...values, ...Object.fromEntries(filled) };
 }
 
 const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
-
-/** The languages and inputs of stored content. The main language is written first, and translated. */
-function editedOf(type: ElementType, { defaultLanguage, data }: Content): Edited {
-  const languages = [defaultLanguage, ...Object.keys(data).filter((each) => each !== defaultLanguage)];
-  const values: Record<string, string[]> = {};
-  for (const field of contentFields[type])
-    for (const language of field.isText ? languages : ['*'])
-      values[inputName(language, field.path)] = shownValues(
-        data[language === '*' ? defaultLanguage : language],
-        field,
-      );
-  return { languages, values };
-}
 
 /** Programs may store members differently in each language that the editor shows once. */
 function differingIn(type: ElementType, { defaultLanguage, data }: Content): string[] {

@@ -60,7 +60,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     const form = kit.form(ctx, {
       action: '',
       submit: '',
-      fields: fieldsOf(reader, type, [language]),
+      fields: fieldsOf(reader, type, { languages: [language], values: {} }),
       failure: new ApiFailure(failure.status, { detail: failure.detail, errors }),
     });
     await kit.page(ctx, 'unshown', { title: reader.t('elements.preview'), form }, failure.status);

@@ -1,5 +1,6 @@
 import { activationRoutes } from '../../models/activation.ts';
 import { modelRoutes } from '../../models/detail.ts';
+import type { Content } from '../../models/editor.ts';
 import { endingRoutes } from '../../models/endings.ts';
 import type { ModelRoom } from '../../models/model-room.ts';
 import { type ElementType, elementTypes, findElement } from '../../models/read-model.ts';
@@ -7,8 +8,10 @@ import { changeRoutes } from '../../models/version-changes.ts';
 import type { Room } from '../room.ts';
 import { compareContents } from './compare-contents.ts';
 import { describeActivation, describeEnding } from './consequences.ts';
+import { editedOf } from './content-values.ts';
 import { detailRoutes } from './detail.ts';
 import { editorRoutes } from './editor.ts';
+import { fieldsOf } from './editor-fields.ts';
 import { importRoutes } from './import.ts';
 import { listRoutes } from './list.ts';
 import { logoRoutes } from './logo.ts';
@@ -20,6 +23,7 @@ const room: ModelRoom<ElementType> = {
   types: elementTypes,
   find: findElement,
   compare: (reader, { type }, versions) => compareContents(reader, type, versions),
+  fieldsOf: (reader, { type }, version) => fieldsOf(reader, type, editedOf(type, version as Content)),
   describeEnding,
 };
 

@@ -22,7 +22,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const { t } = reader;
   const { failure, focus, draft, etag } = shown;
   const layout = layoutIn(shown);
-  const { languages, one } = layout;
+  const { languages } = layout;
   const focusedRow = focus && 'row' in focus ? focus : undefined;
   const word = fieldReader(ctx, kit)('word');
   const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
@@ -39,38 +39,14 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     action: `${href}/edit`,
     submit: t('designer.save'),
     cancelUrl: href,
-    fields: [
-      {
-        name: 'elements',
-        label: t('designer.elements'),
-        options: known.map(({ reference, name }) => [reference, name] as const),
-      },
-      choice('info', t('designer.info'), t('designer.infoDefault'), withNamed(information, one('info'))),
-      choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, one('theme'))),
-      choice(
-        'notification',
-        t('designer.mail'),
-        t('designer.mailNone'),
-        withNamed(mails, one('notification')),
-      ),
-      ...optionFields(reader),
-      {
-        name: 'defaultLanguage',
-        label: t('designer.defaultLanguage'),
-        kind: 'select',
-        options: languageChoices(reader, languages),
-      },
-      ...languages.flatMap((language) => textFields(reader, language)),
-      {
-        name: 'newLanguage',
-        label: t('designer.newLanguage'),
-        hint: t('designer.newLanguageHint'),
-        isCode: true,
-        maxLength: 35,
-      },
-    ],
+    fields: designerFields(reader, layout, {
+      elements: known.map(({ reference, name }) => [reference, name] as const),
+      information,
+      themes,
+      mails,
+    }),
     values: shown.values,
-    failure,
+    failure: failure ?? shown.checked,
     hidden: { draft, etag, base: JSON.stringify(shown.base) },
   });
   const fieldsOf = (names: readonly string[]) => names.map((name) => form.byName[name]);
@@ -80,7 +56,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     form,
     merge: mergedView(reader, form, { ...shown, languageOf: mergeRules.languageOf }),
     guard: shown.isChanged ? 'changed' : 'on',
-    warnings: failure ? [] : faultTexts(reader, faults, layout),
+    warnings: form.faults.length > 0 ? [] : faultTexts(reader, faults, layout),
     rows: named.map((element, row) => {
       const { name } = element;
       const count = named.length;
@@ -110,6 +86,49 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
 }
 
 type Options = readonly Choice[];
+
+/** What the designer offers; nothing where the fields only name the places of faults. */
+interface Offered {
+  elements: Options;
+  information: Options;
+  themes: Options;
+  mails: Options;
+}
+
+/** The fields of the designer. */
+export function designerFields(
+  reader: ConsoleReader,
+  { languages, one }: Layout,
+  { elements, information, themes, mails }: Offered = {
+    elements: [],
+    information: [],
+    themes: [],
+    mails: [],
+  },
+): FieldSpec[] {
+  const { t } = reader;
+  return [
+    { name: 'elements', label: t('designer.elements'), options: elements },
+    choice('info', t('designer.info'), t('designer.infoDefault'), withNamed(information, one('info'))),
+    choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, one('theme'))),
+    choice('notification', t('designer.mail'), t('designer.mailNone'), withNamed(mails, one('notification'))),
+    ...optionFields(reader),
+    {
+      name: 'defaultLanguage',
+      label: t('designer.defaultLanguage'),
+      kind: 'select',
+      options: languageChoices(reader, languages),
+    },
+    ...languages.flatMap((language) => textFields(reader, languages, language)),
+    {
+      name: 'newLanguage',
+      label: t('designer.newLanguage'),
+      hint: t('designer.newLanguageHint'),
+      isCode: true,
+      maxLength: 35,
+    },
+  ];
+}
 
 /** Says where an element is that was moved or added; the row of a removed one is another's. */
 function movedText(
@@ -148,8 +167,17 @@ function optionFields(reader: ConsoleReader): FieldSpec[] {
   ];
 }
 
-function textFields({ t }: ConsoleReader, language: string): FieldSpec[] {
-  return textNames.map((name) => ({ name: `${name}-${language}`, label: t(`text.${name}`), maxLength: 120 }));
+function textFields(
+  { t, languageName }: ConsoleReader,
+  languages: readonly string[],
+  language: string,
+): FieldSpec[] {
+  return textNames.map((name) => ({
+    name: `${name}-${language}`,
+    label: t(`text.${name}`),
+    ...(languages.length > 1 && { group: languageName(language) }),
+    maxLength: 120,
+  }));
 }
 
 /** The sentences of what forbids the form. A form without elements is only not finished yet. */

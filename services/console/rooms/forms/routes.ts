@@ -8,6 +8,7 @@ import { withQuery } from '../../pages/filters.ts';
 import type { Room } from '../room.ts';
 import { compareLayouts } from './compare-layouts.ts';
 import { designerRoutes } from './designer.ts';
+import { designerFields } from './designer-view.ts';
 import { detailRoutes } from './detail.ts';
 import { failureOfDesigner } from './layout-faults.ts';
 import { layoutOf } from './layout-values.ts';
@@ -22,6 +23,7 @@ const room: ModelRoom<'layout'> = {
   find: findForm,
   compare: (reader, _, { before, after }) =>
     compareLayouts(reader, before && layoutOf(before), layoutOf(after)),
+  fieldsOf: (reader, _, version) => designerFields(reader, layoutOf(version)),
 };
 
 /** Layouts, which people know as forms: which elements they ask, in which order. */

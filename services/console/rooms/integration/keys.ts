@@ -1,9 +1,14 @@
 import type Router from '@koa/router';
+import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor, keysIn, wordChoices } from '../../pages/form.ts';
-import { actPage } from '../../pages/form-page.ts';
+import { type AskedForm, actPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute, rowOfPath } from '../../pages/list-page.ts';
+
+/** The page that makes a key for another organisation. */
+export const partnerKeyPath = '/console/integration/security/new?scope=PEER';
 
 /** API keys: list, generate, revoke. */
 export function keyRoutes(router: Router, kit: RoomKit): void {
@@ -17,10 +22,12 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
       text('keys.name', ({ name }) => name),
       word('keys.scope', 'keys.scopeName', ({ scope }) => scope),
       time('keys.created', ({ creationDate }) => creationDate),
+      time('keys.expires', ({ expirationDate }) => expirationDate),
       time('keys.used', ({ lastAccessDate }) => lastAccessDate, reader.t('keys.never')),
       link('keys.act', 'keys.revoke', ({ id }) => `${path}/${id}/revoke`),
     ],
     creates: 'createKey',
+    links: [{ href: partnerKeyPath, word: 'peers.makeKey', operation: 'createKey' }],
   });
 
   actPage(router, kit, {
@@ -28,35 +35,25 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     operation: 'createKey',
     view: 'form',
     isCreating: true,
-    ask(_, reader) {
-      const { t } = reader;
-      const field = fieldsFor(reader, 'keys');
-      const scopes = wordChoices(reader, 'keys.scopeText', ['OWNER', 'DECISION', 'PEER']);
-      return {
-        title: t('keys.new'),
-        submit: t('keys.generate'),
-        fields: [
-          field('name', { isRequired: true, maxLength: 255 }),
-          field('scope', { kind: 'radios', isRequired: true, options: scopes }),
-          field('elements'),
-        ],
-        values: { scope: 'OWNER' },
-      };
-    },
+    ask: (ctx, reader) => (isForPartner(ctx, kit) ? askForPartner(reader) : askForOwn(reader)),
     body(field) {
       const elements = keysIn(field('elements'));
       return { name: field('name'), scope: field('scope'), ...(elements.length > 0 && { elements }) };
     },
     done(ctx, { body: made }) {
-      const { t } = kit.reader(ctx);
+      const { t, time } = kit.reader(ctx);
+      const expires = made.expirationDate === undefined ? '' : time(made.expirationDate).text;
       const line = { label: t('keys.line'), value: exampleLine(kit.baseUrl, made) };
       return kit.secret(ctx, {
         title: t('keys.made'),
-        text: t(`keys.madeText.${made.scope}`),
+        text: t(`keys.madeText.${made.scope}`, { expires }),
         label: t('keys.key'),
         value: made.key,
         more: made.scope === 'PEER' ? [] : [line],
-        next: { href: path, word: t('keys.back') },
+        next:
+          made.scope === 'PEER'
+            ? { href: `${kit.path}/peers`, word: t('keys.toPeers') }
+            : { href: path, word: t('keys.back') },
       });
     },
   });
@@ -75,6 +72,39 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     },
     done: (ctx) => kit.open(ctx, path, 'keyRevoked'),
   });
+}
+
+/** Whether the page makes a key for another organisation: its scope is not a choice. */
+function isForPartner(ctx: Context, kit: RoomKit): boolean {
+  const { scope = [ctx.query.scope].flat() } = ctx.method === 'POST' ? kit.posted(ctx) : {};
+  return scope[0] === 'PEER';
+}
+
+function askForPartner(reader: ConsoleReader): AskedForm {
+  const { t } = reader;
+  return {
+    title: t('keys.newPartner'),
+    submit: t('keys.generate'),
+    locals: { text: t('keys.newPartnerText') },
+    fields: [fieldsFor(reader, 'keys')('name', { word: 'partner', isRequired: true, maxLength: 255 })],
+    hidden: { scope: 'PEER' },
+  };
+}
+
+/** A key for a system of the organisation itself. */
+function askForOwn(reader: ConsoleReader): AskedForm {
+  const field = fieldsFor(reader, 'keys');
+  const scopes = wordChoices(reader, 'keys.scopeText', ['OWNER', 'DECISION']);
+  return {
+    title: reader.t('keys.new'),
+    submit: reader.t('keys.generate'),
+    fields: [
+      field('name', { isRequired: true, maxLength: 255 }),
+      field('scope', { kind: 'radios', isRequired: true, options: scopes }),
+      field('elements'),
+    ],
+    values: { scope: 'OWNER' },
+  };
 }
 
 /** A first call with the key. */

@@ -10,6 +10,7 @@ import { actPage, buttonAct, fieldReader, formPage, orShowAgain } from '../../pa
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
+import { partnerKeyPath } from './keys.ts';
 
 type Peer = Schemas['Peer'];
 
@@ -30,7 +31,7 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       number('peers.backlog', ({ backlog }) => backlog),
     ],
     creates: 'createPeer',
-    links: [{ href: `${kit.path}/security/new`, word: 'peers.makeKey', operation: 'createKey' }],
+    links: [{ href: partnerKeyPath, word: 'peers.makeKey', operation: 'createKey' }],
   });
 
   actPage(router, kit, {

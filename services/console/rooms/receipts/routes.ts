@@ -1,13 +1,14 @@
 import type { Context } from 'koa';
-import { type ApiFailure, fieldFailure } from '../../api/api-failure.ts';
+import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import { setFramePolicy } from '../../models/preview-frame.ts';
 import { factsView } from '../../pages/columns.ts';
-import { withQuery } from '../../pages/filters.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
-import { findReceipt } from '../transactions/find-transaction.ts';
+import { findReceipt, receiptFilePath } from '../transactions/find-transaction.ts';
 import { verifyReceipt } from './verify.ts';
 
 type Receipt = Schemas['Receipt'];
@@ -36,7 +37,7 @@ export const receipts: Room = {
         filters,
         isMissing: transaction !== undefined && !found,
         facts: found && factsOf(ctx, kit, found, found.transaction),
-        files: found ? await linksOf(ctx, kit, found.transaction) : [],
+        files: found ? fileLinks(kit.reader(ctx), found.transaction) : [],
         verify: kit.form(ctx, {
           action: kit.path,
           submit: t('verify.act'),
@@ -50,7 +51,7 @@ export const receipts: Room = {
       };
       await kit.page(ctx, 'receipts', locals, failure?.status);
     };
-    router.get('/', (ctx) => show(ctx));
+    router.get('/', (ctx) => (ctx.query.format === undefined ? show(ctx) : sendReceipt(ctx, kit)));
 
     // What is verified stays out of the URL: a receipt has the name of a person.
     router.post('/', async (ctx) => {
@@ -73,14 +74,27 @@ export const receipts: Room = {
   },
 };
 
-/** A link for each format. They have a fresh token of the transaction, because browsers send no other. */
-async function linksOf(ctx: Context, kit: RoomKit, txid: string) {
-  const { body } = await kit.api(ctx).call('getTransaction', { params: { txid } });
-  const receipt = body.links?.receipt;
-  if (!receipt) return [];
+/** Sends the receipt as staff may read it: without anything with which they could act as the person. */
+async function sendReceipt(ctx: Context, kit: RoomKit): Promise<void> {
+  const format = formats.find((each) => each === ctx.query.format);
+  const txid = [ctx.query.transaction].flat()[0];
+  if (!format || !txid) throw new ApiFailure(404, {});
+  const call = { params: { txid }, query: { format, links: false } };
+  const { stream, headers } = await kit.api(ctx).file('getReceipt', call);
+  ctx.body = stream;
+  for (const name of ['Content-Type', 'Content-Disposition', 'Content-Language']) {
+    const value = headers.get(name);
+    if (value) ctx.set(name, value);
+  }
+  // The page of the API is a document of its own, like a preview.
+  if (format === 'html') setFramePolicy(ctx, 'receipt');
+}
+
+/** A link for each format, to the receipt as staff may read it. */
+function fileLinks({ t }: ConsoleReader, txid: string) {
   return formats.map((format) => ({
-    href: withQuery(receipt, { format }),
-    word: kit.reader(ctx).t(`receipts.format.${format}`),
+    href: receiptFilePath(txid, format),
+    word: t(`receipts.format.${format}`),
   }));
 }
 

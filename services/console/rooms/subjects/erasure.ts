@@ -34,14 +34,6 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     body: (field) => ({ reason: field('reason'), restrict: field('restrict') === 'yes' }),
     done: 'held',
   });
-  actPage(router, kit, {
-    path: '/:s/release',
-    params: person,
-    ask: person,
-    operation: 'endHold',
-    words: 'hold.end',
-    done: 'holdEnded',
-  });
   formPage(router, kit, {
     path: '/:s/erase',
     operation: 'eraseSubject',
@@ -49,15 +41,11 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     isEnding: true,
     async ask(ctx, reader) {
       const { name } = nameOf(ctx, kit);
-      const api = kit.api(ctx);
-      const [transactions, records] = await Promise.all([
-        api.call('searchTransactions', { body: { subject: name, size: 1 } }),
-        api.call('listSubjectRecords', { params: { name } }),
-      ]);
-      const answers = Object.values(records.body).flat().length;
+      const { body: subject } = await kit.api(ctx).call('getSubject', { params: { name } });
+      const counts = await countData(ctx, kit, name);
       return {
         name,
-        effects: [reader.t('erase.counts', { transactions: transactions.body.totalCount, answers })],
+        effects: [reader.t('erase.counts', counts), ...(subject.hold ? [reader.t('erase.waits')] : [])],
         fields: [
           fieldsFor(reader, 'erase')('typed', { isRequired: true, autocomplete: 'off' }),
           reasonField(reader, 'erase'),
@@ -68,11 +56,28 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
       const { name } = nameOf(ctx, kit);
       if (field('typed') !== name) throw fieldFailure('typed', 'not-the-name');
       const reason = field('reason');
-      await kit.api(ctx).call('eraseSubject', { params: { name }, body: reason ? { reason } : {} });
+      const body = reason ? { reason } : {};
+      return (await kit.api(ctx).call('eraseSubject', { params: { name }, body })).body;
     },
     // The page of an erased person is gone soon.
-    done: (ctx) => kit.open(ctx, `${kit.path}/erasures`, 'erasing'),
+    done: (ctx, { state }) => kit.open(ctx, `${kit.path}/erasures`, startedAs(state)),
   });
+}
+
+/** The message after an erasure was started: a hold makes it wait. */
+export function startedAs(state: Schemas['Erasure']['state']): 'erasing' | 'erasureHeld' {
+  return state === 'HELD' ? 'erasureHeld' : 'erasing';
+}
+
+/** How much an erasure deletes. */
+export async function countData(ctx: Context, kit: RoomKit, name: string) {
+  const api = kit.api(ctx);
+  const [transactions, records] = await Promise.all([
+    api.call('searchTransactions', { body: { subject: name, size: 1 } }),
+    api.call('listSubjectRecords', { params: { name } }),
+  ]);
+  const answers = Object.values(records.body).flat().length;
+  return { transactions: transactions.body.totalCount, answers };
 }
 
 function reasonField(reader: ConsoleReader, act: 'hold' | 'erase', isRequired = false): FieldSpec {

@@ -4,10 +4,11 @@ import type { Schemas } from '../../api/api-types.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
-import { actPage, buttonAct } from '../../pages/form-page.ts';
+import { actPage, leadAbove } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
+import { startedAs } from './erasure.ts';
 
 type Erasure = Schemas['Erasure'];
 
@@ -57,12 +58,13 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     }),
   });
 
-  buttonAct(router, kit, {
-    path: '/erasures/:erasure/start',
-    operation: 'decideErasure',
-    body: () => ({ status: 'RUNNING' as const }),
-    done: 'erasing',
+  const startPath = '/erasures/:erasure/start';
+  router.post(startPath, async (ctx) => {
+    const call = { params: ctx.params, body: { status: 'RUNNING' as const } };
+    const { state } = (await kit.api(ctx).call('decideErasure', call)).body;
+    kit.open(ctx, `${kit.path}/erasures/${String(ctx.params.erasure)}`, startedAs(state));
   });
+  leadAbove(router, kit, startPath);
   // A page of its own shows the ground again after a failure, and after a sign-in.
   actPage(router, kit, {
     path: '/erasures/:erasure/refuse',

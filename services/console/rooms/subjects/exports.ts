@@ -53,9 +53,9 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
   router.get('/:s/document/export', async (ctx) => {
     const { name } = nameOf(ctx, kit);
     const query = { format: 'html', language: kit.reader(ctx).language };
-    const file = await kit.api(ctx).file('exportSubject', { params: { name }, query: query as object });
+    const { stream } = await kit.api(ctx).file('exportSubject', { params: { name }, query: query as object });
     ctx.attachment('export.html');
-    ctx.body = file;
+    ctx.body = stream;
   });
 }
 

@@ -13,8 +13,10 @@ import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';
 import { requestedErasureRoutes } from './erasures.ts';
 import { exportRoutes } from './exports.ts';
+import { inviteRoutes } from './invite.ts';
 import { recordRoutes } from './record.ts';
-import { subjectRoutes } from './subject.ts';
+import { releaseRoutes } from './release.ts';
+import { sayErased, subjectRoutes } from './subject.ts';
 import { contactFields, subjectPath } from './subject-path.ts';
 
 type Subject = Schemas['Subject'];
@@ -24,8 +26,20 @@ export const subjects: Room = {
   name: 'subjects',
   path: '/subjects',
   roles: ['operator'],
-  views: ['list', 'answers', 'subject', 'record', 'review', 'erasure', 'decisions', 'decided'],
+  views: [
+    'list',
+    'answers',
+    'subject',
+    'record',
+    'review',
+    'erasure',
+    'release',
+    'erased',
+    'decisions',
+    'decided',
+  ],
   routes(router, kit) {
+    router.use(sayErased(kit));
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
       const filters = kit.filters(ctx, kit.path, [{ name: 's', kind: 'hidden' }]);
@@ -88,7 +102,9 @@ export const subjects: Room = {
     decisionRoutes(router, kit);
     requestedErasureRoutes(router, kit);
     erasureRoutes(router, kit);
+    releaseRoutes(router, kit);
     exportRoutes(router, kit);
+    inviteRoutes(router, kit);
     subjectRoutes(router, kit);
     recordRoutes(router, kit);
   },

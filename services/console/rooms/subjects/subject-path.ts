@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { fieldFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -12,6 +13,26 @@ export function subjectPath({ names }: Pick<RoomKit, 'names'>, name: string): st
 export function nameOf(ctx: Context, kit: RoomKit): { name: string; href: string } {
   const sealed = String(ctx.params.s);
   return { name: kit.names.open(sealed) ?? '', href: `${kit.path}/${sealed}` };
+}
+
+/** The address to which an invitation is sent. */
+export function addressField({ t }: ConsoleReader, rest: Partial<FieldSpec> = {}): FieldSpec {
+  const name = 'emailAddress';
+  const pointer = [`/${name}`, `/subjectInfos/${name}`];
+  return { name, label: t('invite.address'), kind: 'email', pointer, ...rest };
+}
+
+/** Keeps an address as that of a person: a change names the subject by its id (openapi.yaml). */
+export async function keepAddress(
+  ctx: Context,
+  kit: RoomKit,
+  subject: string,
+  emailAddress: string,
+): Promise<void> {
+  if (!emailAddress) throw fieldFailure('emailAddress', 'required');
+  const api = kit.api(ctx);
+  const { id } = (await api.call('getSubject', { params: { name: subject } })).body;
+  await api.call('updateSubject', { params: { name: id }, body: { emailAddress } });
 }
 
 /** Fields that can be changed later. */

@@ -1,15 +1,19 @@
 import type Router from '@koa/router';
+import type { RouterMiddleware } from '@koa/router';
+import type { Context } from 'koa';
+import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { elementPath, entryChoices } from '../../models/read-model.ts';
+import { elementPath } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
+import { receiptPath } from '../transactions/find-transaction.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
-import { answerWords, listAskable } from './questions.ts';
+import { answerWords } from './questions.ts';
 import { contactFields, nameOf } from './subject-path.ts';
 
 type Answer = Schemas['Record'];
@@ -94,43 +98,33 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
     },
     done: 'subjectChanged',
   });
+}
 
-  formPage(router, kit, {
-    path: '/:s/link',
-    operation: 'createTransaction',
-    view: 'form',
-    isCreating: true,
-    async ask(ctx, { t }) {
-      const { forms } = await listAskable(ctx, kit);
-      return {
-        title: t('link.title', { name: nameOf(ctx, kit).name }),
-        submit: t('link.make'),
-        fields: [
-          {
-            name: 'layout',
-            label: t('link.form'),
-            kind: 'select',
-            options: entryChoices(forms),
-            isRequired: true,
-          },
-        ],
+/** Says on the pages of an erased person when the erasure was, as long as the name can be recognised. */
+export function sayErased(kit: RoomKit): RouterMiddleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const isGone = error instanceof ApiFailure && error.status === 404 && ctx.params.s !== undefined;
+      const erasure = isGone ? await findErasure(ctx, kit) : undefined;
+      if (!erasure) throw error;
+      const { t, date } = kit.reader(ctx);
+      const locals = {
+        title: t('erased.title'),
+        text: t('erased.text', { date: date(erasure.done ?? erasure.created) }),
+        erasureUrl: `${kit.path}/erasures/${erasure.id}`,
       };
-    },
-    send(ctx, field) {
-      const body = { subject: nameOf(ctx, kit).name, layout: field('layout') };
-      return kit.api(ctx).call('createTransaction', { body });
-    },
-    done(ctx, { body: made }) {
-      const { t } = kit.reader(ctx);
-      return kit.secret(ctx, {
-        title: t('link.made'),
-        text: t('link.text'),
-        label: t('link.label'),
-        value: made.links.subject,
-        next: { href: `${transactionsPath}/${made.id}`, word: t('link.next') },
-      });
-    },
-  });
+      await kit.page(ctx, 'erased', locals, 404);
+    }
+  };
+}
+
+async function findErasure(ctx: Context, kit: RoomKit): Promise<Schemas['Erasure'] | undefined> {
+  const subject = kit.names.open(String(ctx.params.s));
+  if (!subject || !kit.may(ctx, 'listErasures')) return undefined;
+  const { body } = await kit.api(ctx).call('listErasures', { query: { subject } });
+  return body.find(({ state, peer }) => state === 'DONE' && peer === undefined);
 }
 
 function answerTable(reader: ConsoleReader, file: 'valid' | 'history', rows: readonly Answer[]) {
@@ -173,9 +167,7 @@ function transactionTable(reader: ConsoleReader, rows: readonly Listed[]) {
       time('subjects.created', ({ created }) => created),
       code('subjects.transaction', ({ id }) => id, { href: ({ id }) => `${transactionsPath}/${id}` }),
       state('subjects.state', 'transactionState', (each) => each.state),
-      link('subjects.receipt', 'subjects.show', ({ id, receipt }) =>
-        receipt ? `/console/receipts?transaction=${id}` : undefined,
-      ),
+      link('subjects.receipt', 'subjects.show', ({ id, receipt }) => (receipt ? receiptPath(id) : undefined)),
     ],
   });
 }

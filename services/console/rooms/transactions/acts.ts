@@ -1,14 +1,46 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { fieldsFor } from '../../pages/form.ts';
-import { actPage } from '../../pages/form-page.ts';
+import { actPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { addressField, keepAddress } from '../subjects/subject-path.ts';
+
+/** The address to which an invitation goes: that of the transaction, else of the person. */
+async function readAddress(ctx: Context, kit: RoomKit) {
+  const api = kit.api(ctx);
+  const { subject, context } = (await api.call('getTransaction', { params: ctx.params })).body;
+  const own = context?.subjectInfos?.emailAddress;
+  const known = own ?? (await api.call('getSubject', { params: { name: subject } })).body.emailAddress;
+  return { subject, address: known };
+}
 
 /** Acts on a transaction: each asks on a page of its own. */
 export function actRoutes(router: Router, kit: RoomKit): void {
   const openMade = (done: string) => (ctx: Context, made: { body: { id: string } }) =>
     kit.open(ctx, `${kit.path}/${made.body.id}`, done);
 
+  // Who has the link can act as the person: it is shown on demand, to be passed on.
+  formPage(router, kit, {
+    path: '/:txid/link',
+    operation: 'getTransaction',
+    words: 'transactions.link',
+    async ask(ctx) {
+      const { subject } = (await kit.api(ctx).call('getTransaction', { params: ctx.params })).body;
+      return { name: subject };
+    },
+    send: (ctx) => kit.api(ctx).call('getTransaction', { params: ctx.params }),
+    done(ctx, { body: { id, links } }) {
+      const { t } = kit.reader(ctx);
+      if (!links) return kit.open(ctx, `${kit.path}/${id}`);
+      return kit.secret(ctx, {
+        title: t('transactions.linkShown'),
+        text: t('transactions.linkText'),
+        label: t('transactions.linkOf'),
+        value: links.subject,
+        next: { href: `${kit.path}/${id}`, word: t('transactions.back') },
+      });
+    },
+  });
   actPage(router, kit, {
     path: '/:txid/cancel',
     operation: 'cancelTransaction',
@@ -35,10 +67,23 @@ export function actRoutes(router: Router, kit: RoomKit): void {
     body: (field) => (field('comment') ? { comment: field('comment') } : {}),
     done: openMade('withdrawn'),
   });
-  actPage(router, kit, {
+  formPage(router, kit, {
     path: '/:txid/invite',
     operation: 'sendInvitation',
     words: 'transactions.invite',
+    async ask(ctx, reader) {
+      const { address } = await readAddress(ctx, kit);
+      if (address) return { effects: [reader.t('transactions.inviteTo', { address })] };
+      return {
+        effects: [reader.t('transactions.noAddress')],
+        fields: [addressField(reader, { isRequired: true })],
+      };
+    },
+    async send(ctx, field) {
+      const { address, subject } = await readAddress(ctx, kit);
+      if (!address) await keepAddress(ctx, kit, subject, field('emailAddress'));
+      return kit.api(ctx).call('sendInvitation', { params: ctx.params });
+    },
     done: 'invited',
   });
 }

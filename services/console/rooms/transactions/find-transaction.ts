@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { unlessMissing } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { consolePath } from '../../pages/navigation.ts';
 
@@ -21,4 +22,16 @@ export async function findReceipt(
 ): Promise<Schemas['Receipt'] | undefined> {
   if (!idPattern.test(txid)) return undefined;
   return (await unlessMissing(kit.api(ctx).call('getReceipt', { params: { txid } })))?.body;
+}
+
+const receiptsPath = `${consolePath}/receipts`;
+
+/** The page of the console with the receipt of a transaction. */
+export function receiptPath(txid: string): string {
+  return withQuery(receiptsPath, { transaction: txid });
+}
+
+/** The receipt itself, as staff may read it. @param format as the API names it, such as `pdf`. */
+export function receiptFilePath(txid: string, format: string): string {
+  return withQuery(receiptsPath, { transaction: txid, format });
 }

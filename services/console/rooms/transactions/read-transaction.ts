@@ -9,6 +9,7 @@ import { consolePath } from '../../pages/navigation.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
+import { receiptPath } from './find-transaction.ts';
 
 /** The room Integration shows webhooks. */
 const webhooksPath = `${consolePath}/integration/webhooks`;
@@ -29,8 +30,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
   return {
     title: reader.t('transactions.one', { id }),
     facts: factsOf(reader, transaction, kit),
-    link: transaction.links?.subject,
-    receipt: transaction.links?.receipt,
+    receipt: transaction.receipt && !transaction.erased && receiptPath(id),
     ...panels,
     parts: partTable(reader, transaction.followers),
     recipients: transaction.recipients && recipientTable(reader, transaction.recipients),
@@ -47,6 +47,7 @@ function actsOf(ctx: Context, kit: RoomKit, { id, state, updatable, erased }: Tr
   const isFinal = finalStates.includes(state);
   const act = (name: string) => ({ href: `${kit.path}/${id}/${name}`, word: `transactions.${name}` });
   return actLinks(ctx, kit, [
+    { ...act('link'), operation: 'getTransaction', when: !isFinal },
     { ...act('invite'), operation: 'sendInvitation', when: !isFinal },
     { ...act('child'), operation: 'createChild', when: isFinal && updatable },
     { ...act('cancel'), operation: 'cancelTransaction', when: !isFinal, isEnding: true },

@@ -107,6 +107,12 @@ export const listOf =
     return items.length === 0 ? undefined : (items as T[]);
   };
 
+/** A list whose being empty is a statement of its own, other than its absence. */
+export const listThatMayBeEmpty = <T>(item: Field<T>, most: number): Field<T[]> => {
+  const read = listOf(item, most);
+  return (value, at, faults) => (Array.isArray(value) && value.length === 0 ? [] : read(value, at, faults));
+};
+
 /** An object with known members. Unknown members are ignored (docs/interface.md, "The consent context"). */
 export const objectOf =
   (shape: Record<string, Field>): Field<Record<string, unknown>> =>

@@ -9,6 +9,7 @@ import {
   line,
   lines,
   listOf,
+  listThatMayBeEmpty,
   mailRich,
   objectOf,
   oneOf,
@@ -89,7 +90,8 @@ export const readProcessing = objectOf({
   containsMedicalData: flag,
   dataController,
   dataControllerVisible: flag,
-  thirdParties: listOf(objectOf({ name: required(line()), value: lines }), 50),
+  /** Empty: nobody receives the data. */
+  thirdParties: listThatMayBeEmpty(objectOf({ name: required(line()), value: lines }), 50),
   refusable: flag,
 });
 

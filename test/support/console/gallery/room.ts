@@ -87,7 +87,7 @@ export const gallery: Room = {
   folder: new URL('./', import.meta.url),
   path: '/gallery',
   roles: ['operator'],
-  views: ['list', 'form'],
+  views: ['list', 'form', 'code'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
       const reader = kit.reader(ctx);
@@ -108,6 +108,11 @@ export const gallery: Room = {
       };
       const list = { view: 'list', title: 'Samples', columns: columns(reader), csv: 'samples' };
       await sendList(ctx, kit, { ...list, filters, read });
+    });
+    router.get('/code', (ctx) => {
+      const path = `${kit.path}/code`;
+      const filters = kit.filters(ctx, path, [{ name: 'word', kind: 'text', label: 'Word' }]);
+      return kit.page(ctx, 'code', { title: 'Code', path, filters, value: filters.values.word ?? 'one' });
     });
     router.get('/form', (ctx) => kit.page(ctx, 'form', { title: 'Sample', form: formOf(ctx, kit, {}) }));
     router.post('/form', (ctx) => save(ctx, kit));
