@@ -111,8 +111,8 @@ export function mergeContent(
 }
 
 /**
- * Whether a form says something about a member. A box that is not ticked and a list without rows send nothing:
- * that the form had them is said by its field `shown`. A form that was opened in an earlier release had not.
+ * Whether a form says something about a member. A box that is not ticked and a list without rows send
+ * nothing: that the form had them is said by its field `shown`.
  */
 function isStated(field: ContentField, posted: PostedForm): boolean {
   const { kind, parts, path } = field;
