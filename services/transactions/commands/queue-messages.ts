@@ -146,8 +146,8 @@ export async function queueCode(
 }
 
 /**
- * Queues the invitation to an open transaction, to its address or else to the subject's. Only the organisation
- * invites.
+ * Queues the invitation to an open transaction, to its address or else to the subject's. Only the
+ * organisation invites.
  * @throws Failure `invalid` without a valid address, `not-found` if the transaction was erased,
  * `too-many-requests`.
  */
