@@ -9,7 +9,7 @@ import {
 } from '#lib/http/admission-limits.ts';
 import { type AdmissionQueue, createAdmissionQueues } from '#lib/http/admission-queue.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
-import { type BodyBudget, createBodyBudget } from '#lib/http/request-body.ts';
+import { type BodyBudgets, createBodyBudgets } from '#lib/http/request-body.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
 
 /** Thresholds above which requests wait or are rejected. 0 switches a limit off. */
@@ -31,8 +31,8 @@ export interface Slot {
    * Takes a slot again. Never rejected, because the request has been admitted; a promise if it has to wait.
    */
   acquire(): void | Promise<void>;
-  /** Memory budget of the bodies that are still arriving. */
-  bodies: BodyBudget;
+  /** Memory budgets of the bodies that are still arriving. */
+  bodies: BodyBudgets;
 }
 
 /**
@@ -107,7 +107,7 @@ export function createOverloadGuard({ limits, readDelay, metrics }: GuardOptions
 /** Requests that released their slot for a while are served before new ones, and wait without a limit. */
 function createSlots(limits: AdmissionLimits, waitMs: number) {
   const queues = createAdmissionQueues();
-  const bodies = createBodyBudget();
+  const bodies = createBodyBudgets();
   const addReturning = (pool: Pool) => queues.add(Number.POSITIVE_INFINITY, () => limits.isFull(pool));
   const addArriving = (priority: Priority) =>
     queues.add(waitMs, () => limits.reasonToRefuse(priority) !== undefined);

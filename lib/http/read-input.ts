@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { type Slot, withoutSlot } from '#lib/http/admission.ts';
+import { clientNetwork } from '#lib/http/client-address.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { decodeUtf8, parseJson, readBody } from '#lib/http/request-body.ts';
 import { checkText } from '#lib/json/check-json.ts';
@@ -46,7 +47,8 @@ export async function readRawBody(ctx: Context, operation: ContractOperation): P
  * @throws Failure as {@link readBody}.
  */
 export async function readBodyOf(ctx: Context, limit: number): Promise<Buffer> {
-  const read = () => readBody(ctx.req, limit, (ctx.state.slot as Slot | undefined)?.bodies);
+  const bodies = (ctx.state.slot as Slot | undefined)?.bodies.of(clientNetwork(ctx));
+  const read = () => readBody(ctx.req, limit, bodies);
   ctx.state.rawBody ??= await (ctx.req.complete ? read() : withoutSlot(ctx, read));
   return ctx.state.rawBody as Buffer;
 }

@@ -9,26 +9,44 @@ import {
 } from '#lib/json/check-json.ts';
 
 /** Bounds the memory of request bodies that are still arriving, because clients may send them slowly. */
+export interface BodyBudgets {
+  /** The budget of one client. */
+  of(client: string): BodyBudget;
+}
+
 export interface BodyBudget {
   /** @returns false if there is no memory left for so many bytes. */
   take(bytes: number): boolean;
   release(bytes: number): void;
 }
 
-/** Limit for all bodies together: about fifteen of the largest that the contract allows. */
-const maxBodyBytes = 32 * 1024 * 1024;
+/** Limit for all bodies together: about thirty of the largest that the contract allows. */
+const maxBodyBytes = 64 * 1024 * 1024;
 
-export function createBodyBudget(): BodyBudget {
-  let taken = 0;
+/**
+ * A client may use as much as it leaves free for others: one client half of the memory, two a third each
+ * (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6/2, 1998). So no number of
+ * slow bodies of one client keeps the bodies of another out.
+ */
+export function createBodyBudgets(): BodyBudgets {
+  const taken = new Map<string, number>();
+  let total = 0;
   return {
-    take(bytes) {
-      if (taken + bytes > maxBodyBytes) return false;
-      taken += bytes;
-      return true;
-    },
-    release(bytes) {
-      taken -= bytes;
-    },
+    of: (client) => ({
+      take(bytes) {
+        const ofClient = (taken.get(client) ?? 0) + bytes;
+        if (ofClient > maxBodyBytes - total - bytes) return false;
+        taken.set(client, ofClient);
+        total += bytes;
+        return true;
+      },
+      release(bytes) {
+        total -= bytes;
+        const left = (taken.get(client) ?? 0) - bytes;
+        if (left > 0) taken.set(client, left);
+        else taken.delete(client);
+      },
+    }),
   };
 }
 

@@ -1,6 +1,5 @@
 import Router from '@koa/router';
 import type Koa from 'koa';
-import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -17,10 +16,12 @@ import { createSentForms } from './pages/sent-forms.ts';
 import { rooms } from './rooms/rooms.ts';
 import { kitReader, serveRooms } from './rooms/serve-rooms.ts';
 import { createKeptPosts } from './sessions/kept-posts.ts';
+import { takePlace } from './sessions/places.ts';
 import { receiveForm } from './sessions/read-form.ts';
 import { requireSession } from './sessions/require-session.ts';
 import { createSessionStore } from './sessions/store.ts';
-import { type ConsoleCookies, createCookies } from './sign-in/cookies.ts';
+import { findVisitor } from './sessions/visitor.ts';
+import { createCookies } from './sign-in/cookies.ts';
 import { createIssuer } from './sign-in/issuer.ts';
 import { mountSignIn } from './sign-in/routes.ts';
 import { readUser } from './sign-in/user.ts';
@@ -51,11 +52,6 @@ interface Options extends Omit<ServiceParts, 'settings'> {
 const sweepMs = 5 * 60_000;
 /** Rows per statement, so that no statement runs long. */
 const sweepLimit = 1_000;
-/** Requests at a time, so that people in the console never slow down subjects. */
-const maxConcurrent = 16;
-/** Of one session: many tabs that open at once wait for each other, and delay no other session. */
-const maxOfSession = 4;
-const maxWaitMs = 30_000;
 
 /** Builds and wires the console. */
 export async function composeConsole(
@@ -101,8 +97,9 @@ export async function composeConsole(
     refuseOtherPaths,
     setHeaders,
     sendAssets(assets),
+    findVisitor({ cookies, store }),
     receiveForm(baseUrl),
-    limitRequests(cookies),
+    takePlace(),
     router.routes() as Koa.Middleware,
     requireSession({ baseUrl, cookies, store, kept, issuer }),
     serveRooms({
@@ -126,25 +123,6 @@ export async function composeConsole(
     app,
     start: async () => sweeper.start(),
     stop: () => sweeper.stop(),
-  };
-}
-
-/** Lets requests wait for others, and refuses those that have waited for too long. */
-function limitRequests({ session }: ConsoleCookies): Koa.Middleware {
-  const limiter = createKeyedLimiter({ perKey: maxOfSession, total: maxConcurrent });
-  return async (ctx, next) => {
-    const key = session.read(ctx) ?? '';
-    const leave = await limiter.enter(key, AbortSignal.timeout(maxWaitMs)).catch(() => {
-      throw fail('unavailable', 'Too many people use the console at the moment. Please try again.', {
-        headers: { 'Retry-After': '2' },
-        overload: true,
-      });
-    });
-    try {
-      await next();
-    } finally {
-      leave();
-    }
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '#lib/errors/fail.ts';
 import { listen } from '#lib/http/listen.ts';
-import { createBodyBudget, readBody } from '#lib/http/request-body.ts';
+import { createBodyBudgets, readBody } from '#lib/http/request-body.ts';
 import { openRaw, sendRaw } from '../support/network/raw-request.ts';
 import { until } from '../support/run/until.ts';
 
@@ -60,7 +60,7 @@ describe('request bodies that are still arriving', () => {
   };
 
   it('share a memory budget that small bodies do not need', async () => {
-    const budget = createBodyBudget();
+    const budget = createBodyBudgets().of('one');
     const refused: string[] = [];
     const url = await serve((request, response) => {
       readBody(request, size, budget).then(
@@ -82,5 +82,20 @@ describe('request bodies that are still arriving', () => {
       const large = await fetch(url, { method: 'POST', body: 'x'.repeat(size) });
       expect(await large.text()).toBe(`took ${size}`);
     });
+  });
+
+  it('of one client leave memory for the bodies of others', () => {
+    const budgets = createBodyBudgets();
+    const fill = (client: string) => {
+      let taken = 0;
+      while (budgets.of(client).take(size)) taken += 1;
+      return taken;
+    };
+    const one = fill('one');
+    expect(one).toBeGreaterThanOrEqual(32);
+    const further = ['two', 'three', 'four', 'five', 'six'].map(fill);
+    for (const taken of further) expect(taken).toBeGreaterThan(0);
+    budgets.of('one').release(one * size);
+    expect(fill('seven')).toBeGreaterThan(further.at(-1) as number);
   });
 });

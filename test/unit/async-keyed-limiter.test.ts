@@ -59,3 +59,29 @@ it('what gives up while it waits gets the reason, and takes no slot', async () =
   await settled();
   expect(running).toEqual(['e1', 'e2', 'f1']);
 });
+
+it('keys take turns, however much work one of them has waiting', async () => {
+  const limiter = createKeyedLimiter({ perKey: 1, total: 1 });
+  const order: string[] = [];
+  const work = async (name: string) => {
+    const leave = await limiter.enter(name[0] as string, forever);
+    order.push(name);
+    await settled();
+    leave();
+  };
+  await Promise.all(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map(work));
+  expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+});
+
+it('the longest line loses its newest if too much work waits', async () => {
+  const limiter = createKeyedLimiter({ perKey: 1, total: 1, maxWaiting: 3 });
+  const outcomes: string[] = [];
+  const enter = (name: string) =>
+    limiter.enter(name[0] as string, forever).then(
+      () => outcomes.push(`${name} entered`),
+      (error) => outcomes.push(`${name} ${error.name}`),
+    );
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void enter(name);
+  await settled();
+  expect(outcomes).toEqual(['a1 entered', 'a5 TooManyWaiting', 'a4 TooManyWaiting']);
+});

@@ -1,7 +1,8 @@
 import type { Context, Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
+import { clientNetwork } from '#lib/http/client-address.ts';
 import { countFields, parseForm } from '#lib/http/read-input.ts';
-import { createBodyBudget, readBody } from '#lib/http/request-body.ts';
+import { createBodyBudgets, readBody } from '#lib/http/request-body.ts';
 import type { SentFiles } from './session.ts';
 
 const maxBytes = 1024 * 1024;
@@ -14,7 +15,7 @@ const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
  */
 export function receiveForm(baseUrl: string): Middleware {
   const { origin } = new URL(baseUrl);
-  const budget = createBodyBudget();
+  const budgets = createBodyBudgets();
   return async (ctx, next) => {
     if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
     if (ctx.method !== 'POST')
@@ -26,7 +27,7 @@ export function receiveForm(baseUrl: string): Middleware {
     if (!isOwn) throw fail('forbidden', 'This request did not come from a page of the console.');
     const type = ctx.is(...formTypes);
     if (!type) throw fail('unsupported-media-type', `Send ${formTypes.join(' or ')}.`);
-    const body = await readBody(ctx.req, maxBytes, budget);
+    const body = await readBody(ctx.req, maxBytes, budgets.of(clientNetwork(ctx)));
     if (type === 'multipart/form-data') countParts(body, ctx.get('content-type'));
     else countFields(body);
     ctx.state.sentForm = { body, type };

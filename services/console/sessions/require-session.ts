@@ -8,6 +8,7 @@ import { parseSentForm } from './read-form.ts';
 import type { ConsoleSession, OwnSessions, RecentCalls } from './session.ts';
 import { SignInNeeded } from './sign-in-needed.ts';
 import { type FoundSession, isDue, type SessionStore, type StoredSession } from './store.ts';
+import { visitorOf } from './visitor.ts';
 
 /** A redirect takes no longer. */
 const recentSeconds = 60;
@@ -27,7 +28,8 @@ interface Dependencies {
 export function requireSession({ baseUrl, cookies, store, kept, issuer }: Dependencies): Middleware {
   return async (ctx, next) => {
     const id = cookies.session.read(ctx);
-    let found = id ? await store.find(id) : undefined;
+    // A session may have ended while the body of a form arrived.
+    let found = ctx.method === 'GET' || !id ? visitorOf(ctx) : await store.find(id);
     if (found) await parseSentForm(ctx);
     if (id && found && !found.ended && isDue(found.renewAt)) {
       if (found.signedIn.refreshToken) found = await store.renew(id, issuer.renew);
@@ -80,7 +82,7 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
         const id = cookies.calls.read(ctx);
         if (!id) return [];
         cookies.calls.remove(ctx);
-        return ((await kept.find(id, person))?.fields ?? []).map(([, line]) => line);
+        return ((await kept.take(id, person))?.fields ?? []).map(([, line]) => line);
       },
     };
   }

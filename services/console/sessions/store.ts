@@ -73,6 +73,9 @@ interface Row {
   ended: boolean;
 }
 
+/** Sessions of a person; with a further one the longest unused ends. */
+const maxOfPerson = 50;
+
 /** A form that is sent within this time after the end of a session is kept for its person. */
 const rememberedSeconds = 3_600;
 
@@ -136,6 +139,9 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
         INSERT INTO sessions (id, person, sealed, renew_at, signed_in_at)
         VALUES (${hashOf(id)}, ${person}, ${seal(id, signedIn)}, ${renewAt},
                 coalesce(${since ?? null}::timestamptz, clock_timestamp()))`);
+      await db.query(sql`
+        DELETE FROM sessions WHERE id IN (
+          SELECT id FROM sessions WHERE person = ${person} ORDER BY used_at DESC OFFSET ${maxOfPerson})`);
       return id;
     },
     async find(id) {

@@ -1,0 +1,23 @@
+import type { Context, Middleware } from 'koa';
+import type { ConsoleCookies } from '../sign-in/cookies.ts';
+import type { FoundSession, SessionStore } from './store.ts';
+
+/** Finds the session of a request, before anything of its body is read. */
+export function findVisitor({
+  cookies,
+  store,
+}: {
+  cookies: ConsoleCookies;
+  store: Pick<SessionStore, 'find'>;
+}): Middleware {
+  return async (ctx, next) => {
+    const id = cookies.session.read(ctx);
+    ctx.state.visitor = id && (await store.find(id));
+    await next();
+  };
+}
+
+/** The session of the cookie, which may have ended; undefined for a stranger. */
+export function visitorOf(ctx: Context): FoundSession | undefined {
+  return (ctx.state as { visitor?: FoundSession }).visitor;
+}
