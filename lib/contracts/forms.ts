@@ -240,7 +240,7 @@ export interface FormsOperations {
    * @throws Failure `unavailable` with Retry-After if too many documents are being rendered; `not-acceptable`
    * for a receipt that is too long.
    */
-  renderReceiptPdf(input: { model: ReceiptPage; jws: string }): Promise<{ pdf: string }>;
+  renderReceiptPdf(input: { model: ReceiptPage; jws: string; asker: string }): Promise<{ pdf: string }>;
   /** @returns the texts of a form page, for a client that renders the form itself. */
   labelForm(input: { page: FormPage }): Promise<FormLabels>;
   /**

@@ -1,5 +1,7 @@
 /** A request that waits for a slot. */
 export interface Waiting {
+  /** The network that it comes from. */
+  client: string;
   /** When it is rejected, by performance.now(). */
   until: number;
   /** Whether its client has disconnected. */
@@ -31,9 +33,11 @@ const [newestFirstShare, standingShare, shortShare] = [0.05, 0.5, 0.25];
  * 2015). In a burst the oldest request is served first, and each may wait `maxWaitMs`. A queue that stays
  * non-empty serves the newest first, because its client is the likeliest to be still waiting. After half of
  * `maxWaitMs` the overload counts as standing: new requests may wait only briefly, so that they are rejected
- * quickly.
+ * quickly. Before age counts the share: a request whose client holds the fewest slots is served first, so that
+ * the many requests of one client wait for each other.
+ * @param heldBy how many slots a client holds.
  */
-function createWaitingLine(maxWaitMs: number): WaitingLine {
+function createWaitingLine(maxWaitMs: number, heldBy: (client: string) => number): WaitingLine {
   let waiting: Waiting[] = [];
   /** When a request last found the queue empty. */
   let standingSince = 0;
@@ -47,7 +51,8 @@ function createWaitingLine(maxWaitMs: number): WaitingLine {
     },
     take() {
       const newestFirst = performance.now() - standingSince >= maxWaitMs * newestFirstShare;
-      return newestFirst ? waiting.pop() : waiting.shift();
+      const at = pickFairly(waiting, newestFirst ? -1 : 1, heldBy);
+      return waiting.splice(at, 1)[0];
     },
     takeOverdue() {
       const now = performance.now();
@@ -60,6 +65,24 @@ function createWaitingLine(maxWaitMs: number): WaitingLine {
   };
 }
 
+/**
+ * @param step 1 from the oldest request on, -1 from the newest. @returns index of the first request whose client
+ * holds the fewest slots.
+ */
+function pickFairly(waiting: readonly Waiting[], step: 1 | -1, heldBy: (client: string) => number): number {
+  const start = step === 1 ? 0 : waiting.length - 1;
+  let [picked, fewest, last] = [start, Number.POSITIVE_INFINITY, ''];
+  for (let at = start; fewest > 0 && at >= 0 && at < waiting.length; at += step) {
+    const { client } = waiting[at] as Waiting;
+    // A crowd of one client is passed over quickly.
+    if (client === last) continue;
+    last = client;
+    const held = heldBy(client);
+    if (held < fewest) [picked, fewest] = [at, held];
+  }
+  return picked;
+}
+
 /** Waiting requests of one priority, or returning requests of one pool. */
 export interface AdmissionQueue {
   length(): number;
@@ -69,8 +92,11 @@ export interface AdmissionQueue {
 /** Interval at which waiting requests are checked, besides every release of a slot. */
 const checkIntervalMs = 25;
 
-/** The queues of a process; the one that was added first is served first. */
-export function createAdmissionQueues() {
+/**
+ * The queues of a process; the one that was added first is served first.
+ * @param heldBy how many slots a client holds.
+ */
+export function createAdmissionQueues(heldBy: (client: string) => number) {
   const queues: { line: WaitingLine; isBlocked: () => boolean }[] = [];
   let queued = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -108,7 +134,7 @@ export function createAdmissionQueues() {
     admitWaiting,
     /** @param isBlocked whether there is no slot for its requests at the moment. */
     add(maxWaitMs: number, isBlocked: () => boolean): AdmissionQueue {
-      const line = createWaitingLine(maxWaitMs);
+      const line = createWaitingLine(maxWaitMs, heldBy);
       queues.push({ line, isBlocked });
       return {
         length: line.length,

@@ -8,6 +8,7 @@ import {
   priorities,
 } from '#lib/http/admission-limits.ts';
 import { type AdmissionQueue, createAdmissionQueues } from '#lib/http/admission-queue.ts';
+import { clientNetwork } from '#lib/http/client-address.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { type BodyBudgets, createBodyBudgets } from '#lib/http/request-body.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
@@ -37,12 +38,13 @@ export interface Slot {
 
 /**
  * Admits a request as soon as there is a slot for its priority.
- * @param response tells whether the client has disconnected.
+ * @param from.client the network that it comes from: clients share the slots. @param from.response tells whether
+ * the client has disconnected.
  * @throws Failure `unavailable` with Retry-After if the request would wait too long.
  */
 export type Admit = (
   operation: Pick<ContractOperation, 'x-priority'>,
-  response?: { readonly destroyed: boolean },
+  from?: { client?: string; response?: { readonly destroyed: boolean } },
 ) => Slot | Promise<Slot>;
 
 /** Keeps a process from taking on more than it can finish; shared by its services (ADR 9). */
@@ -73,26 +75,28 @@ export function createOverloadGuard({ limits, readDelay, metrics }: GuardOptions
   const { arriving, admitWaiting, takeSlot } = createSlots(slots, limits.waitMs);
   const nextRefusal = createRefusals();
   return {
-    admitFor: (service) => (operation, response) => {
-      const priority = operation['x-priority'] ?? 'normal';
-      admitWaiting();
-      const reason = slots.reasonToRefuse(priority);
-      if (!reason) return takeSlot(priority);
-      const isGone = () => response?.destroyed === true;
-      const refusal = () => {
-        if (!isGone()) metrics?.refused({ service, priority, reason });
-        return nextRefusal();
-      };
-      if (limits.waitMs === 0) throw refusal();
-      const since = performance.now();
-      return new Promise<Slot>((resolve, reject) => {
-        const admit = () => {
-          metrics?.waited({ priority, ms: performance.now() - since });
-          resolve(takeSlot(priority));
+    admitFor:
+      (service) =>
+      (operation, { client = '', response } = {}) => {
+        const priority = operation['x-priority'] ?? 'normal';
+        admitWaiting();
+        const reason = slots.reasonToRefuse(priority);
+        if (!reason) return takeSlot(priority, client);
+        const isGone = () => response?.destroyed === true;
+        const refusal = () => {
+          if (!isGone()) metrics?.refused({ service, priority, reason });
+          return nextRefusal();
         };
-        arriving[priority].push({ isGone, admit, refuse: () => reject(refusal()) });
-      });
-    },
+        if (limits.waitMs === 0) throw refusal();
+        const since = performance.now();
+        return new Promise<Slot>((resolve, reject) => {
+          const admit = () => {
+            metrics?.waited({ priority, ms: performance.now() - since });
+            resolve(takeSlot(priority, client));
+          };
+          arriving[priority].push({ client, isGone, admit, refuse: () => reject(refusal()) });
+        });
+      },
     load: () => ({
       inFlight: slots.inFlight(),
       sinceOthersMs: slots.sinceOthersMs(),
@@ -106,7 +110,8 @@ export function createOverloadGuard({ limits, readDelay, metrics }: GuardOptions
 
 /** Requests that released their slot for a while are served before new ones, and wait without a limit. */
 function createSlots(limits: AdmissionLimits, waitMs: number) {
-  const queues = createAdmissionQueues();
+  const held = new Map<string, number>();
+  const queues = createAdmissionQueues((client) => held.get(client) ?? 0);
   const bodies = createBodyBudgets();
   const addReturning = (pool: Pool) => queues.add(Number.POSITIVE_INFINITY, () => limits.isFull(pool));
   const addArriving = (priority: Priority) =>
@@ -117,9 +122,19 @@ function createSlots(limits: AdmissionLimits, waitMs: number) {
   const returning: Record<Pool, AdmissionQueue> = { others, peers: addReturning('peers') };
   const arriving: Record<Priority, AdmissionQueue> = { high, normal, low, peer: addArriving('peer') };
 
-  function takeSlot(priority: Priority): Slot {
+  function count(client: string, change: 1 | -1): void {
+    const now = (held.get(client) ?? 0) + change;
+    if (now > 0) held.set(client, now);
+    else held.delete(client);
+  }
+
+  function takeSlot(priority: Priority, client: string): Slot {
     const pool = priority === 'peer' ? 'peers' : 'others';
-    limits.take(pool);
+    const take = () => {
+      limits.take(pool);
+      count(client, 1);
+    };
+    take();
     const slot = {
       isHeld: true,
       bodies,
@@ -127,15 +142,16 @@ function createSlots(limits: AdmissionLimits, waitMs: number) {
         if (!slot.isHeld) return;
         slot.isHeld = false;
         limits.release(pool);
+        count(client, -1);
         queues.admitWaiting();
       },
       acquire() {
         if (slot.isHeld) return;
         slot.isHeld = true;
-        if (!limits.isFull(pool)) return limits.take(pool);
+        if (!limits.isFull(pool)) return take();
         return new Promise<void>((resolve) => {
-          const admit = () => resolve(limits.take(pool));
-          returning[pool].push({ admit, refuse: admit, isGone: () => false });
+          const admit = () => resolve(take());
+          returning[pool].push({ client, admit, refuse: admit, isGone: () => false });
         });
       },
     };
@@ -160,7 +176,7 @@ export function admitRequests(admit: Admit | undefined, prefixes: readonly strin
   return async (ctx, next) => {
     const isGuarded = prefixes.some((prefix) => ctx.path === prefix || ctx.path.startsWith(`${prefix}/`));
     if (!admit || !isGuarded) return next();
-    const slot = await admit({}, ctx.res);
+    const slot = await admit({}, { client: clientNetwork(ctx), response: ctx.res });
     ctx.state.slot = slot;
     try {
       await next();

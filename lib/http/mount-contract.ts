@@ -5,6 +5,7 @@ import type { Document } from 'openapi-backend';
 import type { Principal, Role } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Admit } from '#lib/http/admission.ts';
+import { clientNetwork } from '#lib/http/client-address.ts';
 import { requestValidatorOf, type ValidateRequest } from '#lib/http/contract-document.ts';
 import type { ContractOperation, Handler, Handlers, Mode } from '#lib/http/operation.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
@@ -78,7 +79,7 @@ function serve(
     ctx.state.htmlOnly = htmlOnly;
     ctx.state.isSubmit = submits;
     ctx.state.isLasting = isLasting;
-    const admitted = options.admit?.(operation, ctx.res);
+    const admitted = options.admit?.(operation, { client: clientNetwork(ctx), response: ctx.res });
     const slot = admitted instanceof Promise ? await admitted : admitted;
     ctx.state.slot = slot;
     try {

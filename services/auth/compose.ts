@@ -17,7 +17,7 @@ import { composeIssuer } from './issuer/compose-issuer.ts';
 import { createIntrospection, createKeyVerifier } from './operations/introspection.ts';
 import { createPairingKeys } from './operations/pairing-keys.ts';
 import { createIsUnchanged } from './operations/sign-in.ts';
-import { deleteExpiredItems } from './queries/issuer-items.ts';
+import { deleteExcessItems, deleteExpiredItems } from './queries/issuer-items.ts';
 import { deleteOldAttempts } from './queries/sign-in-attempts.ts';
 import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts';
 
@@ -107,12 +107,13 @@ function tokenVerifier({ settings, instance, secrets, log, db }: AuthOptions) {
 
 const sweepMs = 5 * 60_000;
 
-/** Deletes expired issuer items and sign-in attempts every five minutes. */
+/** Deletes expired and excess issuer items and old sign-in attempts every five minutes. */
 function createExpirySweeper({ db, log }: { db: Database; log: Logger }): RepeatedWork {
   return createRepeatedWork({
     everyMs: sweepMs,
     async work() {
       await deleteExpiredItems(db);
+      await deleteExcessItems(db);
       await deleteOldAttempts(db);
     },
     onError: (error) => log.warn('failed to delete expired rows; retried in 5 minutes', { error }),

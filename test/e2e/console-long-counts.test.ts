@@ -89,3 +89,28 @@ it('the page of an element does not wait for a long count, unless a file is aske
   expect(page).toContain('Nobody has a valid answer');
   expect(file).toMatch(/^\uFEFF?Day/);
 });
+
+it('the first page with its files weighs at most 60 kB, and each later panel sends itself alone', async () => {
+  held = Promise.withResolvers();
+  const weigh = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await pages.get(path, { 'Accept-Encoding': 'br, gzip', ...headers });
+    expect(response.status, path).toBe(200);
+    const text = await response.text();
+    // Without a coding, the length says what was sent.
+    return { text, bytes: Number(response.headers.get('content-length') ?? Buffer.byteLength(text)) };
+  };
+  const first = await weigh('/console');
+  const files = [...first.text.matchAll(/(?:src|rel="stylesheet" href)="([^"]+)"/g)].map(
+    ([, url = '']) => url,
+  );
+  const panels = [...first.text.matchAll(/hx-get="([^"]+)"/g)].map(([, url = '']) => url);
+  expect([files.length, panels.length]).toEqual([3, 3]);
+  held.resolve(undefined);
+  const loaded = await Promise.all([
+    ...files.map((file) => weigh(new URL(file, pages.origin).pathname)),
+    ...panels.map((panel) => weigh(panel.replaceAll('&amp;', '&'), { 'HX-Request': 'true' })),
+  ]);
+  for (const { text } of loaded.slice(files.length)) expect(text).toMatch(/^<section[^>]*>.*<\/section>$/s);
+  const bytes = [first, ...loaded].reduce((sum, each) => sum + each.bytes, 0);
+  expect(bytes).toBeLessThanOrEqual(60_000);
+});

@@ -26,10 +26,10 @@ afterEach(() => {
 type Asked = { slot?: Slot; failure?: Failure; response: { destroyed: boolean } };
 
 /** Requests a slot; the result is filled in when it is known. */
-function ask(priority: Priority = 'normal'): Asked {
+function ask(priority: Priority = 'normal', client = 'one'): Asked {
   const asked: Asked = { response: { destroyed: false } };
   const operation = priority === 'normal' ? {} : { 'x-priority': priority };
-  void (async () => guard.admitFor('transactions')(operation, asked.response))().then(
+  void (async () => guard.admitFor('transactions')(operation, { client, response: asked.response }))().then(
     (slot) => {
       asked.slot = slot;
     },
@@ -45,6 +45,41 @@ const held = (asked: readonly Asked[]) => asked.filter(({ slot }) => slot?.isHel
 
 test('admits a request synchronously while there are free slots', () => {
   expect(guard.admitFor('forms')({})).not.toBeInstanceOf(Promise);
+});
+
+test('a client waits for its own requests, not for those of a client that has many', async () => {
+  const greedy = Array.from({ length: 40 }, () => ask('normal', 'greedy'));
+  await settle();
+  const others = ['two', 'three', 'four'].map((client) => ask('normal', client));
+  await settle();
+  expect(held(others)).toBe(0);
+  for (let served = 0; served < 3; served += 1) greedy[served]?.slot?.release();
+  await settle();
+  expect(held(others)).toBe(3);
+  // Also once the queue has not been empty for long, when the newest are served first.
+  await vi.advanceTimersByTimeAsync(100);
+  const late = ask('normal', 'late');
+  for (let number = 0; number < 100; number += 1) ask('normal', 'greedy');
+  greedy[3]?.slot?.release();
+  await settle();
+  expect(held([late])).toBe(1);
+});
+
+test('requests that come back after their bodies are served by the same rule', async () => {
+  const greedy = Array.from({ length: 6 }, () => ask('high', 'greedy'));
+  const other = ask('high', 'other');
+  await settle();
+  for (const { slot } of [...greedy.slice(1), other]) slot?.release();
+  const more = Array.from({ length: 7 }, () => ask('high', 'third'));
+  await settle();
+  const back = [...greedy.slice(1), other].map(({ slot }) => slot?.acquire());
+  let isBack = false;
+  void Promise.resolve(back.at(-1)).then(() => {
+    isBack = true;
+  });
+  more[0]?.slot?.release();
+  await settle();
+  expect(isBack).toBe(true);
 });
 
 test('queues a burst and serves it in order of arrival', async () => {

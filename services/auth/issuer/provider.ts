@@ -12,7 +12,29 @@ import { extraTokenClaims, grantWithoutConsent, passwordGrant, resourceServer } 
 /** Lifetime of access tokens (docs/interface.md, "Limits"). */
 const tokenSeconds = 300;
 
-const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+/**
+ * Over TLS the prefix `__Host-` keeps other hosts of the domain from setting a session (RFC 6265bis §4.1.3).
+ * The cookies of a sign-in have the path of their own page, so that tabs do not add up; that allows only
+ * `__Secure-`.
+ */
+function cookies(authUrl: string, keys: readonly Uint8Array[]): Configuration['cookies'] {
+  const isSecure = authUrl.startsWith('https:');
+  const [host, secure] = isSecure ? ['__Host-', '__Secure-'] : ['', ''];
+  const port = portMark(authUrl);
+  const flags = { httpOnly: true, sameSite: 'lax', signed: true, secure: isSecure } as const;
+  return {
+    names: {
+      session: `${host}accord_session${port}`,
+      interaction: `${secure}accord_interaction${port}`,
+      resume: `${secure}accord_resume${port}`,
+    },
+    keys: keys.map((key) => Buffer.from(key).toString('base64url')),
+    // `__Host-` needs the path of the whole host.
+    long: { ...flags, path: isSecure ? '/' : new URL(authUrl).pathname },
+    // oidc-provider adds the path of the page that reads the cookie.
+    short: flags,
+  };
+}
 
 /** Lifetimes in seconds. */
 const ttl: Configuration['ttl'] = {
@@ -71,21 +93,10 @@ function configure({
   renderError,
 }: IssuerParts): Configuration {
   const path = new URL(settings.authUrl).pathname;
-  const port = portMark(settings.authUrl);
   return {
     adapter: createAdapter({ db, passwordGrant: settings.passwordGrant, consoleClient }),
     jwks: { keys: signingKeys.map((key) => ({ ...key, alg: 'ES256', use: 'sig' })) },
-    cookies: {
-      names: {
-        session: `accord_session${port}`,
-        interaction: `accord_interaction${port}`,
-        resume: `accord_resume${port}`,
-      },
-      keys: cookieKeys.map((key) => Buffer.from(key).toString('base64url')),
-      long: { ...cookie, path },
-      // oidc-provider adds the path of the page that reads the cookie.
-      short: cookie,
-    },
+    cookies: cookies(settings.authUrl, cookieKeys),
     findAccount: findAccountIn(accounts),
     claims: { openid: ['sub', 'preferred_username', 'roles'] },
     scopes: ['openid'],

@@ -50,6 +50,7 @@ export function issuerPaths({
  * - the response mode `form_post`, whose page needs an inline script (docs/security.md, "Pages").
  * oidc-provider cannot disable it, so it is removed from its metadata here too;
  * - NUL characters, which PostgreSQL's jsonb cannot store;
+ * - long ones, because each is stored as it is;
  * - too many from one address in a minute, because each is stored until it is completed or ten minutes are
  * over.
  */
@@ -76,7 +77,11 @@ export function guardAuthorization({
   };
 }
 
+/** Several times as long as any client's own parameters. */
+const maxQuery = 4_096;
+
 function faultIn(query: string): string | undefined {
+  if (query.length > maxQuery) return 'invalid_request: too long';
   if (new URLSearchParams(query).getAll('response_mode').includes('form_post'))
     return 'unsupported_response_mode: form_post';
   return /%00/.test(query) ? 'invalid_request: NUL' : undefined;

@@ -85,6 +85,28 @@ export async function deleteExpiredItems(db: Queries): Promise<void> {
   await db.query(sql`DELETE FROM issuer_items WHERE expires_at <= now()`);
 }
 
+/** Sign-ins that are under way, of all strangers; sessions and grants of one account. */
+const [maxInteractions, maxOfAccount] = [20_000, 100];
+
+/**
+ * Deletes the oldest items beyond what strangers and one account may have stored at a time, with everything that
+ * was issued under their grants.
+ */
+export async function deleteExcessItems(db: Queries): Promise<void> {
+  await db.query(sql`
+    DELETE FROM issuer_items WHERE model = 'Interaction' AND id IN (
+      SELECT id FROM issuer_items WHERE model = 'Interaction'
+       ORDER BY expires_at DESC OFFSET ${maxInteractions})`);
+  await db.query(sql`
+    WITH ranked AS (
+      SELECT i.model, i.id,
+             row_number() OVER (PARTITION BY i.model, i.payload ->> 'accountId' ORDER BY i.expires_at DESC) AS rank
+        FROM issuer_items AS i WHERE i.model IN ('Grant', 'Session') AND i.payload ->> 'accountId' IS NOT NULL),
+    excess AS (SELECT model, id FROM ranked WHERE rank > ${maxOfAccount})
+    DELETE FROM issuer_items AS i USING excess AS e
+     WHERE (i.model = e.model AND i.id = e.id) OR (e.model = 'Grant' AND i.grant_id = e.id)`);
+}
+
 function present(row: ItemRow | undefined): ItemPayload | undefined {
   if (!row) return undefined;
   return row.consumed === null ? row.payload : { ...row.payload, consumed: row.consumed };

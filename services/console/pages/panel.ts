@@ -37,6 +37,19 @@ interface LongReads {
 /** How long a page waits for its long reads. */
 const longMs = 100;
 
+/**
+ * The panel that a script asks for, out of its page, because each of several panels would otherwise send the
+ * whole page once more.
+ * @param wait parameter of the request. @returns the whole page if it does not have the panel.
+ */
+export function panelAlone(page: string, wait: unknown): string {
+  const start = page.indexOf(`<section class="panel" id="panel-${wait}">`);
+  if (start < 0) return page;
+  // Panels are not nested.
+  const end = '</section>';
+  return page.slice(start, page.indexOf(end, start) + end.length);
+}
+
 /** The sentence of a failed read: 403 names the role, 429 and 503 say when to try again. */
 function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }: ApiFailure): FailedView {
   if (roles.length > 0) return { text: roleText(reader, roles), detail };
@@ -47,7 +60,7 @@ function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }
 /**
  * Reads what the panels of a page need, side by side. A failed read empties its panel alone.
  * @param long reads that the page does not wait for. With `?wait=<name>` the page waits for the read of that
- * name, with `?wait=true`, or as a file, for all.
+ * name, and a script gets its panel alone; with `?wait=true`, or as a file, for all.
  * @throws ApiFailure if every read failed: the page is then answered with 503.
  */
 export async function readPanels<Reads extends Record<string, Promise<unknown>>>(

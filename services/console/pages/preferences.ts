@@ -9,6 +9,8 @@ export interface Preferences {
 }
 
 const name = 'accord_console_looks';
+/** Other hosts of the domain may set it, but only over TLS. */
+const secureName = `__Secure-${name}`;
 const yearSeconds = 365 * 24 * 60 * 60;
 
 /** The language that the person has chosen. */
@@ -25,16 +27,16 @@ export function colorsOf(ctx: Context): 'light' | 'dark' | undefined {
 /** Keeps the preferences in the browser for a year. Values that pages do not know count as empty. */
 export function savePreferences(ctx: Context, { language, colors }: Preferences, baseUrl: string): void {
   const value = `${language.replaceAll(/\W/g, '')}.${colors.replaceAll(/\W/g, '')}`;
-  const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
-  const flags = `Path=/console; Max-Age=${yearSeconds}; HttpOnly; SameSite=Lax${secure}`;
-  ctx.append('Set-Cookie', `${name}=${value}; ${flags}`);
+  const isSecure = baseUrl.startsWith('https:');
+  const flags = `Path=/console; Max-Age=${yearSeconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  ctx.append('Set-Cookie', `${isSecure ? secureName : name}=${value}; ${flags}`);
 }
 
 function read(ctx: Context): [language: string, colors: string] {
   const pair = ctx
     .get('cookie')
     .split(/;\s*/)
-    .find((each) => each.startsWith(`${name}=`));
-  const [language = '', colors = ''] = (pair?.slice(name.length + 1) ?? '').split('.');
+    .find((each) => each.startsWith(`${name}=`) || each.startsWith(`${secureName}=`));
+  const [language = '', colors = ''] = (pair?.split('=')[1] ?? '').split('.');
   return [language, colors];
 }

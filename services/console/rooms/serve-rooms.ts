@@ -17,6 +17,7 @@ import { failurePage, forbiddenPage } from '../pages/failure-page.ts';
 import { createRoomKit, type PageLocals } from '../pages/kit.ts';
 import { consolePath, mayOpen, navigation } from '../pages/navigation.ts';
 import { createOnce, type OnceStore } from '../pages/once.ts';
+import { panelAlone } from '../pages/panel.ts';
 import { colorsOf, languageOf } from '../pages/preferences.ts';
 import type { SealedNames } from '../pages/sealed-names.ts';
 import { sessionOf } from '../sessions/session.ts';
@@ -174,6 +175,7 @@ function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => Cons
       calls: (ctx.state.api as ApiClient | undefined)?.curlLines() ?? [],
     });
     ctx.vary('Accept-Language');
-    sendPage(ctx, html, { status, formTargets: (await parts.formTargets?.()) ?? [] });
+    const shown = ctx.get('hx-request') ? panelAlone(html, ctx.query.wait) : html;
+    sendPage(ctx, shown, { status, formTargets: (await parts.formTargets?.()) ?? [] });
   };
 }

@@ -6,8 +6,8 @@ export interface ConsoleCookies {
   session: Cookie;
   /** Names the calls of the form that was just carried out. */
   calls: Cookie;
-  /** The cookie of a sign-in that is under way. @param state of the request to the issuer. */
-  attempt(state: string): Cookie;
+  /** Names the browser in all its sign-ins that are under way, so that tabs do not add up to a large header. */
+  attempts: Cookie;
 }
 
 interface Cookie {
@@ -38,7 +38,7 @@ export function createCookies(baseUrl: string): ConsoleCookies {
   return {
     session: cookie(prefix),
     calls: cookie(`${prefix}_calls`),
-    attempt: (state) => cookie(`${prefix}_${state.replaceAll(/\W/g, '').slice(0, 16)}`),
+    attempts: cookie(`${prefix}_attempts`),
   };
 }
 

@@ -11,22 +11,24 @@ export interface Asked {
   maxAge?: number;
 }
 
-/** A sign-in that is under way. */
+/** What the callback of a sign-in needs. */
 export interface Attempt extends Asked {
-  state: string;
   nonce: string;
   verifier: string;
 }
 
 /** The issuer with which people sign in. */
 export interface Issuer {
-  /** @returns where the browser is sent, and what the callback needs. */
-  begin(asked: Asked): Promise<{ url: URL; attempt: Attempt }>;
+  /**
+   * @param stateOf makes the parameter `state`, which comes back to the callback.
+   * @returns where the browser is sent.
+   */
+  begin(asked: Asked, stateOf: (attempt: Attempt) => string): Promise<URL>;
   /**
    * Exchanges the code of the callback.
    * @throws Failure `malformed` if the issuer or the checks of the answer refuse the sign-in.
    */
-  finish(callback: URL, attempt: Attempt): Promise<{ person: string; tokens: Tokens }>;
+  finish(callback: URL, attempt: Attempt & { state: string }): Promise<{ person: string; tokens: Tokens }>;
   /**
    * Uses the refresh token. Name and roles stay as they were if the API does not tell them.
    * @returns null if the issuer has ended the grant or gave no refresh token, or the API refuses the person.
@@ -92,26 +94,24 @@ export function createIssuer(options: Options): Issuer {
   }
 
   return {
-    async begin({ silent, maxAge }) {
+    async begin({ silent, maxAge }, stateOf) {
       const config = await find();
       const attempt = {
         silent,
         maxAge,
-        state: oidc.randomState(),
         nonce: oidc.randomNonce(),
         verifier: oidc.randomPKCECodeVerifier(),
       };
-      const url = oidc.buildAuthorizationUrl(config, {
+      return oidc.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri,
         scope: scopes,
         code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
         code_challenge_method: 'S256',
-        state: attempt.state,
+        state: stateOf(attempt),
         nonce: attempt.nonce,
         ...(silent && { prompt: 'none' }),
         ...(maxAge !== undefined && { max_age: String(maxAge) }),
       });
-      return { url, attempt };
     },
     async finish(callback, { state, nonce, verifier, maxAge }) {
       const config = await find();

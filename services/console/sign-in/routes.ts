@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
@@ -7,12 +8,14 @@ import type { ConsoleCookies } from './cookies.ts';
 import type { Attempt, Issuer } from './issuer.ts';
 import { readPath } from './paths.ts';
 
+const sealedAs = 'attempt';
+
 interface Dependencies {
   baseUrl: string;
   issuer: Issuer;
   cookies: ConsoleCookies;
   store: SessionStore;
-  /** Seals what a sign-in needs at its callback. */
+  /** Seals sign-ins that are under way. */
   box: SecretBox;
   /** Shows that the person has signed out. */
   showSignedOut: (ctx: Context) => Promise<void>;
@@ -21,7 +24,10 @@ interface Dependencies {
 /** A person has ten minutes at the issuer. */
 const attemptSeconds = 600;
 
+/** A sign-in that is under way. It is sealed in the parameter `state`, so that nothing is stored. */
 interface SealedAttempt extends Attempt {
+  /** The value of the cookie: only the same browser may finish. */
+  browser: string;
   to: string;
   begunAt: number;
 }
@@ -36,16 +42,19 @@ export function mountSignIn(router: Router, dependencies: Dependencies): void {
       return redirect(ctx, `${baseUrl}/console/sign-in?${ctx.querystring}&here=1`);
     const { silent, fresh } = ctx.query;
     const maxAge = typeof fresh === 'string' && /^\d{1,6}$/.test(fresh) ? Number(fresh) : undefined;
-    const { url, attempt } = await issuer.begin({ silent: silent === '1', maxAge });
-    const sealed = { ...attempt, to: readPath(ctx.query.to, baseUrl), begunAt: Date.now() };
-    const value = box.seal(attempt.state, JSON.stringify(sealed)).toString('base64url');
-    cookies.attempt(attempt.state).write(ctx, value, attemptSeconds);
+    const browser = cookies.attempts.read(ctx) ?? randomBytes(16).toString('base64url');
+    const facts = { browser, to: readPath(ctx.query.to, baseUrl), begunAt: Date.now() };
+    const seal = (attempt: Attempt) =>
+      box.seal(sealedAs, JSON.stringify({ ...attempt, ...facts })).toString('base64url');
+    const url = await issuer.begin({ silent: silent === '1', maxAge }, seal);
+    cookies.attempts.write(ctx, browser, attemptSeconds);
     redirect(ctx, url.href);
   });
 
   router.get('/callback', async (ctx) => {
     const attempt = readAttempt(ctx);
-    cookies.attempt(attempt.state).remove(ctx);
+    // Tabs that were opened at once may have replaced each other's cookie.
+    if (attempt.browser !== cookies.attempts.read(ctx)) return goOn(ctx, attempt);
     if (ctx.query.error && attempt.silent) return redirect(ctx, signInUrl(baseUrl, { to: attempt.to }));
     const callback = new URL(`${baseUrl}/console/callback?${ctx.querystring}`);
     const { person, tokens } = await issuer.finish(callback, attempt);
@@ -72,19 +81,28 @@ export function mountSignIn(router: Router, dependencies: Dependencies): void {
 
   router.get('/signed-out', showSignedOut);
 
-  function readAttempt(ctx: Context): SealedAttempt {
+  /** @throws Failure `malformed` if the sign-in is too old, or the browser has no cookie. */
+  function readAttempt(ctx: Context): SealedAttempt & { state: string } {
     const state = String(ctx.query.state ?? '');
-    const value = state && cookies.attempt(state).read(ctx);
     try {
-      const attempt = JSON.parse(box.open(state, Buffer.from(value || '', 'base64url'))) as SealedAttempt;
-      if (Date.now() - attempt.begunAt < attemptSeconds * 1000) return attempt;
+      const opened = box.open(sealedAs, Buffer.from(state, 'base64url'));
+      const attempt = JSON.parse(opened) as SealedAttempt;
+      const isInTime = Date.now() - attempt.begunAt < attemptSeconds * 1000;
+      if (isInTime && cookies.attempts.read(ctx)) return { ...attempt, state };
     } catch {
-      // Without its cookie a callback belongs to another browser, or cookies are off.
+      // It was not sealed here.
     }
     throw fail(
       'malformed',
       'This sign-in took too long, or your browser refuses cookies. Please open the console again.',
     );
+  }
+
+  /** Opens the page with the session of another tab, or begins again. */
+  async function goOn(ctx: Context, { to }: SealedAttempt): Promise<void> {
+    const id = cookies.session.read(ctx);
+    const found = id ? await store.find(id) : undefined;
+    redirect(ctx, found && !found.ended ? `${baseUrl}${to}` : signInUrl(baseUrl, { to }));
   }
 }
 

@@ -16,7 +16,7 @@ const maxPdfHtml = 750_000;
 /** The internal operation `renderReceiptPdf`. */
 export function createRenderReceiptPdf(context: FormsContext): FormsOperations['renderReceiptPdf'] {
   const { renderer, pdf } = context;
-  return async ({ model, jws }) => {
+  return async ({ model, jws, asker }) => {
     const { receipt } = model;
     const html = renderer.render(model);
     if (html.length > maxPdfHtml) throw tooLong();
@@ -30,7 +30,7 @@ export function createRenderReceiptPdf(context: FormsContext): FormsOperations['
       logo: await readImage(context, model.theme),
       accent: await readAccent(context, model.theme),
     };
-    return { pdf: (await pdf.render(job)).toString('base64') };
+    return { pdf: (await pdf.render(job, asker)).toString('base64') };
   };
 }
 

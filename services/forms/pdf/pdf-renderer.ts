@@ -1,24 +1,32 @@
+import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { PdfJob } from './typesetter.ts';
 import { compileTypesetter, type TypesetterProgram } from './typesetter-program.ts';
 import type { WorkerReply } from './worker.ts';
 
-/** Renders PDF documents outside the event loop: in one worker thread, one after the other. */
+/**
+ * Renders PDF documents outside the event loop: in one worker thread, one after the other. Equal jobs are
+ * done once, and the last documents are kept, because the same job always gives the same bytes.
+ */
 export interface PdfRenderer {
   /**
+   * @param asker who waits for the document. Askers take turns, so that documents of one wait only for its
+   * own.
    * @throws Failure `unavailable` with Retry-After if too many wait, or if this one takes too long;
    * `not-acceptable` if the page has too many elements.
    */
-  render(job: PdfJob): Promise<Buffer>;
+  render(job: PdfJob, asker: string): Promise<Buffer>;
   /** Ends the thread; jobs that wait fail. */
   stop(): Promise<void>;
 }
 
 interface Options {
   log: Logger;
-  /** How many jobs may wait, besides the one that is being rendered. */
+  /** How many jobs may wait, besides the one that is being rendered; beyond it the longest line is cut. */
   maxWaiting?: number;
   /** How long one rendering may take; less than the time-out of internal calls. */
   limitMs?: number;
@@ -28,24 +36,25 @@ interface Options {
   program?: URL;
 }
 
-interface Task {
-  job: PdfJob;
-  resolve: (pdf: Buffer) => void;
-  reject: (error: Error) => void;
-}
-
 const ownProgram = new URL('worker.ts', import.meta.url);
 /** Used in turn, so that retries are spread. */
 const retryAfterSeconds = [1, 2, 3];
+/** A document has about 50 KB. */
+const maxKeptBytes = 16 * 2 ** 20;
 
 /** The thread starts with the first job. If it dies or is replaced, the next job starts another. */
 export function createPdfRenderer(options: Options): PdfRenderer {
   const { log, maxWaiting = 32, limitMs = 6_000, maxMemory = 64 * 2 ** 20, program = ownProgram } = options;
-  const waiting: Task[] = [];
+  const turns = createKeyedLimiter({ perKey: 1, total: 1, maxWaiting });
+  const kept = new LRUCache<string, Buffer>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: ({ length }) => length,
+  });
+  /** Jobs that wait or are being rendered. */
+  const underWay = new Map<string, Promise<Buffer>>();
+  const stopping = new AbortController();
   let compiled: Promise<TypesetterProgram> | undefined;
   let thread: Thread | undefined;
-  let isBusy = false;
-  let isStopped = false;
   let refusals = 0;
 
   function refuse(cause?: unknown): Failure {
@@ -67,14 +76,15 @@ export function createPdfRenderer(options: Options): PdfRenderer {
   async function run(job: PdfJob): Promise<Buffer> {
     compiled ??= compileTypesetter();
     const module = await compiled;
-    if (isStopped) throw refuse();
+    if (stopping.signal.aborted) throw refuse();
     thread ??= startThread(program, module);
     let reply: WorkerReply;
     try {
       reply = await ask(thread, job, limitMs);
     } catch (error) {
       await endThread();
-      if (!isStopped) log.error('the PDF thread failed; the next PDF starts another', { error });
+      if (!stopping.signal.aborted)
+        log.error('the PDF thread failed; the next PDF starts another', { error });
       throw refuse(error);
     }
     if (reply.memory > maxMemory) await endThread();
@@ -84,28 +94,39 @@ export function createPdfRenderer(options: Options): PdfRenderer {
     throw fail('internal', 'The PDF cannot be created.', { cause: new Error(reply.error) });
   }
 
-  async function renderNext(): Promise<void> {
-    const task = isBusy ? undefined : waiting.shift();
-    if (!task) return;
-    isBusy = true;
-    await run(task.job).then(task.resolve, task.reject);
-    isBusy = false;
-    void renderNext();
+  async function inTurn(job: PdfJob, asker: string): Promise<Buffer> {
+    const leave = await turns.enter(asker, stopping.signal).catch(() => {
+      throw refuse();
+    });
+    try {
+      return await run(job);
+    } finally {
+      leave();
+    }
   }
 
   return {
-    render: (job) =>
-      new Promise((resolve, reject) => {
-        if (isStopped || waiting.length >= maxWaiting) return reject(refuse());
-        waiting.push({ job, resolve, reject });
-        void renderNext();
-      }),
+    async render(job, asker) {
+      const id = idOf(job);
+      const known = kept.get(id) ?? underWay.get(id);
+      if (known) return known;
+      const rendering = inTurn(job, asker).finally(() => underWay.delete(id));
+      underWay.set(id, rendering);
+      const pdf = await rendering;
+      kept.set(id, pdf);
+      return pdf;
+    },
     async stop() {
-      isStopped = true;
-      for (const { reject } of waiting.splice(0)) reject(refuse());
+      stopping.abort();
       await endThread();
     },
   };
+}
+
+/** A digest of all that a document is made from. */
+function idOf({ logo, ...texts }: PdfJob): string {
+  const digest = createHash('sha256').update(JSON.stringify([texts, logo?.extension]));
+  return digest.update(logo?.body ?? '').digest('base64');
 }
 
 /** @returns the failure for a receipt that no retry can turn into a PDF. */

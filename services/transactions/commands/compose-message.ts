@@ -106,12 +106,15 @@ async function attachReceipt(
   const signed = await readReceipt(dependencies.db, read.transaction.id);
   if (!signed) return [];
   const receipt = JSON.parse(signed.body) as ReceiptBody;
-  const content = await receiptPdf(dependencies, read, { receipt, jws: signed.jws }).catch(
-    (error: unknown) => {
-      if (error instanceof Failure && error.code === 'not-acceptable') return undefined;
-      throw error;
-    },
-  );
+  const content = await receiptPdf(
+    dependencies,
+    read,
+    { receipt, jws: signed.jws },
+    { asker: 'messages' },
+  ).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'not-acceptable') return undefined;
+    throw error;
+  });
   return content ? [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }] : [];
 }
 

@@ -7,6 +7,7 @@ import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
 /**
  * Renders a receipt as PDF, with the signed receipt attached. Its only link with a token is the one in the QR
  * code.
+ * @param asker who waits for it: askers take turns.
  * @param theme key or entry id of a theme; overrides the layout's.
  * @throws Failure `unavailable` if too many PDFs are being rendered; `not-acceptable` if the receipt is too
  * long.
@@ -15,7 +16,7 @@ export async function receiptPdf(
   { forms, instance }: { forms: FormsOperations; instance: PageInstance },
   read: ReadTransaction,
   { receipt, jws }: { receipt: ReceiptBody; jws: string },
-  theme?: string,
+  { asker, theme }: { asker: string; theme?: string | undefined },
 ): Promise<Buffer> {
   const { language } = receipt;
   const model = {
@@ -27,7 +28,7 @@ export async function receiptPdf(
     theme: await findTheme(forms, [theme, read.transaction.layout.theme], language),
     links: { child: null, transaction: null, formats: [] },
   };
-  const { pdf } = await forms.renderReceiptPdf({ model, jws });
+  const { pdf } = await forms.renderReceiptPdf({ model, jws, asker });
   return Buffer.from(pdf, 'base64');
 }
 

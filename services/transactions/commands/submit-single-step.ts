@@ -16,6 +16,7 @@ import { newTransaction, type ReadTransaction, stateAt } from '../domain/transac
 import { replaceUncounted } from '../queries/context-claims.ts';
 import { insertWithClaim, readNow } from '../queries/transactions.ts';
 import { checkAnswers } from './check-answers.ts';
+import { requireRoom } from './own-transactions.ts';
 import { recordByStaff } from './record-by-staff.ts';
 import { isRepeatable, reuseOrCreate } from './reuse-transaction.ts';
 import { noticesIn, type SubmitDependencies, storeAnswers, transactionBusy } from './submit-answers.ts';
@@ -44,6 +45,7 @@ export async function submitSingleStep(
   const { db, digests, forms, instance, messaging, wake } = dependencies;
   const read = await prefixPointers('/context', async () => readContext(body.context, principal, messaging));
   const { context } = read;
+  await requireRoom(db, principal, context.subject);
   const sent = await prefixPointers('/values', async () => {
     const split = splitComment(body.values);
     if (!split) throw invalidComment();

@@ -38,6 +38,7 @@ import {
   readOpenChild,
   readTransaction,
 } from '../queries/transactions.ts';
+import { requireRoom } from './own-transactions.ts';
 import { isNotified, type Messaging, queueBadNews, queueInvitation } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
 import { isReusable, readReuseVersions, reuseOrCreate } from './reuse-transaction.ts';
@@ -129,6 +130,7 @@ export async function createTransaction(
 ): Promise<ReadTransaction & { created: boolean }> {
   const { baseUrl: source } = instance;
   const { context } = given;
+  await requireRoom(db, principal, context.subject);
   const { layout, active: resolved } = await forms.resolveLayout(layoutReference(context));
   requireNotifiable(messaging, { layout, ...given });
   const digest = contextDigest(given, layout, resolved);
@@ -196,7 +198,7 @@ export async function inviteSubject(
 /**
  * Creates a transaction based on a final one, or returns its open child (docs/interface.md, "Children").
  * @param languages of the caller, which replace the language of the parent's context; may be empty.
- * @throws Failure `not-found`, `wrong-state`.
+ * @throws Failure `not-found`, `wrong-state`, `too-many-requests`.
  */
 export async function createChild(
   { db, instance, messaging, wake }: Omit<CreateDependencies, 'forms'>,
@@ -218,6 +220,7 @@ export async function createChild(
     await queueBadNews(tx, messaging, await closeExpiredChild(tx, id, source));
     const open = await readOpenChild(tx, id);
     if (open) return { ...open, created: false };
+    await requireRoom(tx, principal, subject);
     const created = await insertTransaction(tx, childOf(parent.transaction, principal, languages), source);
     await recordByStaff(tx, principal, 'transaction.created', created.transaction.id);
     return { ...created, created: true };

@@ -1,9 +1,10 @@
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
-import type { Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { withoutSlot } from '#lib/http/admission.ts';
 import type { Handlers } from '#lib/http/operation.ts';
 import { receiptFileName, receiptPdf } from '../commands/receipt-pdf.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
@@ -57,8 +58,11 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
       const wanted = { theme: query.theme as string | undefined, withLinks: query.links !== 'false' };
       const body = shownReceipt(receipt.body, wanted);
       if (type === html) return sendReceiptPage(ctx, dependencies, read, body, { principal, ...wanted });
-      if (isFileType(type))
-        return sendReceiptFile(ctx, dependencies, read, { body, jws: receipt.jws }, { type, ...wanted });
+      if (isFileType(type)) {
+        const asker = askerOf(principal, read);
+        const signed = { body, jws: receipt.jws };
+        return sendReceiptFile(ctx, dependencies, read, signed, { type, asker, ...wanted });
+      }
       if (type === jsonLd) {
         const records = await readRecordIds(db, read.transaction.id);
         ctx.type = type;
@@ -110,13 +114,18 @@ function isFileType(type: string): type is FileType {
   return Object.hasOwn(extensions, type);
 }
 
+/** Links of one person are one asker; staff and programs ask for themselves. */
+function askerOf(principal: Principal, { transaction }: ReadTransaction): string {
+  return isPrivileged(principal) ? principal.account : `subject:${transaction.context.subject}`;
+}
+
 /** Sends a file for people. Its only link with a token is the one in the QR code. */
 async function sendReceiptFile(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
   { body: receipt, jws }: { body: ReceiptBody; jws: string },
-  wanted: { type: FileType; theme: string | undefined },
+  wanted: { type: FileType; theme: string | undefined; asker: string },
 ): Promise<void> {
   const { forms, instance } = dependencies;
   const { type } = wanted;
@@ -124,7 +133,8 @@ async function sendReceiptFile(
   const model = { ...pageOf(read, receipt, instance), links, theme: null };
   if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
   else if (type === text) ctx.body = (await forms.renderText({ model })).text;
-  else ctx.body = await receiptPdf(dependencies, read, { receipt, jws }, wanted.theme);
+  // Others use the place in the meantime: PDFs wait for each other.
+  else ctx.body = await withoutSlot(ctx, () => receiptPdf(dependencies, read, { receipt, jws }, wanted));
   const name = receiptFileName(receipt, instance, extensions[type]);
   ctx.set('Content-Disposition', `inline; filename="${name}"`);
   ctx.set('Content-Language', receipt.language);

@@ -268,3 +268,12 @@ export function storeSubject(): Statement {
       ON CONFLICT (name) DO NOTHING
     )`;
 }
+
+/** The number of a subject's transactions of the last 24 hours. @param limit where the count ends. */
+export async function countRecent(db: Queries, subject: string, limit: number): Promise<number> {
+  const { count } = await db.one<{ count: number }>(sql`
+    SELECT count(*)::int AS count FROM (
+      SELECT 1 FROM transactions AS t
+       WHERE t.subject = ${subject} AND t.created_at > accord_now() - interval '24 hours' LIMIT ${limit}) AS recent`);
+  return count;
+}
