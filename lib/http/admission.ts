@@ -197,3 +197,15 @@ export async function withoutSlot<Result>(ctx: Context, wait: () => Promise<Resu
     await slot.acquire();
   }
 }
+
+/** Takes a slot for a piece of a response that is made while it is being sent. */
+export async function withSlot<Result>(ctx: Context, work: () => Promise<Result>): Promise<Result> {
+  const slot = ctx.state.slot as Slot | undefined;
+  if (!slot || slot.isHeld) return work();
+  await slot.acquire();
+  try {
+    return await work();
+  } finally {
+    slot.release();
+  }
+}

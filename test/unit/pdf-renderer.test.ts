@@ -18,7 +18,7 @@ const onMessage = (body: string) =>
   program(`import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { ${body} });`);
 
 function start(options: Partial<Parameters<typeof createPdfRenderer>[0]> = {}) {
-  const renderer = createPdfRenderer({ log: createLogger({ level: 'silent' }), ...options });
+  const renderer = createPdfRenderer({ log: createLogger({ level: 'silent' }), limitMs: 60_000, ...options });
   onTestFinished(() => renderer.stop());
   return renderer;
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'koa';
+import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import type { Database } from '#lib/db/database.ts';
 import { withoutSlot } from '#lib/http/admission.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
@@ -55,7 +56,8 @@ interface Parts {
  */
 export function createPasswordCheck({ db, accounts, passwords, keyedHash }: Parts): PasswordCheck {
   const turns = createTurns(maxConcurrent);
-  const hashing = createTurns(maxConcurrentHashes);
+  // Networks take turns, so that the attempts of one delay the sign-ins of others by one hash each.
+  const hashing = createKeyedLimiter({ perKey: maxConcurrentHashes, total: maxConcurrentHashes });
   return async (ctx, name, password) => {
     // Names have no control characters, so the separator is unambiguous.
     const nameAndAddress = keyedHash.hash(`${name}\0${clientNetwork(ctx)}`);
@@ -64,8 +66,9 @@ export function createPasswordCheck({ db, accounts, passwords, keyedHash }: Part
     const attempt = async (): Promise<PasswordVerdict> => {
       const isAllowed = await countAndPace(db, ctx, keys);
       const account = await accounts.findByName(name);
-      const verify = () => passwords.verify(password, account?.passwordHash);
-      const right = await hashing.take('', verify, wrapWait);
+      const enter = () => hashing.enter(clientNetwork(ctx), AbortSignal.any([]));
+      const leave = await withoutSlot(ctx, enter);
+      const right = await passwords.verify(password, account?.passwordHash).finally(leave);
       if (!isAllowed) return { result: 'too-many' };
       if (!account?.isActive || !right) return { result: 'wrong' };
       await forgiveAttempt(db, keys);

@@ -47,6 +47,8 @@ interface Exporting {
   db: Queries;
   forms: Pick<FormsOperations, 'renderPage'>;
   instance: PageInstance;
+  /** Runs the work of a piece. Between the pieces the client sets the pace. */
+  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
@@ -55,7 +57,7 @@ interface Exporting {
  * @throws Failure `unavailable` before the first byte. Later faults end the stream with an error.
  */
 export async function exportDocument(
-  { db, forms, instance }: Exporting,
+  { db, forms, instance, inTurn }: Exporting,
   subject: Subject,
   language: string,
 ): Promise<Readable> {
@@ -78,11 +80,14 @@ export async function exportDocument(
 
   async function* pieces() {
     yield start;
-    for (let first = 0; first < ids.length; first += pieceSize) {
-      const reads = await readTransactions(db, subject.name, ids.slice(first, first + pieceSize));
-      const transactions = (await readExported(db, reads)).map(presentExportedOnPage);
-      yield (await forms.renderPage({ model: { ...base, page: 'export-part', transactions } })).html;
-    }
+    for (let first = 0; first < ids.length; first += pieceSize)
+      yield await inTurn(() => makePiece(ids.slice(first, first + pieceSize)));
     yield end;
+  }
+
+  async function makePiece(of: readonly string[]): Promise<string> {
+    const reads = await readTransactions(db, subject.name, of);
+    const transactions = (await readExported(db, reads)).map(presentExportedOnPage);
+    return (await forms.renderPage({ model: { ...base, page: 'export-part', transactions } })).html;
   }
 }

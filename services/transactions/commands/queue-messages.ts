@@ -83,7 +83,7 @@ async function queueMessage(
     transaction,
     kind,
     destination,
-    queue: digests.queueOf(destination),
+    queue: digests.queueOf(destination, kind),
     address,
     causedBy,
     code: code?.number ?? null,

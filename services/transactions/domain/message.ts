@@ -107,9 +107,10 @@ export interface DestinationDigests {
   addressOf: (destination: Destination) => Buffer;
   /**
    * Queue of the delivery engine. Every mail domain has its own, named by a keyed hash, so that a slow domain
-   * delays no other. The SMS gateway has one.
+   * delays no other. The SMS gateway has one. Codes, for which people wait, have their own queues, so that
+   * they wait for no invitations and notifications.
    */
-  queueOf: (destination: Destination) => string;
+  queueOf: (destination: Destination, kind?: MessageKind) => string;
 }
 
 /** @param secrets of transaction tokens; the first derives the key. */
@@ -120,8 +121,8 @@ export function createDestinationDigests(secrets: readonly Uint8Array[]): Destin
   const digest = (text: string) => createHmac('sha256', key).update(text).digest();
   return {
     addressOf: ({ channel, to }) => digest(`${channel} ${channel === 'mail' ? mailboxOf(to) : to}`),
-    queueOf: ({ channel, to }) =>
-      channel === 'sms' ? 'sms' : `domain ${digest(`domain ${mailDomain(to)}`).toString('base64url')}`,
+    queueOf: ({ channel, to }, kind) =>
+      `${kind === 'code' ? 'codes ' : ''}${channel === 'sms' ? 'sms' : `domain ${digest(`domain ${mailDomain(to)}`).toString('base64url')}`}`,
   };
 }
 

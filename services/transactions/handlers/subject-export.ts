@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { recordAction } from '#lib/audit/record-action.ts';
 import { isPrivileged } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { withSlot } from '#lib/http/admission.ts';
 import { linkNext, readPage } from '#lib/http/lists.ts';
 import type { Handlers, Mode, OperationInput } from '#lib/http/operation.ts';
 import { exportDocument, readExported } from '../commands/export-subject.ts';
@@ -63,7 +64,8 @@ type Send = (
 const sendDocument: Send = async (ctx, dependencies, subject, query) => {
   const given = readText(query.language) || undefined;
   const [language = ''] = readerLanguages(ctx, given, dependencies.defaultLanguage);
-  const body = await exportDocument(dependencies, subject, language);
+  const inTurn: Parameters<typeof exportDocument>[0]['inTurn'] = (work) => withSlot(ctx, work);
+  const body = await exportDocument({ ...dependencies, inTurn }, subject, language);
   ctx.type = 'text/html; charset=utf-8';
   ctx.set('Content-Disposition', 'attachment; filename="export.html"');
   ctx.set('Content-Security-Policy', documentPolicy);
