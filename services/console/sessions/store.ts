@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
@@ -73,6 +74,8 @@ interface Row {
   ended: boolean;
 }
 
+/** Renewals at a time, of any sessions. */
+const maxRenewals = 4;
 /** Sessions of a person; with a further one the longest unused ends. */
 const maxOfPerson = 50;
 
@@ -111,6 +114,8 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
 
   /** Renewals of this process, so that many tabs need one connection. */
   const renewals = new Map<string, Promise<FoundSession | undefined>>();
+  /** Renewals hold a connection while the issuer answers, so most connections are left to others. */
+  const renewing = createKeyedLimiter({ perKey: 1, total: maxRenewals });
   const renewLocked = (id: string, renew: (signedIn: SignedIn) => Promise<Tokens | null>) =>
     db.withTransaction(async (tx): Promise<FoundSession | undefined> => {
       // The issuer may be slower than the lock time-out of other statements.
@@ -153,7 +158,11 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
       return found;
     },
     renew(id, renew) {
-      const underWay = renewals.get(id) ?? renewLocked(id, renew).finally(() => renewals.delete(id));
+      const inTurn = async () => {
+        const leave = await renewing.enter(id, AbortSignal.any([]));
+        return renewLocked(id, renew).finally(leave);
+      };
+      const underWay = renewals.get(id) ?? inTurn().finally(() => renewals.delete(id));
       renewals.set(id, underWay);
       return underWay;
     },
