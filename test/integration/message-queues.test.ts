@@ -74,6 +74,9 @@ describe('queues of mail domains', () => {
     expect(new Set(names).size).toBe(5_000);
     const [upper, other] = [destinationOf('ann@ORG.example'), destinationOf('bob@org.example')];
     expect(queueOf(upper)).toBe(queueOf(other));
+    // People wait for codes, which wait for no invitations and notifications.
+    expect(queueOf(upper, 'code')).not.toBe(queueOf(upper, 'invitation'));
+    expect(queueOf(upper, 'code')).toBe(queueOf(other, 'code'));
     expect(queueOf(upper)).not.toMatch(/org|example|ann/i);
     const foreign = createDestinationDigests([Buffer.alloc(32, 8)]);
     expect(foreign.queueOf(upper)).not.toBe(queueOf(upper));

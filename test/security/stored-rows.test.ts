@@ -58,7 +58,7 @@ describe('every table of the database', () => {
 describe('what people without rights store', () => {
   it('is bounded for each person and day', async () => {
     const user = await signIn(instance, 'user');
-    const created = await user.send('POST', '/consents', { layout: 'layout.001' });
+    const created = await user.send('POST', '/consents', { subject: 'user', layout: 'layout.001' });
     expect(created.status).toBe(201);
     const { id } = (await created.json()) as { id: string };
     await rowsOf(
@@ -67,7 +67,11 @@ describe('what people without rights store', () => {
        SELECT (jsonb_populate_record(t, jsonb_build_object('id', 'x' || n, 'state', 'CANCELLED'))).*
          FROM transactions.transactions AS t, generate_series(1, 499) AS n WHERE t.id = '${id}'`,
     );
-    const refused = await user.send('POST', '/consents', { layout: 'layout.001', object: 'another' });
+    const refused = await user.send('POST', '/consents', {
+      subject: 'user',
+      layout: 'layout.001',
+      object: 'another',
+    });
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('3600');
     const operator = await signIn(instance, 'operator');

@@ -31,7 +31,9 @@ it('strangers who send forms slowly, each with another cookie, hold up nobody', 
   const person = await signInToConsole(instance.url, 'operator');
   const slow = sendSlowly(64, (number) => `accord_console=${String(number).padStart(43, 'x')}`);
   await until(() => expect(slow.every(({ bytesWritten }) => bytesWritten > 0)).toBe(true));
-  expect((await person.open('/console/receipts')).status).toBe(200);
+  // After the first page, all of them have been read as far as they have come.
+  for (let times = 0; times < 3; times += 1)
+    expect((await person.open('/console/receipts')).status).toBe(200);
   expect(slow.filter(({ closed }) => closed)).toHaveLength(0);
 });
 
@@ -44,7 +46,8 @@ it('a person who sends forms slowly waits for them no more than others do', asyn
   )[0] as string;
   const slow = sendSlowly(32, () => cookie);
   await until(() => expect(slow.every(({ bytesWritten }) => bytesWritten > 0)).toBe(true));
-  for (const each of [other, person]) expect((await each.open('/console/receipts')).status).toBe(200);
+  for (const each of [other, person, other, person])
+    expect((await each.open('/console/receipts')).status).toBe(200);
   // They are still being sent.
   expect(slow.filter(({ closed }) => closed)).toHaveLength(0);
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+import type { Context } from 'koa';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Failure } from '#lib/errors/fail.ts';
-import { createOverloadGuard, type OverloadGuard, type Slot } from '#lib/http/admission.ts';
+import { createOverloadGuard, type OverloadGuard, type Slot, withSlot } from '#lib/http/admission.ts';
 import type { Priority } from '#lib/http/admission-limits.ts';
 
 const waitMs = 1_000;
@@ -197,4 +198,16 @@ test('keeps every limit, answers every request in time and leaves no timer, for 
     }),
     { numRuns: 100 },
   );
+});
+
+test('a response that is made while it is sent holds a slot for each piece, and none in between', async () => {
+  const slot = (await guard.admitFor('transactions')({})) as Slot;
+  const ctx = { state: { slot } } as unknown as Context;
+  slot.release();
+  for (const piece of ['first', 'second']) {
+    expect(guard.load().inFlight).toBe(0);
+    const made = await withSlot(ctx, async () => `${piece} of ${guard.load().inFlight}`);
+    expect(made).toBe(`${piece} of 1`);
+  }
+  expect(guard.load().inFlight).toBe(0);
 });
