@@ -121,8 +121,11 @@ export function createDestinationDigests(secrets: readonly Uint8Array[]): Destin
   const digest = (text: string) => createHmac('sha256', key).update(text).digest();
   return {
     addressOf: ({ channel, to }) => digest(`${channel} ${channel === 'mail' ? mailboxOf(to) : to}`),
-    queueOf: ({ channel, to }, kind) =>
-      `${kind === 'code' ? 'codes ' : ''}${channel === 'sms' ? 'sms' : `domain ${digest(`domain ${mailDomain(to)}`).toString('base64url')}`}`,
+    queueOf({ channel, to }, kind) {
+      const server =
+        channel === 'sms' ? 'sms' : `domain ${digest(`domain ${mailDomain(to)}`).toString('base64url')}`;
+      return kind === 'code' ? `${server} codes` : server;
+    },
   };
 }
 
