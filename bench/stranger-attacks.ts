@@ -88,7 +88,7 @@ async function repeat(port: number, next: () => Sent): Promise<void> {
     });
 }
 
-/** Sends a byte, and reads a kilobyte, ten times a second, until the server ends the connection; then again. */
+/** Sends a byte and reads a kilobyte ten times a second, until the server ends the connection; then again. */
 async function dawdle(facts: Attack): Promise<void> {
   for (;;) {
     const socket = connect({ port: facts.port, host: '127.0.0.1', localAddress });

@@ -11,8 +11,8 @@ import { runFlow, type Target } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 import { type Attack, attacks } from './stranger-attacks.ts';
 
-// How much a stranger slows the submissions of others, under the default limits: for each attack, rounds without
-// and with it in turn. It asserts nothing.
+// How much a stranger slows the submissions of others, under the default limits: for each attack, rounds
+// without and with it in turn. It asserts nothing.
 
 const { values: options } = parseArgs({
   options: {

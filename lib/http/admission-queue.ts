@@ -33,8 +33,8 @@ const [newestFirstShare, standingShare, shortShare] = [0.05, 0.5, 0.25];
  * 2015). In a burst the oldest request is served first, and each may wait `maxWaitMs`. A queue that stays
  * non-empty serves the newest first, because its client is the likeliest to be still waiting. After half of
  * `maxWaitMs` the overload counts as standing: new requests may wait only briefly, so that they are rejected
- * quickly. Before age counts the share: a request whose client holds the fewest slots is served first, so that
- * the many requests of one client wait for each other.
+ * quickly. Before age counts the share: a request whose client holds the fewest slots is served first, so
+ * that the many requests of one client wait for each other.
  * @param heldBy how many slots a client holds.
  */
 function createWaitingLine(maxWaitMs: number, heldBy: (client: string) => number): WaitingLine {
@@ -66,8 +66,8 @@ function createWaitingLine(maxWaitMs: number, heldBy: (client: string) => number
 }
 
 /**
- * @param step 1 from the oldest request on, -1 from the newest. @returns index of the first request whose client
- * holds the fewest slots.
+ * @param step 1 from the oldest request on, -1 from the newest.
+ * @returns index of the first request whose client holds the fewest slots.
  */
 function pickFairly(waiting: readonly Waiting[], step: 1 | -1, heldBy: (client: string) => number): number {
   const start = step === 1 ? 0 : waiting.length - 1;

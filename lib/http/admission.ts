@@ -38,8 +38,8 @@ export interface Slot {
 
 /**
  * Admits a request as soon as there is a slot for its priority.
- * @param from.client the network that it comes from: clients share the slots. @param from.response tells whether
- * the client has disconnected.
+ * @param from.client the network that it comes from: clients share the slots. @param from.response tells
+ * whether the client has disconnected.
  * @throws Failure `unavailable` with Retry-After if the request would wait too long.
  */
 export type Admit = (

@@ -89,8 +89,8 @@ export async function deleteExpiredItems(db: Queries): Promise<void> {
 const [maxInteractions, maxOfAccount] = [20_000, 100];
 
 /**
- * Deletes the oldest items beyond what strangers and one account may have stored at a time, with everything that
- * was issued under their grants.
+ * Deletes the oldest items beyond what strangers and one account may have stored at a time, with everything
+ * that was issued under their grants.
  */
 export async function deleteExcessItems(db: Queries): Promise<void> {
   await db.query(sql`

@@ -6,7 +6,7 @@ export interface ConsoleCookies {
   session: Cookie;
   /** Names the calls of the form that was just carried out. */
   calls: Cookie;
-  /** Names the browser in all its sign-ins that are under way, so that tabs do not add up to a large header. */
+  /** Names the browser in all its sign-ins that are under way: a cookie for each would add up. */
   attempts: Cookie;
 }
 
