@@ -7,8 +7,8 @@ import { countRecent } from '../queries/transactions.ts';
 const maxPerDay = 500;
 
 /**
- * Bounds what a person can cause to be stored until it is erased (ABANDONED_RETENTION). Staff and programs are
- * not affected.
+ * Bounds what a person can cause to be stored until it is erased (ABANDONED_RETENTION). Staff and programs
+ * are not affected.
  * @throws Failure `too-many-requests`.
  */
 export async function requireRoom(db: Queries, principal: Principal, subject: string): Promise<void> {
