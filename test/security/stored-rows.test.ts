@@ -64,7 +64,8 @@ describe('what people without rights store', () => {
     await rowsOf(
       instance,
       `INSERT INTO transactions.transactions
-       SELECT (jsonb_populate_record(t, jsonb_build_object('id', 'x' || n, 'state', 'CANCELLED'))).*
+       SELECT (jsonb_populate_record(t, jsonb_build_object(
+                'id', translate(lpad(n::text, 22, 'x'), '0', 'A'), 'state', 'CANCELLED'))).*
          FROM transactions.transactions AS t, generate_series(1, 499) AS n WHERE t.id = '${id}'`,
     );
     const refused = await user.send('POST', '/consents', {
@@ -88,10 +89,10 @@ describe('what people without rights store', () => {
       code_challenge_method: 'S256',
       state: 'x'.repeat(4_000),
     });
-    const refused = await instance.fetch(`/auth/authorize?${query}`, { redirect: 'manual' });
+    const refused = await fetch(`${instance.url}/auth/authorize?${query}`, { redirect: 'manual' });
     expect(refused.status).toBe(400);
     query.set('state', 'short');
-    const begun = await instance.fetch(`/auth/authorize?${query}`, { redirect: 'manual' });
+    const begun = await fetch(`${instance.url}/auth/authorize?${query}`, { redirect: 'manual' });
     expect(begun.status).toBe(303);
     await rowsOf(
       instance,

@@ -44,7 +44,9 @@ async function send(response: ServerResponse, { status = 200, headers, body }: G
 
 async function passOn(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { authorization = '', accept = '*/*', 'content-type': type } = request.headers;
-  const body = await buffer(request);
+  // The console gives up after ten seconds.
+  const body = await buffer(request).catch(() => undefined);
+  if (!body) return;
   const answer = await fetch(url, {
     method: request.method ?? 'GET',
     headers: { authorization, accept, ...(type && { 'content-type': type }) },
