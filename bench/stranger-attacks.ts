@@ -35,10 +35,10 @@ const repeated: Readonly<Record<string, (attack: Attack) => Sent>> = {
     body: `grant_type=password&client_id=accord&username=${Math.random()}&password=wrong`,
   }),
   'sign-ins': () => ({ path: '/console', headers: page }),
-  'forms to the console': () => ({
+  'forms to the console': ({ port }) => ({
     method: 'POST',
     path: '/console/x',
-    headers: { ...own, 'Content-Type': form, Cookie: `accord_console=${'x'.repeat(43)}` },
+    headers: { ...own, 'Content-Type': form, Cookie: `accord_console_${port}=${'x'.repeat(43)}` },
     body: `a=${'x'.repeat(900_000)}`,
   }),
   'large JSON': ({ form: path }) => ({
