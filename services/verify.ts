@@ -1,16 +1,14 @@
 import { parseArgs } from 'node:util';
 import { EvidenceFault } from '#lib/evidence/ndjson.ts';
-import { type Findings, verifyFolder } from '#lib/evidence/verify-folder.ts';
+import { type Findings, type VerifyOptions, verifyFolder } from '#lib/evidence/verify-folder.ts';
 
-// `npm run verify -- <folder> [--keys <file>] [--checkpoints <file>]`: verifies exported evidence offline
-// (docs/evidence.md). Exits with 0, with 1 and the first fault, or with 2 if it was called wrongly.
-const usage = 'Usage: npm run verify -- <folder> [--keys <file>] [--checkpoints <file>]';
+// `npm run verify -- <folder> [options]`: verifies exported evidence offline (docs/evidence.md). Exits with
+// 0, with 1 and the first fault, or with 2 if it was called wrongly.
+const usage = `Usage: npm run verify -- <folder> [--keys <file>] [--thumbprint <thumbprint>]...
+  [--checkpoints <file>] [--retention <period, such as P2Y>] [--without-receipts]`;
 
-/** Arguments of the program. */
-interface Given {
+interface Given extends VerifyOptions {
   folder: string;
-  keysFile: string | undefined;
-  checkpointsFile: string | undefined;
 }
 
 const given = readArguments();
@@ -23,39 +21,58 @@ else {
 function readArguments(): Given | undefined {
   try {
     const { values, positionals } = parseArgs({
-      options: { keys: { type: 'string' }, checkpoints: { type: 'string' } },
+      options: {
+        keys: { type: 'string' },
+        thumbprint: { type: 'string', multiple: true },
+        checkpoints: { type: 'string' },
+        retention: { type: 'string' },
+        'without-receipts': { type: 'boolean' },
+      },
       allowPositionals: true,
     });
     const [folder, ...rest] = positionals;
+    const { keys, thumbprint, checkpoints, retention } = values;
     if (folder === undefined || rest.length > 0) return undefined;
-    return { folder, keysFile: values.keys, checkpointsFile: values.checkpoints };
+    if (retention !== undefined && !/^P(?=\d)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?$/.test(retention)) return undefined;
+    return {
+      folder,
+      keysFile: keys,
+      thumbprints: thumbprint,
+      checkpointsFile: checkpoints,
+      retention,
+      withoutReceipts: values['without-receipts'],
+    };
   } catch {
     return undefined;
   }
 }
 
-async function run({ folder, ...files }: Given): Promise<void> {
+async function run({ folder, ...options }: Given): Promise<void> {
   try {
-    process.stdout.write(describe(await verifyFolder(folder, files)));
+    process.stdout.write(describe(await verifyFolder(folder, options)));
   } catch (error) {
     const isUsage = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (!(error instanceof EvidenceFault) && !isUsage) throw error;
-    process.stderr.write(`${(error as Error).message}\n`);
+    const isFault = error instanceof EvidenceFault || isUsage;
+    process.stderr.write(
+      isFault ? `${(error as Error).message}\n` : `The folder cannot be read: ${(error as Error).message}\n`,
+    );
     process.exitCode = isUsage ? 2 : 1;
   }
 }
 
-function describe({ checkpoints, logs, receipts }: Findings): string {
+function describe({ instance, keys, checkpoints, logs, receipts }: Findings): string {
+  const origin = keys.areTrusted
+    ? 'All keys are among those that you gave.'
+    : 'The keys are of unknown origin: they are those of the folder, and who made the folder may have made them. Compare their thumbprints with those that the instance told you, or give them with --thumbprint or --keys.';
   return [
+    `Evidence of ${instance}, signed with ${keys.kids.join(', ')}.`,
+    origin,
     `${checkpoints} checkpoints have valid signatures.`,
     ...Object.entries(logs).map(
-      ([area, { lines, covered, blanked }]) =>
-        `${area}: ${covered} lines are as they were signed, of ${blanked} of them only the hash is left; ${lines - covered} lines come after the newest checkpoint.`,
+      ([area, { lines, blanked }]) =>
+        `${area}: ${lines} lines are as they were signed, of ${blanked} of them only the hash is left.`,
     ),
     `${receipts.proved} receipts are as they were logged; ${receipts.erased} were erased, ${receipts.notGiven} are not in the folder.`,
-    ...(receipts.notLogged > 0
-      ? [`${receipts.notLogged} receipts are signed, and not in the lines of this folder.`]
-      : []),
     '',
   ].join('\n');
 }

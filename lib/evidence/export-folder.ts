@@ -4,9 +4,13 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
+import canonicalize from 'canonicalize';
+import type { JWK } from 'jose';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import { digestFile } from '#lib/evidence/verify-folder.ts';
+import { evidenceKey } from '#lib/evidence/evidence-keys.ts';
+import { digestFile } from '#lib/evidence/file-digest.ts';
+import { readCompactJws } from '#lib/jose/jws.ts';
 
 type Schemas = components['schemas'];
 type Line = Schemas['AuditList']['values'][number];
@@ -40,9 +44,8 @@ export async function exportFolder(options: Options): Promise<Exported> {
   const { folder } = options;
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) throw new StartupError(`${folder} is not empty.`);
-  const { instance, jwks } = (await readJson(options, '/.well-known/accord')) as Schemas['Instance'];
-  await writeFile(path.join(folder, 'keys.json'), `${JSON.stringify({ instance, keys: jwks.keys })}\n`);
-  const heads = await exportCheckpoints(options);
+  const used = new Set<string>();
+  const heads = await exportCheckpoints(options, used);
   const exported = { lines: 0, receipts: 0, missing: 0 };
   await writeObjects(folder, 'records', async (writeReceipt) => {
     for (const [area, { size }] of Object.entries(heads))
@@ -53,16 +56,21 @@ export async function exportFolder(options: Options): Promise<Exported> {
           if (!('action' in line) || line.action !== 'receipt.signed') continue;
           const receipt = await readReceipt(options, line.target.slice('transaction/'.length));
           await writeReceipt(receipt);
+          if ('jws' in receipt) used.add(kidOf(receipt.jws));
           exported['missing' in receipt ? 'missing' : 'receipts'] += 1;
         }
       });
   });
+  await writeKeys(options, used);
   await writeManifest(folder);
   return exported;
 }
 
 /** @returns the heads of the newest checkpoint. */
-async function exportCheckpoints(options: Options): Promise<Schemas['Checkpoint']['logs']> {
+async function exportCheckpoints(
+  options: Options,
+  used: Set<string>,
+): Promise<Schemas['Checkpoint']['logs']> {
   let newest: Schemas['Checkpoint'] | undefined;
   await writeObjects(options.folder, 'checkpoints', async (write) => {
     let cursor = '';
@@ -72,7 +80,12 @@ async function exportCheckpoints(options: Options): Promise<Schemas['Checkpoint'
         `/audit/checkpoints?limit=${pageSize}${cursor}`,
       )) as Schemas['CheckpointList'];
       newest ??= page.values[0];
-      for (const checkpoint of page.values) await write(checkpoint);
+      for (const { at, logs, jws } of page.values) {
+        used.add(kidOf(jws));
+        // Only what the signature covers: the time in seconds.
+        const seconds = Math.floor(Date.parse(at) / 1000);
+        await write({ at: new Date(seconds * 1000).toISOString(), logs, jws });
+      }
       cursor = page.next === undefined ? '' : `&cursor=${encodeURIComponent(page.next)}`;
     } while (cursor);
   });
@@ -93,12 +106,20 @@ async function* readLines(options: Options, area: string, size: number): AsyncGe
   }
 }
 
+type ExportedReceipt = { transaction: string } & (
+  | { jws: string }
+  | { erased: { sha256: string } }
+  | { missing: true }
+);
+
 /** Only a response that states the digest of an erased receipt tells of an erasure. */
-async function readReceipt(options: Options, transaction: string): Promise<object> {
+async function readReceipt(options: Options, transaction: string): Promise<ExportedReceipt> {
   const response = await request(options, `/receipts/${transaction}`, 'application/jose');
   if (response.ok) return { transaction, jws: await response.text() };
   const { erased } = (await response.json().catch(() => ({}))) as { erased?: { sha256?: unknown } };
-  return typeof erased?.sha256 === 'string' ? { transaction, erased } : { transaction, missing: true };
+  return typeof erased?.sha256 === 'string'
+    ? { transaction, erased: { sha256: erased.sha256 } }
+    : { transaction, missing: true };
 }
 
 async function readJson(options: Options, address: string): Promise<unknown> {
@@ -127,7 +148,20 @@ async function request({ url, token }: Options, address: string, accept: string)
   }
 }
 
-/** Writes objects into `<name>.ndjson`, one a line. */
+function kidOf(jws: string): string {
+  return String(readCompactJws(jws)?.header.kid);
+}
+
+/** Writes the keys that have signed something in the folder. */
+async function writeKeys(options: Options, used: ReadonlySet<string>): Promise<void> {
+  const { instance, jwks } = (await readJson(options, '/.well-known/accord')) as Schemas['Instance'];
+  const keys = jwks.keys
+    .map((key) => evidenceKey(key as JWK))
+    .filter((key) => key?.kid !== undefined && used.has(key.kid));
+  await writeFile(path.join(options.folder, 'keys.json'), `${canonicalize({ instance, keys })}\n`);
+}
+
+/** Writes objects into `<name>.ndjson`, one a line, each in its canonical form. */
 async function writeObjects(
   folder: string,
   name: string,
@@ -137,7 +171,7 @@ async function writeObjects(
   const done = finished(file);
   try {
     await work(async (value) => {
-      if (!file.write(`${JSON.stringify(value)}\n`)) await once(file, 'drain');
+      if (!file.write(`${canonicalize(value)}\n`)) await once(file, 'drain');
     });
   } finally {
     file.end();

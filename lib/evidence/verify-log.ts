@@ -1,60 +1,106 @@
-import { leafOf, type SealedLine } from '#lib/audit/leaf.ts';
-import { appendLeaf, emptyFrontier, rootOf } from '#lib/audit/merkle-tree.ts';
-import { EvidenceFault, readObjects } from '#lib/evidence/ndjson.ts';
+import canonicalize from 'canonicalize';
+import type { SealedLine } from '#lib/audit/leaf.ts';
+import { appendLeaf, emptyFrontier, hashLeaf, rootOf } from '#lib/audit/merkle-tree.ts';
+import { EvidenceFault, type ReadObject, readObjects, requireCanonical } from '#lib/evidence/ndjson.ts';
 
-/** Roots that checkpoints state for a log, by size of the tree. */
-export type StatedRoots = ReadonlyMap<number, string>;
+/** What a log file was found to have. */
+export interface LogFindings {
+  lines: number;
+  /** Lines of which only the hash is left; they are the oldest. */
+  blanked: number;
+}
+
+/** Reads a log from its beginning, up to the sizes that checkpoints state, in their order. */
+export interface LogReader {
+  /**
+   * Reads the lines up to a size. @param until.mayBeBlanked whether the lines up to there are old enough.
+   * @throws EvidenceFault unless the log has them, and the root that the checkpoint states.
+   */
+  readTo(until: { size: number; root: string; place: string; mayBeBlanked: boolean }): Promise<void>;
+  /** @throws EvidenceFault if there are further lines. */
+  finish(): Promise<LogFindings>;
+  close(): Promise<void>;
+}
 
 const needed = ['seq', 'id', 'at', 'actor', 'actorKind', 'action', 'target'];
 const optional = ['outcome', 'digest', 'request'];
-const blanked = ['seq', 'id', 'at', 'leaf'];
+const blankedMembers = ['seq', 'id', 'at', 'leaf'];
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/**
- * Verifies a log: its lines must have all numbers in order, and their leaves the roots of the checkpoints.
- * @param onLine is called with each line that has a body.
- * @returns how many lines there are, how many of them checkpoints cover, and of how many only the hash is
- * left.
- * @throws EvidenceFault.
- */
-export async function verifyLog(
+/** @param onLine is called with each line that has a body. */
+export function createLogReader(
   file: string,
-  stated: StatedRoots,
-  onLine: (line: SealedLine, place: string) => void,
-): Promise<{ lines: number; covered: number; blanked: number }> {
-  let blankedLines = 0;
+  name: string,
+  onLine: (line: SealedLine, place: string) => Promise<void> | undefined,
+): LogReader {
+  const objects = readObjects(file);
   const tree = emptyFrontier();
-  const covered = Math.max(0, ...stated.keys());
+  let root = rootOf(tree).toString('hex');
   let last = '';
-  for await (const { value, place } of covered === 0 ? [] : readObjects(file)) {
+  let blanked = 0;
+
+  async function readLine(read: ReadObject, mayBeBlanked: boolean): Promise<void> {
+    const { value, place } = read;
     if (value.seq !== tree.size)
       throw new EvidenceFault(
         `${place}: the line with seq ${tree.size} is missing, or the order is changed.`,
       );
-    if (Object.hasOwn(value, 'leaf')) blankedLines += 1;
-    appendLeaf(tree, leafIn(value, place, onLine));
-    const root = stated.get(tree.size);
-    if (root !== undefined && root !== rootOf(tree).toString('hex'))
-      throw new EvidenceFault(
-        `${place}: the root of the lines up to here is not that of the checkpoint: one of them was changed${last && ` after ${last}`}.`,
-      );
-    if (root !== undefined) last = place;
+    if (hasMembers(value, blankedMembers)) {
+      if (blanked < tree.size)
+        throw new EvidenceFault(`${place}: a line is blanked after one that is not; only the oldest are.`);
+      if (!mayBeBlanked) throw new EvidenceFault(`${place}: a line is blanked before its retention.`);
+      appendLeaf(tree, blankedLeaf(read));
+      blanked += 1;
+      return;
+    }
+    if (!hasMembers(value, needed, optional))
+      throw new EvidenceFault(`${place}: neither a line nor what a blanked line has left.`);
+    await onLine(value as unknown as SealedLine, place);
+    const text = canonicalize(value) as string;
+    appendLeaf(tree, hashLeaf(text));
+    if (text !== read.text) requireCanonical(read);
   }
-  if (tree.size < covered)
-    throw new EvidenceFault(`${file} ends after ${tree.size} lines; a checkpoint states ${covered}.`);
-  return { lines: tree.size, covered, blanked: blankedLines };
+
+  return {
+    async readTo({ size, root: stated, place, mayBeBlanked }) {
+      const isLonger = size > tree.size;
+      while (tree.size < size) {
+        const { value: read, done } = await objects.next();
+        if (done)
+          throw new EvidenceFault(`${name} ends after ${tree.size} lines; a checkpoint states ${size}.`);
+        await readLine(read, mayBeBlanked);
+      }
+      if (isLonger) root = rootOf(tree).toString('hex');
+      if (size !== tree.size || stated !== root)
+        throw new EvidenceFault(
+          `${name}: the root of ${size} lines is not that of the checkpoint (${place}): one of them was changed${last && ` after those of ${last}`}.`,
+        );
+      last = place;
+    },
+    async finish() {
+      const { value: read } = await objects.next();
+      if (read) throw new EvidenceFault(`${read.place}: no checkpoint covers this line.`);
+      return { lines: tree.size, blanked };
+    },
+    async close() {
+      await objects.return(undefined);
+    },
+  };
 }
 
-function leafIn(
-  value: Record<string, unknown>,
-  place: string,
-  onLine: (line: SealedLine, place: string) => void,
-): Buffer {
-  if (hasMembers(value, blanked)) return Buffer.from(String(value.leaf), 'hex');
-  if (!hasMembers(value, needed, optional))
-    throw new EvidenceFault(`${place}: neither a line nor what a blanked line has left.`);
-  const line = value as unknown as SealedLine;
-  onLine(line, place);
-  return leafOf(line);
+/** Of a blanked line the hash is proved; `id` and `at` must be well-formed. */
+function blankedLeaf(read: ReadObject): Buffer {
+  const { leaf, id, at } = read.value;
+  const isWellFormed =
+    /^[0-9a-f]{64}$/.test(String(leaf)) && uuid.test(String(id)) && String(at) === timeOf(at);
+  if (!isWellFormed) throw new EvidenceFault(`${read.place}: not what a blanked line has left.`);
+  requireCanonical(read);
+  return Buffer.from(String(leaf), 'hex');
+}
+
+function timeOf(at: unknown): string | undefined {
+  const time = new Date(String(at));
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
 function hasMembers(

@@ -311,6 +311,25 @@ describe('a form', () => {
     expect(await count('auth.api_keys')).toBe(before + 1);
   });
 
+  it('that decides an erasure long after the sign-in asks for the password first, and keeps what was typed', async () => {
+    const person = await signInToConsole(instance.url, 'admin');
+    const user = await signIn(instance, 'user');
+    const { id } = (await (await user.send('POST', '/choices/erasure', {})).json()) as { id: string };
+    await run(`
+      UPDATE auth.issuer_items SET payload = jsonb_set(payload, '{authTime}', to_jsonb((payload ->> 'authTime')::int - 660))
+       WHERE model = 'RefreshToken'`);
+    await run(`UPDATE console.sessions SET renew_at = clock_timestamp()`);
+    const path = `/console/subjects/erasures/${id}/refuse`;
+    const asked = await person.post(path, { ground: 'A claim is pending' });
+    expect(isIssuer(asked.path)).toBe(true);
+    const back = await submitSignIn(person, asked, demo('admin'));
+    expect(back.html).toContain('A claim is pending');
+    const erasure = async () => (await signIn(instance, 'admin')).get(`/erasures/${id}`);
+    expect(await (await erasure()).json()).toMatchObject({ state: 'REQUESTED' });
+    expect((await person.post(path, { ground: 'A claim is pending' })).status).toBe(200);
+    expect(await (await erasure()).json()).toMatchObject({ state: 'REFUSED' });
+  });
+
   it('that changes something shows its calls on the next page, once, however long they are', async () => {
     const person = await signInToConsole(instance.url, 'admin');
     const form = await person.open('/console/elements/new');

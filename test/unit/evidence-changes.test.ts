@@ -1,0 +1,305 @@
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import canonicalize from 'canonicalize';
+import { describe, expect, it } from 'vitest';
+import { EvidenceFault } from '#lib/evidence/ndjson.ts';
+import { readHeld } from '#lib/evidence/verify-checkpoints.ts';
+import { verifyFolder } from '#lib/evidence/verify-folder.ts';
+import { blank, changesOf } from '../support/evidence/folder-changes.ts';
+import { type FolderFiles, writeFolder, writeManifest } from '../support/evidence/folder-files.ts';
+import {
+  createLog,
+  createSigner,
+  madeInstance,
+  makeFiles,
+  writeCheckpoint,
+} from '../support/evidence/make-folder.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+
+const { files: made, signers, checkpoints, newest } = makeFiles();
+// The three oldest lines of auth are past their retention.
+const files = blank(made, 'audit-auth.ndjson', (index) => index < 3);
+const thumbprints = signers.map(({ jwk }) => jwk.kid ?? '');
+const { iat, logs } = newest;
+
+const manifestChanges: [edit: (text: string) => string, fault: string][] = [
+  [(text) => text.replace(/ {4}"records[^}]*}/, '').replace(/,\s*}/, '}'), 'does not list records.ndjson'],
+  [
+    (text) => text.replace('"records.ndjson"', '"others.ndjson"'),
+    'others.ndjson of manifest.json is missing',
+  ],
+  [(text) => text.replace('{', '{"note": 1,'), 'more than one list'],
+  [(text) => text.replace('{', '{"files": {},'), 'more than one list'],
+  [(text) => text.replace('"lines"', '"x": 1, "lines"'), 'is not the file that'],
+  [(text) => text.replace(/"lines": \d+/, '"lines": 1000'), 'is not the file that'],
+  [() => '', 'not a JSON object'],
+];
+
+const faultOf = async (changed: FolderFiles, options = {}) =>
+  verifyFolder(await writeFolder(changed), options).then(
+    () => undefined,
+    (error: unknown) => {
+      if (!(error instanceof EvidenceFault)) throw error;
+      return error.message;
+    },
+  );
+
+describe('a folder whose manifest describes it', () => {
+  it('is proved as it was exported', async () => {
+    const found = await verifyFolder(await writeFolder(files), { thumbprints, retention: 'P2Y' });
+    expect(found).toEqual({
+      instance: 'https://consent.example.org',
+      keys: { kids: thumbprints, areTrusted: true },
+      checkpoints: 5,
+      logs: {
+        auth: { lines: 15, blanked: 3 },
+        consents: { lines: 30, blanked: 0 },
+        forms: { lines: 15, blanked: 0 },
+      },
+      receipts: { proved: 12, erased: 3, notGiven: 0 },
+    });
+    expect((await verifyFolder(await writeFolder(files))).keys.areTrusted).toBe(false);
+  });
+
+  it('passes after no change but those that docs/evidence.md names as not provable', async () => {
+    const all = [...changesOf(files)].filter(
+      ({ files: changed }) => JSON.stringify(changed) !== JSON.stringify(files),
+    );
+    expect(all.length).toBeGreaterThan(700);
+    const passed: string[] = [];
+    for (const { name, files: changed } of all) if ((await faultOf(changed)) === undefined) passed.push(name);
+    expect(passed).toEqual([
+      // Of a blanked line, `id` and `at` are not covered by its hash.
+      'audit-auth.ndjson, line 1: with another /at',
+      'audit-auth.ndjson, line 1: with another /id',
+      'audit-auth.ndjson, line 3: with another /at',
+      'audit-auth.ndjson, line 3: with another /id',
+      // A checkpoint before the newest is needed by nothing else.
+      'checkpoints.ndjson: without its last line',
+      'checkpoints.ndjson: without its last two lines',
+      'checkpoints.ndjson: without a line in the middle',
+    ]);
+  });
+});
+
+describe('a folder by its own maker', () => {
+  const withFile = (name: string, text: string) => ({ ...files, [name]: text });
+  const withCheckpoints = (...checkpoints: string[]) => withFile('checkpoints.ndjson', checkpoints.join(''));
+  const foreign = createSigner();
+  const withForeignKey = (changed: FolderFiles) => {
+    const { instance, keys } = JSON.parse(files['keys.json'] ?? '');
+    return { ...changed, 'keys.json': `${canonicalize({ instance, keys: [...keys, foreign.jwk] })}\n` };
+  };
+
+  it.each<[string, () => FolderFiles, RegExp]>([
+    [
+      'a checkpoint of another issuer',
+      () =>
+        withCheckpoints(writeCheckpoint(signers[1], iat + 60, logs, 'https://other.example'), ...checkpoints),
+      /line 1: the checkpoint is of https:\/\/other\.example/,
+    ],
+    [
+      'two checkpoints of one time',
+      () => withCheckpoints(writeCheckpoint(signers[1], iat, logs), ...checkpoints),
+      /not later/,
+    ],
+    [
+      'a checkpoint that states a shorter log',
+      () =>
+        withCheckpoints(
+          writeCheckpoint(signers[1], iat + 60, { ...logs, forms: { size: 1, root: '00'.repeat(32) } }),
+          ...checkpoints,
+        ),
+      /the log forms is shorter/,
+    ],
+    [
+      'a checkpoint that leaves a log out',
+      () => withCheckpoints(writeCheckpoint(signers[1], iat + 60, { auth: logs.auth }), ...checkpoints),
+      /the log consents is shorter/,
+    ],
+    [
+      'a checkpoint of another root',
+      () =>
+        withCheckpoints(
+          writeCheckpoint(signers[1], iat + 60, { ...logs, forms: { size: 15, root: '00'.repeat(32) } }),
+          ...checkpoints,
+        ),
+      /audit-forms\.ndjson: the root of 15 lines is not that/,
+    ],
+    [
+      'a checkpoint with a size that is no number of lines',
+      () =>
+        withCheckpoints(
+          writeCheckpoint(signers[1], iat + 60, { ...logs, forms: { size: 15.5, root: '00'.repeat(32) } }),
+          ...checkpoints,
+        ),
+      /the head of forms is not valid/,
+    ],
+    [
+      'a checkpoint of a log whose name is a path',
+      () =>
+        withCheckpoints(
+          writeCheckpoint(signers[1], iat + 60, { ...logs, '../x': logs.auth }),
+          ...checkpoints,
+        ),
+      /the head of \.\.\/x is not valid/,
+    ],
+    ['a key that has signed nothing', () => withForeignKey(files), /has signed nothing/],
+    [
+      'a receipt without its line',
+      () =>
+        withFile(
+          'records.ndjson',
+          `${files['records.ndjson']}${canonicalize({ transaction: 'other', jws: signers[1].receipt({ transaction: 'other' }) })}\n`,
+        ),
+      /no line of the log of consents tells of this receipt/,
+    ],
+    [
+      'a line blanked among lines that are not',
+      () => blank(files, 'audit-auth.ndjson', (index) => index === 7),
+      /line 8: a line is blanked after one that is not/,
+    ],
+  ])('is rejected with %s', async (_, change, fault) => {
+    expect(await faultOf(change())).toMatch(fault);
+  });
+
+  it('is rejected with lines that are blanked before their retention, if that is given', async () => {
+    const changed = blank(files, 'audit-forms.ndjson', () => true);
+    expect(await faultOf(changed, { retention: 'P2Y' })).toMatch(
+      /forms\.ndjson, line \d+: a line is blanked before/,
+    );
+    expect(await faultOf(changed)).toBeUndefined();
+  });
+
+  it('is rejected with a checkpoint by a key that was added, if the true keys are given', async () => {
+    const changed = withForeignKey(withCheckpoints(writeCheckpoint(foreign, iat + 60, logs), ...checkpoints));
+    expect(await faultOf(changed)).toBeUndefined();
+    expect(await faultOf(changed, { thumbprints })).toMatch(/is not among the keys from elsewhere/);
+  });
+
+  it('is rejected with links, folders and a manifest of other files', async () => {
+    const linked = await writeFolder(files);
+    await rename(path.join(linked, 'records.ndjson'), path.join(linked, '..', 'elsewhere.ndjson'));
+    await symlink('../elsewhere.ndjson', path.join(linked, 'records.ndjson'));
+    await expect(verifyFolder(linked)).rejects.toThrow('records.ndjson is not a regular file');
+    const nested = await writeFolder(files);
+    await mkdir(path.join(nested, 'more'));
+    await expect(verifyFolder(nested)).rejects.toThrow('more is not a regular file');
+    for (const [edit, fault] of manifestChanges) {
+      const folder = await writeFolder(files);
+      const name = path.join(folder, 'manifest.json');
+      await writeFile(name, edit(await readFile(name, 'utf8')));
+      await expect(verifyFolder(folder)).rejects.toThrow(fault);
+    }
+    const without = await writeFolder(files);
+    await rm(path.join(without, 'manifest.json'));
+    await expect(verifyFolder(without)).rejects.toThrow('manifest.json is missing');
+  });
+
+  it('without receipts is verified only if that is asked for', async () => {
+    const { 'records.ndjson': _, ...rest } = files;
+    expect(await faultOf(rest)).toMatch('records.ndjson is missing');
+    const found = await verifyFolder(await writeFolder(rest), { withoutReceipts: true });
+    expect(found.receipts).toEqual({ proved: 0, erased: 0, notGiven: 15 });
+    expect(await faultOf(files, { withoutReceipts: true })).toMatch('would not be verified');
+  });
+
+  it('cannot leave out what a checkpoint from elsewhere states', async () => {
+    const held = path.join(await temporaryFolder(), 'held.ndjson');
+    await writeFile(held, checkpoints.toReversed().join(''));
+    const found = await verifyFolder(await writeFolder(files), { checkpointsFile: held });
+    expect(found.checkpoints).toBe(10);
+    const later = writeCheckpoint(signers[1], iat + 60, {
+      ...logs,
+      forms: { size: 16, root: '00'.repeat(32) },
+    });
+    await writeFile(held, `${checkpoints.join('')}${later}`);
+    await expect(verifyFolder(await writeFolder(files), { checkpointsFile: held })).rejects.toThrow(
+      'held.ndjson, line 6: the checkpoint states 16 lines of forms',
+    );
+    const forked = writeCheckpoint(signers[1], iat - 60, { forms: { size: 4, root: '00'.repeat(32) } });
+    await writeFile(held, forked);
+    await expect(verifyFolder(await writeFolder(files), { checkpointsFile: held })).rejects.toThrow(
+      'audit-forms.ndjson: the root of 4 lines is not that of the checkpoint (held.ndjson, line 1)',
+    );
+  });
+});
+
+describe('ten years of checkpoints', () => {
+  // 12,000 take the same code as one a minute for ten years; the figures of that are in docs/evidence.md.
+  const makeYears = async (count: number) => {
+    const folder = await temporaryFolder();
+    const signer = createSigner();
+    const log = createLog();
+    let lines = '';
+    const checkpoints: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      lines += log.add({ action: 'key.created', target: `key/${index}` });
+      checkpoints.push(writeCheckpoint(signer, 1_700_000_000 + index * 60, { auth: log.head() }));
+    }
+    await writeFile(path.join(folder, 'audit-auth.ndjson'), lines);
+    await writeFile(path.join(folder, 'checkpoints.ndjson'), checkpoints.toReversed().join(''));
+    await writeFile(
+      path.join(folder, 'keys.json'),
+      `${canonicalize({ instance: madeInstance, keys: [signer.jwk] })}\n`,
+    );
+    await writeFile(path.join(folder, 'records.ndjson'), '');
+    await writeManifest(folder);
+    return folder;
+  };
+  const cpuOf = async (folder: string) => {
+    const before = process.cpuUsage();
+    const { checkpoints } = await verifyFolder(folder);
+    const { user, system } = process.cpuUsage(before);
+    return { checkpoints, cpu: user + system };
+  };
+
+  it('take time that grows as their number', async () => {
+    const [half, whole] = [await makeYears(6_000), await makeYears(12_000)];
+    await cpuOf(half);
+    const first = await cpuOf(half);
+    const second = await cpuOf(whole);
+    expect([first.checkpoints, second.checkpoints]).toEqual([6_000, 12_000]);
+    expect(second.cpu).toBeLessThan(first.cpu * 3);
+  });
+
+  it('of more sizes than a call may have arguments are verified', async () => {
+    const folder = await temporaryFolder();
+    const held = path.join(folder, 'held.ndjson');
+    const count = 130_000;
+    const root = '00'.repeat(32);
+    const lines = Array.from({ length: count }, (_, index) => `${JSON.stringify({ at: 0, index, root })}\n`);
+    await writeFile(held, lines.join(''));
+    const logs = (index: number) => ({ forms: { size: index + 1, root } });
+    // The signatures of so many take minutes; what is done with them does not depend on the signature.
+    const verify = (_: unknown, { place }: { place: string }) => {
+      const index = Number(/\d+$/.exec(place)?.[0]) - 1;
+      return { iss: madeInstance, iat: 0, logs: logs(index) };
+    };
+    const text = lines
+      .map(
+        (_, index) => `${JSON.stringify({ at: '1970-01-01T00:00:00.000Z', logs: logs(index), jws: '' })}\n`,
+      )
+      .join('');
+    await writeFile(held, text);
+    const found = await readHeld(held, { instance: madeInstance, verify });
+    expect(found.count).toBe(count);
+    const head = { area: 'forms', size: count, root, place: '', mayBeBlanked: true };
+    expect([...found.upTo(head)].map(({ size }) => size)).toEqual(lines.map((_, index) => index + 1));
+  });
+});
+
+it('the command says where the keys come from, and names the fault', async () => {
+  const folder = await writeFolder(files);
+  const args = thumbprints.flatMap((thumbprint) => ['--thumbprint', thumbprint]);
+  const unknown = await runCommand('services/verify.ts', [folder], { env: {} });
+  expect(unknown).toMatchObject({ code: 0, output: expect.stringContaining('of unknown origin') });
+  const known = await runCommand('services/verify.ts', [folder, ...args], { env: {} });
+  expect(known).toMatchObject({ code: 0, output: expect.stringContaining('among those that you gave') });
+  const one = await runCommand('services/verify.ts', [folder, ...args.slice(0, 2)], { env: {} });
+  expect(one).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('not among the keys from elsewhere'),
+  });
+});
