@@ -55,7 +55,8 @@ export async function readFolderKeys(
       throw new EvidenceFault(`keys.json: the key ${kid} is not among the keys from elsewhere.`);
     found.set(kid, { jwk: expected, alg: expected.alg as EvidenceKey['alg'] });
   }
-  requireCanonical({ ...read, text: read.text.replace(/\n$/, '') });
+  if (!read.text.endsWith('\n')) throw new EvidenceFault('keys.json: the line has no line feed.');
+  requireCanonical({ ...read, text: read.text.slice(0, -1) });
   return { instance, keys: found };
 }
 

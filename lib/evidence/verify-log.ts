@@ -41,7 +41,8 @@ export function createLogReader(
 
   async function readLine(read: ReadObject, mayBeBlanked: boolean): Promise<void> {
     const { value, place } = read;
-    if (value.seq !== tree.size)
+    const { seq, ...texts } = value;
+    if (seq !== tree.size)
       throw new EvidenceFault(
         `${place}: the line with seq ${tree.size} is missing, or the order is changed.`,
       );
@@ -53,7 +54,7 @@ export function createLogReader(
       blanked += 1;
       return;
     }
-    if (!hasMembers(value, needed, optional))
+    if (!hasMembers(value, needed, optional) || !Object.values(texts).every(isText))
       throw new EvidenceFault(`${place}: neither a line nor what a blanked line has left.`);
     await onLine(value as unknown as SealedLine, place);
     const text = canonicalize(value) as string;
@@ -91,11 +92,16 @@ export function createLogReader(
 /** Of a blanked line the hash is proved; `id` and `at` must be well-formed. */
 function blankedLeaf(read: ReadObject): Buffer {
   const { leaf, id, at } = read.value;
+  const areTexts = [leaf, id, at].every(isText);
   const isWellFormed =
-    /^[0-9a-f]{64}$/.test(String(leaf)) && uuid.test(String(id)) && String(at) === timeOf(at);
+    areTexts && /^[0-9a-f]{64}$/.test(String(leaf)) && uuid.test(String(id)) && at === timeOf(at);
   if (!isWellFormed) throw new EvidenceFault(`${read.place}: not what a blanked line has left.`);
   requireCanonical(read);
   return Buffer.from(String(leaf), 'hex');
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }
 
 function timeOf(at: unknown): string | undefined {
