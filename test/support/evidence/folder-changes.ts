@@ -27,7 +27,7 @@ function* changesOfFile(files: FolderFiles, file: string): Generator<FolderChang
   yield { name: `${file}: in capitals`, files: { ...others, [file.toUpperCase()]: text } };
   yield { name: `${file}: with another extension`, files: { ...others, [`${file}.bak`]: text } };
   yield change('empty', '');
-  yield change('cut in the middle', text.slice(0, text.length / 2));
+  yield change('cut in a line in the middle', text.slice(0, text.lastIndexOf('\n', text.length / 2) + 5));
   yield change('without the end of its last line', text.slice(0, -20));
   yield change('without its last line feed', text.slice(0, -1));
   yield change('with an empty line at the end', `${text}\n`);

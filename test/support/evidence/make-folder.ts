@@ -73,7 +73,10 @@ export function makeFiles(): MadeFolder {
     const signer = signers[round < 2 ? 0 : 1];
     for (const area of ['auth', 'forms'] as const)
       for (let count = 0; count < 3; count += 1)
-        lines[area] += logs[area].add({ action: 'account.created', target: `account/${round}-${count}` });
+        lines[area] += logs[area].add({
+          action: 'account.created',
+          target: `account/${area}-${round}-${count}`,
+        });
     for (let count = 0; count < 3; count += 1) {
       const transaction = `transaction-${round}-${count}`;
       const jws = signer.receipt({ transaction, subject: 'jane', round });
