@@ -227,7 +227,7 @@ describe('a folder by its own maker', () => {
 });
 
 describe('ten years of checkpoints', () => {
-  // 2,000 take the same code as one a minute for ten years; the figures of that are in docs/evidence.md.
+  // The same code as for one a minute in ten years.
   const makeYears = async (count: number) => {
     const folder = await temporaryFolder();
     const signer = createSigner();
