@@ -83,7 +83,7 @@ export function parseForm(raw: Buffer): URLSearchParams {
   return new URLSearchParams(decodeUtf8(raw));
 }
 
-const [ampersand] = Buffer.from('&');
+const ampersand = Buffer.from('&')[0] as number;
 
 /**
  * Counts the fields of a form post without parsing it, because URLSearchParams takes seconds for 500,000
@@ -91,8 +91,10 @@ const [ampersand] = Buffer.from('&');
  */
 export function countFields(raw: Buffer): void {
   let fields = 1;
-  for (const byte of raw) if (byte === ampersand) fields += 1;
-  if (fields > maxFields) throw fail('malformed', `The body has more than ${maxFields} fields.`);
+  for (let at = raw.indexOf(ampersand); at !== -1; at = raw.indexOf(ampersand, at + 1)) {
+    fields += 1;
+    if (fields > maxFields) throw fail('malformed', `The body has more than ${maxFields} fields.`);
+  }
 }
 
 const notAscii = /%[89a-f]/i;

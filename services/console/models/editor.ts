@@ -5,7 +5,7 @@ import { ApiFailure } from '../api/api-failure.ts';
 import type { PostedForm } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import { type Conflict, type Edited, isSameEdit, type MergeRules, mergeEdits } from '../pages/merge.ts';
-import { baseOf, conflictsIn, isOvertaken, overtaken, takeTheirs } from '../pages/merge-form.ts';
+import { baseOf, boundEdit, conflictsIn, isOvertaken, overtaken, takeTheirs } from '../pages/merge-form.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, findVersion, type Version } from './read-model.ts';
 
@@ -107,11 +107,15 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
 
   /** The editor as it was sent. */
   function sentEdit(posted: PostedForm): Edit {
+    const { languages = [] } = posted;
+    const base = baseOf(posted);
+    boundEdit({ languages, values: posted });
+    boundEdit(base);
     const edit: DraftEdit = {
       ...typedIn(posted),
       draft: posted.draft?.[0] ?? '',
       etag: posted.etag?.[0] ?? '',
-      base: baseOf(posted),
+      base,
       isChanged: true,
       conflicts: conflictsIn(posted),
     };

@@ -149,18 +149,22 @@ export function keysIn(text: string): string[] {
   return text.split(/[\s,،]+/).filter(Boolean);
 }
 
+/** The API tells thousands of faults of a draft in many languages, and each is compared with all fields. */
+const mostFaults = 200;
+
 /** Makes the view of a form. All values stay; each fault is at its field and in the summary. */
 export function formView(reader: ConsoleReader, input: FormInput): FormView {
   const { fields: specs = [], elsewhere } = input;
-  const faults = (input.failure?.errors ?? []).map((fault) =>
-    placeFault(reader, { specs, elsewhere }, fault),
-  );
+  const told = (input.failure?.errors ?? []).slice(0, mostFaults);
+  const faults = told.map((fault) => placeFault(reader, { specs, elsewhere }, fault));
   if (input.failure && faults.length === 0) faults.push(wholeFault(reader, input.failure));
+  // The first fault of a field.
+  const faultAt = new Map([...faults].reverse().map((fault) => [fault.id, fault]));
   const fields = specs.map((spec): FieldView => {
     const { name, kind = 'text', hint } = spec;
     const given = [input.values?.[name] ?? []].flat();
     const id = `field-${name}`;
-    const fault = faults.find((each) => each.id === id);
+    const fault = faultAt.get(id);
     const describedBy = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
     const options = (spec.options ?? []).map(([value, label], index) => ({
       id: index === 0 ? id : `${id}-${index}`,

@@ -1,3 +1,4 @@
+import { fail } from '#lib/errors/fail.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import type { FormView, PostedForm } from './form.ts';
@@ -91,6 +92,21 @@ export function takeTheirs(
   const taken = shown.find(({ name }) => `take:${name}` === op);
   const values = taken ? { ...posted, [taken.name]: taken.theirs } : posted;
   return { values, conflicts: shown.filter((each) => each !== taken) };
+}
+
+/** A little more than the API takes, which says what is too many: 50 languages; 100 elements, 50 options. */
+const [mostLanguages, mostValues] = [60, 120];
+
+/**
+ * Counts the languages and values of an editor that was sent, because to compare and show them takes the
+ * product of their numbers. @throws Failure `malformed` for more than any draft has.
+ */
+export function boundEdit({ languages, values }: Edited): void {
+  if (languages.length > mostLanguages || Object.values(values).some(({ length }) => length > mostValues))
+    throw fail(
+      'malformed',
+      `A draft has at most ${mostLanguages} languages and lists of ${mostValues} items.`,
+    );
 }
 
 /** What the editor was opened with, from the hidden input `base`; nothing in a form that is not ours. */

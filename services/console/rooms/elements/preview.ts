@@ -4,6 +4,7 @@ import { ApiFailure } from '../../api/api-failure.ts';
 import { sendFrame, setFramePolicy } from '../../models/preview-frame.ts';
 import { type FoundElement, findElement } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { boundEdit } from '../../pages/merge-form.ts';
 import { contentFields } from './content-fields.ts';
 import { mergeContent } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
@@ -31,6 +32,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
   router.post('/:key/edit/preview', async (ctx) => {
     const { entry } = await findElement(ctx, kit);
     const { draft = [''], preview = [''], orientation = [], languages = [], ...values } = kit.posted(ctx);
+    boundEdit({ languages, values });
     const [language = ''] = preview;
     const before = { defaultLanguage: language, data: {} };
     const { data } = mergeContent(before, contentFields[entry.type], [language, ...languages], values);
