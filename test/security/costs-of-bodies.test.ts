@@ -69,7 +69,7 @@ it(
   async () => {
     const found: string[] = [];
     for (const [turn, { method, path }] of targets.entries()) {
-      if (method === 'GET' || method === 'DELETE') continue;
+      if (method === 'GET' || method === 'DELETE' || found.length > 10) continue;
       const headers = { Accept: 'text/html', 'Sec-Fetch-Site': 'same-origin' };
       for (const body of [...shareOf(turn), ...(isOpen(path) ? small : [])])
         found.push(
