@@ -1,3 +1,5 @@
+import { maxHeaderSize } from '#lib/http/client-errors.ts';
+
 /** A part of a request before its body that is costly for something: parsing, sorting, matching. */
 export interface WorstHead {
   name: string;
@@ -5,8 +7,8 @@ export interface WorstHead {
   headers?: Record<string, string>;
 }
 
-/** Node.js takes 8 KiB of an address with all headers. */
-const bytes = 7_000;
+/** Beside these there are credentials and what every request has. */
+const bytes = maxHeaderSize - 4_096;
 
 const fill = (part: string, [start, end] = ['', '']) =>
   `${start}${part.repeat(Math.floor((bytes - start.length - end.length) / part.length))}${end}`;
