@@ -68,9 +68,10 @@ describe.each([
 
   it('activates a major version after the page told how many people are asked again', async () => {
     const subject = `ada, ${way}`;
-    const letter = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
+    const content = { ...sampleContent.processing, thirdParties: [] };
+    const letter = await makeLiveModel(admin, 'processing', { en: content });
     await recordAnswers(admin, subject, { [`element/processing/${letter.key}/1.0`]: ['accepted'] });
-    const data = { en: { ...sampleContent.processing, usage: 'News each week' } };
+    const data = { en: { ...content, usage: 'News each week' } };
     await admin.send('POST', `/models/${letter.id}/versions`, { defaultLanguage: 'en', data });
     await openPage(`/elements/${letter.key}`);
     await device.open(link('Activate'));
