@@ -2979,7 +2979,7 @@ export interface components {
              */
             since: string;
         };
-        /** @description The consents to withdraw. Further members are ignored. */
+        /** @description The consents to withdraw. Other members are a 400, because without `elements` more is withdrawn. */
         WithdrawalInput: {
             /**
              * @description Identifiers or keys of the questions, at most 200, all of this instance. Absent: all processings
@@ -2994,7 +2994,10 @@ export interface components {
             /** @description A free text of at most 4,000 characters, kept with the records */
             comment?: string | string[];
         };
-        /** @description Whose consents to withdraw, and which. Further members are ignored. */
+        /**
+         * @description Whose consents to withdraw, and which. Other members are a 400, because without `elements` more is
+         *     withdrawn.
+         */
         PersonWithdrawalInput: {
             /** @description Required, except for a person who withdraws the own consents */
             subject?: string;

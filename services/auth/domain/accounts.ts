@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Role } from '#lib/contracts/principal.ts';
+import { canStandInPath } from '#lib/text/host-name.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 
 /** Roles that an account or a client can have. */
@@ -49,14 +50,16 @@ export function readAccountName(text: string): string | undefined {
  */
 export function readNewName(text: string): string | undefined {
   const name = readAccountName(text);
-  return name && !/^[\p{Default_Ignorable_Code_Point}\p{Z}\p{M}\u2800]*$|\p{Bidi_Control}/u.test(name)
+  return name &&
+    canStandInPath(name) &&
+    !/^[\p{Default_Ignorable_Code_Point}\p{Z}\p{M}\u2800]*$|\p{Bidi_Control}/u.test(name)
     ? name
     : undefined;
 }
 
 /** The rule of {@link readNewName}. */
 export const nameRule =
-  'Must have 1 to 255 characters, something to see, and no control characters, also none of direction.';
+  'Must have 1 to 255 characters, something to see, no control characters, also none of direction, and not be . or ..';
 
 /** Sign-in attempts are counted by this digest, so that mistyped names are not stored. */
 export function digestOfName(name: string): Buffer {

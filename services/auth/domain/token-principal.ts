@@ -1,6 +1,7 @@
 import type { JWTPayload } from 'jose';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { isStorable } from '#lib/json/check-json.ts';
+import { canStandInPath } from '#lib/text/host-name.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { withImpliedRoles } from './accounts.ts';
 
@@ -53,8 +54,9 @@ function readRoles(claim: unknown): unknown[] {
   return Array.isArray(claim) ? claim : [];
 }
 
-/** Normalises like every subject: NFC, trimmed, 1 to 1,024 characters (docs/interface.md, "Terms"). */
+/** Normalises and checks like every subject (docs/interface.md, "Terms"). */
 function readSubject(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || !isStorable(claim)) return undefined;
-  return readBoundedText(claim, maxSubject) || undefined;
+  const name = readBoundedText(claim, maxSubject);
+  return name && canStandInPath(name) ? name : undefined;
 }

@@ -10,6 +10,7 @@ import {
   parseHttpUrl,
   parseLanguage,
   parseOrigin,
+  parseSubject,
   parseText,
   readDuration,
 } from './values.ts';
@@ -188,7 +189,7 @@ const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[numb
 /** Fields that may stand at the top level or in `configuration`. */
 export const configurationFields = Object.keys(configurationReaders) as (keyof typeof configurationReaders)[];
 const readers: Record<ContextField, Reader> = {
-  subject: (given) => parseText(given, 1024),
+  subject: parseSubject,
   layout: asGiven,
   layoutData: asGiven,
   ...configurationReaders,

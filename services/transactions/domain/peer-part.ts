@@ -4,6 +4,7 @@ import type { ReceivedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import { askedDigest, openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { isStorable } from '#lib/json/check-json.ts';
+import { canStandInPath } from '#lib/text/host-name.ts';
 import { readContact } from './contact.ts';
 import { contextDefaults } from './context.ts';
 import type { NewTransaction } from './transaction.ts';
@@ -69,7 +70,13 @@ export function peerTransaction(
   const object = submission.object ? readText(submission.object, 255) : '';
   const language = parseLanguage({ value: submission.language, pointer: '' });
   const id = readText(leader.id, 64);
-  if (subject === undefined || object === undefined || id === undefined || isFault(language))
+  if (
+    subject === undefined ||
+    !canStandInPath(subject) ||
+    object === undefined ||
+    id === undefined ||
+    isFault(language)
+  )
     return undefined;
   const validity = readDuration(submission.validity, longestValidity);
   if ('fault' in validity) return undefined;

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
-import { hostName } from '#lib/text/host-name.ts';
+import { canStandInPath, hostName } from '#lib/text/host-name.ts';
 import { readBoundedText, toNfc } from '#lib/text/nfc.ts';
 import type { Given } from './context.ts';
 
@@ -19,6 +19,13 @@ export function invalid(pointer: string, detail: string): Fault {
 export function parseText({ value, pointer }: Given, max: number): string | Fault {
   const text = readBoundedText(String(value), max);
   return text || invalid(pointer, `must be a text of 1 to ${max.toLocaleString('en')} characters`);
+}
+
+/** The name of a subject: a {@link parseText} that can stand in a path, because paths name subjects. */
+export function parseSubject(given: Given): string | Fault {
+  const name = parseText(given, 1024);
+  if (isFault(name) || canStandInPath(name)) return name;
+  return invalid(given.pointer, 'must not be . or .., nor have them between slashes: no path could name it');
 }
 
 /** Normalises an identifier such as a subject, before it is compared exactly. */

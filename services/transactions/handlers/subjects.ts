@@ -4,7 +4,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
-import { invalid, isFault, parseLanguage, parseText } from '../domain/values.ts';
+import { invalid, isFault, parseLanguage, parseSubject } from '../domain/values.ts';
 import { presentHold } from '../presenters/erasure.ts';
 import { readHold } from '../queries/holds.ts';
 import {
@@ -106,7 +106,7 @@ function readFields(body: SubjectBody, needsName: boolean): Fields {
   };
   const fields: Fields = {};
   if (body.name !== undefined || needsName)
-    fields.name = take(parseText({ value: body.name ?? '', pointer: '/name' }, 1024));
+    fields.name = take(parseSubject({ value: body.name ?? '', pointer: '/name' }));
   if (body.emailAddress !== undefined)
     fields.emailAddress = body.emailAddress ? take(parseEmail(body.emailAddress)) : null;
   if (body.defaultLanguage !== undefined)
