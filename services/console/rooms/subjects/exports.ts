@@ -36,7 +36,7 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
       const call = { params: { name }, query: query as object };
       const { body, next } = await kit.api(ctx).call('exportSubject', call);
       pages.push({ audit: body.audit, peers: body.peers });
-      return { rows: body.transactions, subject: body.subject, next };
+      return { rows: body.transactions.map(withoutLink), subject: body.subject, next };
     };
     await sendJson(ctx, 'export', read, {
       head: ({ subject }) => ({ subject }),
@@ -87,6 +87,11 @@ async function sendJson<Page extends { rows: readonly unknown[]; next?: string }
     }
     yield `],${JSON.stringify(tail()).slice(1)}`;
   }
+}
+
+/** A transaction whose receipt has no link with which its reader could act as the person. */
+function withoutLink({ receipt, ...transaction }: Schemas['SubjectExport']['transactions'][number]) {
+  return { ...transaction, ...(receipt && { receipt: { ...receipt, updateUrl: undefined } }) };
 }
 
 function distinct<Value>(values: readonly Value[]): Value[] {
