@@ -3683,6 +3683,8 @@ export interface components {
                 label: string;
                 /** @description Plain text; entries of a list are lines */
                 old: string;
+                /** @description Language of `old`, which the version that was answered may have had alone */
+                oldLanguage: string;
                 new: string;
                 /**
                  * @description The comparison, word by word or entry by entry. Absent if the two texts are in different languages

@@ -170,7 +170,7 @@ export interface ConfirmPage extends PageBase {
    * Fault of the last attempt. `malformed`: not six digits; `early`: another code was requested too soon;
    * `limit`: too many messages to the address, or too many SMS to its country.
    */
-  fault: 'malformed' | 'wrong' | 'expired' | 'exhausted' | 'early' | 'limit' | null;
+  fault: 'malformed' | 'wrong' | 'superseded' | 'expired' | 'exhausted' | 'early' | 'limit' | null;
   /** Whether another code has just been sent. */
   isResent: boolean;
   /**

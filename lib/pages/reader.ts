@@ -124,7 +124,7 @@ const rightToLeftScripts = new Set('Adlm Arab Hebr Mand Mend Nkoo Rohg Samr Syrc
 const scriptOf = rememberByText((language) => scriptOfLanguage(language) ?? '');
 
 /** The direction of a language's usual script: `ar` and `az-Arab` → rtl, `en` and invalid tags → ltr. */
-function textDirection(language: string): 'ltr' | 'rtl' {
+export function textDirection(language: string): 'ltr' | 'rtl' {
   return rightToLeftScripts.has(scriptOf(language)) ? 'rtl' : 'ltr';
 }
 

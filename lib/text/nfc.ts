@@ -1,3 +1,5 @@
+import { isBlank } from '#lib/text/visible-text.ts';
+
 const tooManyMarks = /(?<!\p{M})\p{M}{31}/u;
 
 /** Whether a text has at most 30 combining marks in a row (UAX #15, "Stream-Safe Text Format"). */
@@ -28,7 +30,8 @@ export function boundedNfc(text: string, maxLength: number): string | undefined 
   return [...normalised].length > maxLength ? undefined : normalised;
 }
 
-/** {@link boundedNfc} of a trimmed text. */
+/** {@link boundedNfc} of a trimmed text; '' for a text that shows nothing. */
 export function readBoundedText(text: string, maxLength: number): string | undefined {
-  return boundedNfc(text.trim(), maxLength)?.trim();
+  const read = boundedNfc(text.trim(), maxLength)?.trim();
+  return read && isBlank(read) ? '' : read;
 }

@@ -186,3 +186,49 @@ describe('the designer of a form', () => {
     ),
   );
 });
+
+describe('what was typed in an editor is there after the sign-in', () => {
+  async function signInAgain(page: Page, username = 'admin'): Promise<void> {
+    await page.fill('[name="username"]', username);
+    await page.fill('[name="password"]', 'demo');
+    await page.click('button[type="submit"]');
+  }
+  const save = (page: Page) => page.click('[name="op"][value="save"]');
+
+  it.each([
+    ['another tab has signed out', (page: Page) => signOutInAnotherTab(page)],
+    ['the cookies were deleted', (page: Page) => page.context().clearCookies()],
+  ])('if %s', (_when, endSession) =>
+    inEditor({}, async (page) => {
+      await page.fill('[name="en:title"]', 'A letter “each” month & more');
+      await endSession(page);
+      await save(page);
+      await signInAgain(page);
+      await page.waitForURL(/kept=[\w-]{22}/);
+      expect(await page.inputValue('[name="en:title"]')).toBe('A letter “each” month & more');
+      await page.getByText('it is not saved yet').waitFor();
+      await save(page);
+      await page.getByText('The draft is saved').first().waitFor();
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    }),
+  );
+
+  it('but not for another person', () =>
+    inEditor({}, async (page) => {
+      await page.fill('[name="en:title"]', 'A secret plan');
+      await page.context().clearCookies();
+      await save(page);
+      await signInAgain(page, 'operator');
+      await page.waitForURL(/kept=browser/);
+      expect(await page.content()).not.toContain('A secret plan');
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    }));
+
+  async function signOutInAnotherTab(page: Page): Promise<void> {
+    const other = await page.context().newPage();
+    await other.goto(`${instance.url}/console`);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.waitForURL(/signed-out|logout|end/);
+    await other.close();
+  }
+});

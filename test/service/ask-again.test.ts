@@ -293,3 +293,31 @@ describe('a form that asks only what changed', () => {
     expect(problem).toMatchObject({ said: '422 invalid', errors: [{ pointer: '/ask' }] });
   });
 });
+
+it('an old text in another language is marked with it, in JSON and on the page', async () => {
+  const one = await element({ en: processing('News.') });
+  const subject = `languages-${randomUUID()}`;
+  await recordAnswers(shop, subject, answersOf([one], 'accepted'));
+  await one.change(
+    {
+      en: processing('News.'),
+      ar: processing('أخبار', { title: 'رسائل' }),
+      fr: processing('Des nouvelles.'),
+    },
+    'MAJOR',
+  );
+  for (const [language, dir] of [
+    ['fr', 'ltr'],
+    ['ar', 'rtl'],
+  ] as const) {
+    const { form, made } = await openForm(subject, [one], { language });
+    expect(fieldOf(form, 'usage')).toMatchObject({ old: 'News.', oldLanguage: 'en' });
+    const page = await instance.fetch(`/consents/${made.id}/submit?t=${made.token}`, {
+      headers: { Accept: 'text/html' },
+    });
+    const html = await page.text();
+    expect(html).toContain(`<html lang="${language}" dir="${dir}"`);
+    expect(html).toMatch(/<del lang="en" dir="ltr"><span[^>]*>[^<]*<\/span>News\./);
+    expect(html).toMatch(/<dd class="lines" lang="en" dir="ltr">News\.</);
+  }
+});

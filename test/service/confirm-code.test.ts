@@ -334,3 +334,27 @@ describe('a code', () => {
     expect((await problemOf(await confirm(made, code))).said).toBe('409 wrong-state');
   });
 });
+
+it('the page says that a newer code was sent where the problem document does', async () => {
+  const made = await submitted();
+  const first = (await statusOf(made)).code;
+  const enter = (code: string) =>
+    instance.fetch(`/consents/${made.id}/confirm?t=${made.token}`, {
+      method: 'POST',
+      headers: { Accept: 'text/html' },
+      body: new URLSearchParams({ code }),
+    });
+  expect(await (await enter(other(first))).text()).toContain('This code is not correct');
+  await pass({ seconds: 60 });
+  expect((await resend(made)).status).toBe(202);
+  const { code, triesLeft } = await statusOf(made);
+  const old = first === code ? other(code) : first;
+  const page = await enter(old);
+  expect(page.status).toBe(422);
+  const html = await page.text();
+  expect(html).toContain('This is not the newest code');
+  expect(html).toContain('A newer code was sent');
+  expect((await statusOf(made)).triesLeft).toBe(triesLeft - 1);
+  const problem = await problemOf(await confirm(made, old));
+  expect(problem).toMatchObject({ triesLeft: triesLeft - 2, errors: [{ detail: 'is not the newest code' }] });
+});

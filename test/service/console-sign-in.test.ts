@@ -411,6 +411,18 @@ describe('a form', () => {
     expect(saved.get(theirs)).toBe('Theirs');
   });
 
+  it('of a session that was ended from another browser is kept, and nothing of its tokens', async () => {
+    const person = await signInToConsole(instance.url, 'operator');
+    const other = await signInToConsole(instance.url, 'operator');
+    await other.post('/console/settings/you/end', {});
+    const asked = await person.post('/console/subjects/new', { name: 'zoë' });
+    const page = await submitSignIn(person, asked, demo('operator'));
+    expect(page.path).toMatch(/\/console\/subjects\/new\?kept=[\w-]{22}$/);
+    expect(page.html).toContain('value="zoë"');
+    expect(await count('console.sessions', `ended_at IS NOT NULL AND sealed <> ''`)).toBe(0);
+    await run(`UPDATE console.sessions SET ended_at = ended_at - interval '61 minutes'`);
+  });
+
   it('of another person shows nothing', async () => {
     const person = await signInToConsole(instance.url, 'admin');
     await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
@@ -429,6 +441,10 @@ describe('a form', () => {
       body: new URLSearchParams({ name: 'x' }),
     });
     expect(response.status).toBe(303);
+    // The browser keeps it: assets/unsent.js.
+    expect(new URL(response.headers.get('location') ?? '').searchParams.get('to')).toBe(
+      '/console?kept=browser',
+    );
     expect(await count('console.kept_posts')).toBe(before);
   });
 });

@@ -58,7 +58,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const signIn = createSignIn({ db, check });
   const setup = createSetup({ db });
   const guess = createGuessGuard({ limiter });
-  const pages = createPages({ issuerPath, instanceName: instance.name, defaultLanguage });
+  const pages = createPages({ issuerPath, instanceName: instance.name, defaultLanguage, consolePath });
   const provider = createProvider({
     db,
     accounts,

@@ -47,11 +47,15 @@ export function createPages({
   issuerPath,
   instanceName,
   defaultLanguage,
+  consolePath,
 }: {
   issuerPath: string;
   instanceName: string;
   defaultLanguage: string;
+  consolePath: string | null;
 }): Pages {
+  /** The way on from an error page. */
+  const next = consolePath ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
   const templates = loadPageTemplates();
   const catalogues = readCatalogues();
   const languages = [...catalogues.keys()];
@@ -72,7 +76,7 @@ export function createPages({
           words[key] ?? key,
         );
       const dir = rightToLeft.has(language) ? 'rtl' : 'ltr';
-      return templates[page]({ ...view, t, language, dir, instanceName, stylesheet: stylesheet.path });
+      return templates[page]({ next, ...view, t, language, dir, instanceName, stylesheet: stylesheet.path });
     },
   };
 }

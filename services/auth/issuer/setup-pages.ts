@@ -79,9 +79,8 @@ function textsOf(name: string | null): 'setup' | 'invited' {
 }
 
 /** A link that was used, replaced or has expired: most who open one have chosen their password already. */
-async function sendClosed({ pages, setup, consolePath }: PageParts, ctx: Context): Promise<void> {
+async function sendClosed({ pages, setup }: PageParts, ctx: Context): Promise<void> {
   const isFirst = !(await setup.hasAccounts());
-  const next = consolePath ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
-  const view = isFirst ? { text: 'closed.first' } : { text: 'closed.text', next };
+  const view = isFirst ? { text: 'closed.first', next: null } : { text: 'closed.text' };
   sendPage(ctx, pages.render(ctx, 'error', { title: 'closed.title', ...view }), { status: 410 });
 }

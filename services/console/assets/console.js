@@ -176,7 +176,7 @@ for (const rows of document.querySelectorAll('[data-sort]')) {
 }
 
 /*
- * Two minutes before the session would end for want of use, a dialog offers to stay. Any page of the console
+ * Before the session would end for want of use, a dialog offers to stay and tells how much time is left. Any page of the console
  * that is used, in whichever tab, puts it off.
  */
 const idle = document.getElementById('idle');
@@ -189,7 +189,7 @@ function watchIdle() {
   const wait = () => {
     clearTimeout(asking);
     if (idle.open) idle.close('elsewhere');
-    asking = setTimeout(() => idle.showModal(), Math.max(seconds - 120, seconds / 2) * 1000);
+    asking = setTimeout(() => idle.showModal(), (seconds - Number(body.dataset.leaving)) * 1000);
   };
   const use = () => {
     used.postMessage('used');
@@ -201,9 +201,11 @@ function watchIdle() {
     const { returnValue } = idle;
     idle.returnValue = '';
     if (returnValue === 'elsewhere') return;
-    const { ok } = await fetch(body.dataset.stay, { redirect: 'manual' }).catch(() => ({ ok: false }));
+    const failed = { ok: false, type: 'error' };
+    const { ok, type } = await fetch(body.dataset.stay, { redirect: 'manual' }).catch(() => failed);
     if (ok) use();
-    else say(body.dataset.failed);
+    // Without a session every page leads to the sign-in.
+    else say(type === 'opaqueredirect' ? body.dataset.ended : body.dataset.failed);
   });
   use();
 }

@@ -10,6 +10,7 @@ export function createConsoleAssets(): Assets {
   return createAssetSet(`${consolePath}/assets`, {
     'console.css': [read(import.meta.resolve('#lib/pages/tokens.css')), own('console.css')],
     'console.js': [own('console.js')],
+    'unsent.js': [own('unsent.js')],
     'htmx.js': [read(import.meta.resolve('htmx.org/dist/htmx.min.js'))],
     'sortable.js': [read(import.meta.resolve('sortablejs/Sortable.min.js'))],
     'squire.js': [read(import.meta.resolve('squire-rte/dist/squire.js'))],

@@ -21,6 +21,7 @@ import { panelAlone } from '../pages/panel.ts';
 import { colorsOf, languageOf } from '../pages/preferences.ts';
 import type { SealedNames } from '../pages/sealed-names.ts';
 import { sessionOf } from '../sessions/session.ts';
+import { keepPath } from '../sign-in/paths.ts';
 import type { Room } from './room.ts';
 
 /** What the pages of all rooms are made from. */
@@ -148,9 +149,12 @@ function readerOf(
 function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => ConsoleReader }) {
   return async (ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void> => {
     const { rooms, room, instance, assets } = parts;
-    const { roles, name, calls } = sessionOf(ctx);
+    const { roles, name, account, calls } = sessionOf(ctx);
     const reader = parts.reader(ctx);
     const features = await parts.features();
+    // The use of a session is noted every 30th of the time only (sessions/store.ts).
+    const idleSeconds = Math.floor((parts.idleSeconds * 29) / 30);
+    const leaving = Math.min(120, Math.ceil(idleSeconds / 2));
     const done = `done.${[ctx.query.done].flat()[0] ?? ''}`;
     const html = template({
       ...locals,
@@ -159,15 +163,16 @@ function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => Cons
       asset: assets.url,
       colors: colorsOf(ctx),
       instance,
-      person: { name, role: reader.word('role', roles.includes('admin') ? 'admin' : 'operator') },
+      person: { name, account, role: reader.word('role', roles.includes('admin') ? 'admin' : 'operator') },
       links: navigation({ rooms, current: room, roles, features, reader }),
-      // The use of a session is noted every 30th of the time only (sessions/store.ts).
-      idleSeconds: Math.floor((parts.idleSeconds * 29) / 30),
+      idleSeconds,
+      leaving: { seconds: leaving, text: reader.duration(leaving < 120 ? `PT${leaving}S` : 'PT2M') },
       paths: {
         home: consolePath,
         search: `${consolePath}/subjects`,
         signIn: `${consolePath}/sign-in?${new URLSearchParams({ to: ctx.url })}`,
         stay: `${consolePath}/stay`,
+        keep: keepPath,
         signOut: `${consolePath}/sign-out`,
       },
       done: locals.told ?? (reader.has(done) ? reader.t(done) : ''),

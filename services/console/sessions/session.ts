@@ -16,6 +16,8 @@ export interface SignedIn {
 export interface ConsoleSession {
   /** The name of the person at the issuer. */
   name: string;
+  /** Names the account in its own pages; opens nothing. */
+  account: string;
   roles: readonly string[];
   signedInAt: Date;
   accessToken: string;

@@ -44,8 +44,8 @@ export interface SessionStore {
   /** The sessions of a person that have not ended, last used first. @param id of the current one. */
   listOf(person: string, id: string): Promise<OpenSession[]>;
   /**
-   * Ends sessions of a person: the one with this handle, or all but the current one. Their tokens are lost
-   * with them, because only their cookies open them.
+   * Ends sessions of a person: the one with this handle, or all but the current one, and deletes their
+   * tokens. Their rows stay for an hour: a form that is sent with their cookies is kept for the person.
    */
   endOf(person: string, which: { handle: string } | { exceptId: string }): Promise<void>;
   /** Deletes sessions that ended more than an hour ago. @returns their number. */
@@ -178,13 +178,16 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
     async endOf(person, which) {
       const isMeant =
         'handle' in which ? sql`${handle} = ${which.handle}` : sql`id <> ${hashOf(which.exceptId)}`;
-      await db.query(sql`DELETE FROM sessions WHERE person = ${person} AND ${isMeant}`);
+      await db.query(sql`
+        UPDATE sessions SET ended_at = clock_timestamp(), sealed = ''
+         WHERE person = ${person} AND NOT ${ended} AND ${isMeant}`);
     },
     async removeOld(limit) {
       const rows = await db.query(sql`
         DELETE FROM sessions WHERE id IN (
           SELECT id FROM sessions
-           WHERE ${isOlderThan(sql`used_at`, idleSeconds + rememberedSeconds)}
+           WHERE ${isOlderThan(sql`ended_at`, rememberedSeconds)}
+              OR ${isOlderThan(sql`used_at`, idleSeconds + rememberedSeconds)}
               OR ${isOlderThan(sql`signed_in_at`, maxSeconds + rememberedSeconds)}
            LIMIT ${limit})
         RETURNING 1`);

@@ -1,6 +1,9 @@
 /** It is part of the address of the issuer, which servers limit. */
 const maxLength = 1_500;
 
+/** Takes a form that a browser has kept during a sign-in. */
+export const keepPath = '/console/unsent';
+
 /**
  * Reads the path to return to after a sign-in.
  * @returns `/console` for everything that is not a page of the console, and for a path that is too long; a

@@ -2,6 +2,7 @@ import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
+import { isBlank } from '#lib/text/visible-text.ts';
 import type { ContentVersion } from './content-version.ts';
 
 /** Longest free text, in code points (docs/interface.md). */
@@ -46,11 +47,11 @@ export function checkAnswer(
 
 /** A notice may be left out of the answers, or named without a value. */
 function isLeftOut(values: readonly unknown[] | undefined): boolean {
-  return values === undefined || values.every(isBlank);
+  return values === undefined || values.every(isBlankAnswer);
 }
 
-export function isBlank(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() === '';
+export function isBlankAnswer(value: unknown): boolean {
+  return typeof value === 'string' && isBlank(value);
 }
 
 /** A notice is recorded as accepted, without options, because none were offered. */

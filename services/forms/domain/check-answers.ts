@@ -7,7 +7,7 @@ import type {
   DescribedInformation,
 } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { checkAnswer, isBlank } from './check-answer.ts';
+import { checkAnswer, isBlankAnswer } from './check-answer.ts';
 import { addFault } from './content/fields.ts';
 import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifiers.ts';
@@ -117,7 +117,7 @@ function questionsOf(action: FormAction, matched: Matched, form: AnswerableForm)
     const isNeeded = values !== undefined || !form.hidden.has(key) || isShownNotice(key, item, matched);
     return isNeeded ? [{ key, version, item, values, name: answer?.given.name ?? item.identifier }] : [];
   });
-  const isAnswered = ({ values }: Question) => values?.some((value) => !isBlank(value)) ?? false;
+  const isAnswered = ({ values }: Question) => values?.some((value) => !isBlankAnswer(value)) ?? false;
   const answeredHosts = new Set(questions.filter(isAnswered).map(({ key }) => hostOf(key)));
   // If a peer's elements need no answer, its notices are sent only together with an answer to one of them.
   return questions.filter(

@@ -1,5 +1,5 @@
 import type { FormChange } from '#lib/contracts/form-content.ts';
-import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
+import { isLanguageTag, type LanguageAttributes, type Reader, textDirection } from '#lib/pages/reader.ts';
 
 /** What differs from the version that the person answered; null if nothing does. */
 export function changeView(change: FormChange | undefined, lang: string, reader: Reader) {
@@ -10,9 +10,14 @@ export function changeView(change: FormChange | undefined, lang: string, reader:
     title: reader.t('change.title', { date }),
     oldTitle: reader.t('change.old', { date }),
     attributes,
-    fields: change.fields.map(({ field, label, old, new: now, parts }) => ({
+    fields: change.fields.map(({ field, label, old, oldLanguage, new: now, parts }) => ({
       label,
       old,
+      /** Within the text that is shown now, which may be in another language. */
+      oldAttributes:
+        oldLanguage === lang || !isLanguageTag(oldLanguage)
+          ? attributes
+          : { lang: oldLanguage, dir: textDirection(oldLanguage) },
       /** Lists have an entry on each line. */
       isList: listFields.has(field),
       // Texts that could not be compared are shown in full.

@@ -32,7 +32,7 @@ export function compareContents(
     if (was === is) return [];
     const parts = isSameLanguage ? partsOf(old[field], now[field], after.content.lang) : undefined;
     const label = reader.t(`change.field.${field}`);
-    return [{ field, label, old: was, new: is, ...(parts && { parts }) }];
+    return [{ field, label, old: was, oldLanguage: before.content.lang, new: is, ...(parts && { parts }) }];
   });
 }
 

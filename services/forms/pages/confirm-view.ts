@@ -7,7 +7,7 @@ export function confirmView(page: ConfirmPage, reader: Reader) {
   const end = endOf(page);
   const isOver = end !== null && actions.resend === null;
   const fault = faultView(page, end, reader);
-  const isFieldFaulty = end === null && (page.fault === 'malformed' || page.fault === 'wrong');
+  const isFieldFaulty = end === null && ['malformed', 'wrong', 'superseded'].includes(page.fault ?? '');
   return {
     title: reader.t(isOver ? 'confirm.over.title' : 'confirm.title'),
     fault,

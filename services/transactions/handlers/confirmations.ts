@@ -95,7 +95,9 @@ async function sendFault(ctx: Context, dependencies: Dependencies, input: Input,
   const id = input.params.txid ?? '';
   const awaited = await readAwaitedCode(dependencies, { id, principal: input.principal }, 'expired');
   const status = fault === 'early' || fault === 'limit' ? 429 : 422;
-  await sendConfirmPage(ctx, dependencies, awaited, input, { fault, isResent: false }, status);
+  // The wrong code may be one that was sent before: the problem document calls it not the newest.
+  const told = fault === 'wrong' && awaited.code.number > 1 ? 'superseded' : fault;
+  await sendConfirmPage(ctx, dependencies, awaited, input, { fault: told, isResent: false }, status);
 }
 
 const faults: readonly unknown[] = ['malformed', 'wrong', 'expired', 'exhausted', 'early', 'limit'];

@@ -41,6 +41,7 @@ export async function openPages(
   const token = (headers.Authorization ?? '').replace('Bearer ', '');
   const session: ConsoleSession = {
     name: username,
+    account: username,
     roles: rolesOf[username],
     signedInAt: new Date(),
     accessToken: token,

@@ -216,6 +216,7 @@ function changedSince<Item extends FormElement | FormInformation>(item: Item): I
         field: 'usage',
         label: title,
         old: `${title} ${text}`,
+        oldLanguage: content.lang,
         new: `${text} ${text}`,
         parts: [
           { op: 'removed', text: title },
@@ -223,7 +224,7 @@ function changedSince<Item extends FormElement | FormInformation>(item: Item): I
           { op: 'same', text: ` ${text}` },
         ],
       },
-      { field: 'title', label: title, old: text, new: title },
+      { field: 'title', label: title, old: text, oldLanguage: content.lang, new: title },
     ],
   };
   return { ...item, change };

@@ -1,5 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
+import { isBlank } from '#lib/text/visible-text.ts';
 import { safeUrl, sanitiseMailText, sanitiseRichText } from '../rich-text.ts';
 
 /**
@@ -33,7 +34,7 @@ function text(most: number, clean: (given: string) => string): Field<string> {
     const cleaned = normalised && clean(normalised.replaceAll('\r\n', '\n'));
     if (cleaned === undefined || [...cleaned].length > most)
       return addFault(faults, at, 'too-long', `must have at most ${most} characters`);
-    return cleaned === '' ? undefined : cleaned;
+    return isBlank(cleaned) ? undefined : cleaned;
   };
 }
 
@@ -46,7 +47,11 @@ export const lines: Field<string> = text(maxText, (given) => given.trim());
 
 /** HTML, sanitised before it is stored. The cost of sanitising grows with the number of tags. */
 function richText(sanitise: (html: string) => string): Field<string> {
-  const read = text(maxRich, (given) => sanitise(given).trim());
+  const read = text(maxRich, (given) => {
+    const html = sanitise(given).trim();
+    // Lines and empty paragraphs are no text.
+    return isBlank(html.replaceAll(/<[^>]*>/g, '')) ? '' : html;
+  });
   return (value, at, faults) => {
     if (typeof value !== 'string' || countTags(value) <= maxTags) return read(value, at, faults);
     return addFault(faults, at, 'too-long', `must have at most ${maxTags} tags`);

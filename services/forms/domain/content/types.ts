@@ -1,5 +1,6 @@
 import type { PreferenceContent } from '#lib/contracts/form-content.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { visibleText } from '#lib/text/visible-text.ts';
 import { checkThemeCss } from '../theme-css.ts';
 import {
   addFault,
@@ -126,9 +127,9 @@ function checkOptions({ valueType, options = [] }: PreferenceContent, at: string
   if (options.length === 0) addFault(faults, at, 'required', 'is required');
   else if (valueType === 'TOGGLE' && options.length !== 2)
     addFault(faults, at, 'invalid', 'must be two for TOGGLE: the first refuses, the second accepts');
-  options.forEach((option, index) => {
-    if (options.indexOf(option) !== index)
-      addFault(faults, `${at}/${index}`, 'duplicate', 'is there already');
+  const seen = options.map(visibleText);
+  seen.forEach((option, index) => {
+    if (seen.indexOf(option) !== index) addFault(faults, `${at}/${index}`, 'duplicate', 'is there already');
   });
 }
 
