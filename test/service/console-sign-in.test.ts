@@ -136,6 +136,19 @@ describe('signing in to the console', () => {
   });
 });
 
+describe('an error page of the issuer', () => {
+  it.each([
+    '/auth/interaction/ofABookmark12345678901',
+    '/auth/nowhere',
+    '/auth/authorize?client_id=unknown',
+    '/auth/setup?token=used',
+  ])('leads to the console: %s', async (path) => {
+    const page = await fetch(`${instance.url}${path}`, { headers: { Accept: 'text/html' } });
+    expect(page.status).toBeGreaterThanOrEqual(400);
+    expect(await page.text()).toMatch(/<a [^>]*href="\/console"/);
+  });
+});
+
 describe('a session of the console', () => {
   it('ends with the sign-out, and is deleted', async () => {
     const person = await signInToConsole(instance.url, 'admin');
@@ -414,7 +427,7 @@ describe('a form', () => {
   it('of a session that was ended from another browser is kept, and nothing of its tokens', async () => {
     const person = await signInToConsole(instance.url, 'operator');
     const other = await signInToConsole(instance.url, 'operator');
-    await other.post('/console/settings/you/end', {});
+    await other.post('/console/settings/you/sessions', {});
     const asked = await person.post('/console/subjects/new', { name: 'zoë' });
     const page = await submitSignIn(person, asked, demo('operator'));
     expect(page.path).toMatch(/\/console\/subjects\/new\?kept=[\w-]{22}$/);
