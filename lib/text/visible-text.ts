@@ -14,8 +14,9 @@ export function isBlank(text: string): boolean {
 /** What readers can tell apart: equal for texts that differ only in invisible characters or in spaces. */
 export function visibleText(text: string): string {
   return text
-    .replaceAll(/\p{White_Space}+/gu, ' ')
+    .replaceAll(/\p{White_Space}/gu, ' ')
     .replaceAll(invisible, '')
+    .replaceAll(/ +/g, ' ')
     .normalize('NFC')
     .trim();
 }
