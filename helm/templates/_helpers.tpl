@@ -24,7 +24,7 @@ transactions:
 peers:
   calls: [auth, forms, transactions]
   secrets: [instance-signing, instance-sealing]
-  paths: [/peers, /federation, /.well-known/accord, /audit/peers, /audit/checkpoints]
+  paths: [/peers, /federation, /.well-known/accord, /.well-known/jwks.json, /audit/peers, /audit/checkpoints]
   egress: [outbound]
 webhooks:
   calls: [auth]

@@ -1947,7 +1947,7 @@ export interface paths {
                  * @description The last part of a problem's `type`
                  * @example stale-serial
                  */
-                code: components["schemas"]["ProblemCode"];
+                code: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "nothing-to-withdraw" | "not-withdrawable" | "exists" | "in-use" | "last-admin" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
             };
             cookie?: never;
         };
@@ -2383,6 +2383,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the keys that verify receipts
+         * @description The public signing keys of this instance as a JWK Set (RFC 7517): the current one first, then those before it,
+         *     which stay for the receipts and checkpoints that they have signed. They are the keys with `use` `sig` of
+         *     `/.well-known/accord`. `application/jwk-set+json`, or `application/json` if `Accept` prefers it.
+         */
+        get: operations["getSigningKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks": {
         parameters: {
             query?: never;
@@ -2657,21 +2679,10 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description Treated as absent
-         * @enum {string}
-         */
-        Empty: "";
-        /** @description true or false; an empty string is treated as absent */
-        Flag: boolean | components["schemas"]["Empty"];
-        /** @description A map of strings; an empty string is treated as absent */
-        Texts: {
-            [key: string]: string;
-        } | components["schemas"]["Empty"];
-        /**
          * @description Configuration of a transaction. All members are optional; empty strings are treated as absent. Unknown
          *     members are ignored and listed in `warnings` of the transaction.
          */
-        Configuration: {
+        ContextConfiguration: {
             /** @description BCP 47 language of the form; by default chosen by the subject's Accept-Language */
             language?: string;
             /**
@@ -2687,8 +2698,11 @@ export interface components {
             validity?: string;
             /** @description http(s) URL that the browser opens at the end */
             callback?: string;
-            /** @description Milliseconds before the final page opens the callback, 0 to 600,000; 4000 by default */
-            callbackTriggerDelay?: number | components["schemas"]["Empty"];
+            /**
+             * Format: int64
+             * @description Milliseconds before the final page opens the callback, 0 to 600,000; 4000 by default
+             */
+            callbackTriggerDelay?: number;
             /** @description Origin of the page that embeds the form; no other origin may embed it or gets its messages */
             iframeOrigin?: string;
             /**
@@ -2698,24 +2712,32 @@ export interface components {
              */
             confirmation?: string;
             /** @description Sender of the confirmation code, `senderEmail` and `senderPhone`; the instance must allow it */
-            confirmationConfig?: components["schemas"]["Texts"];
+            confirmationConfig?: {
+                [key: string]: string;
+            };
             /**
              * @description Contact data of the subject, `emailAddress`, `phoneNumber` and others; stored on the receipt. Peers
              *     whose elements the form asks get `emailAddress` and `phoneNumber`, sealed with the answers. 422 for
              *     a malformed address that a code, an invitation or a notification of the context or layout needs;
              *     any other is stored as it is.
              */
-            subjectInfos?: components["schemas"]["Texts"];
+            subjectInfos?: {
+                [key: string]: string;
+            };
             /** @description Former name of `subjectInfos` */
-            userinfos?: components["schemas"]["Texts"];
+            userinfos?: {
+                [key: string]: string;
+            };
             /** @description Custom attributes, copied to the receipt */
-            attributes?: components["schemas"]["Texts"];
+            attributes?: {
+                [key: string]: string;
+            };
             /** @description Whether the subject may change the answers later in a child transaction; true by default */
-            updatable?: components["schemas"]["Flag"];
+            updatable?: boolean;
             /** @description Whether the subject may cancel; false by default */
-            cancellable?: components["schemas"]["Flag"];
+            cancellable?: boolean;
             /** @description Whether to ignore earlier answers instead of showing them; false by default */
-            silent?: components["schemas"]["Flag"];
+            silent?: boolean;
             /**
              * @description `CHANGED`: the form asks only the elements whose newest answer is not VALID, whatever
              *     `existingElementsVisible` says; the others are in `kept`. Elements of peers need no answer. A COMMITTED
@@ -2740,7 +2762,7 @@ export interface components {
              * @description Whether to mail the transaction's URL to `subjectInfos.emailAddress` when the transaction is
              *     created; false by default. 422 `not-available` if mail is not configured.
              */
-            sendInvitation?: components["schemas"]["Flag"];
+            sendInvitation?: boolean;
             /**
              * @description `independent` (default): own answers are committed at once, each peer's when the peer has accepted
              *     its part. `together`: all are committed when every peer holds its part, or none; until then the
@@ -2773,23 +2795,23 @@ export interface components {
              * @description Whether to show elements that have a valid answer; true by default. Hidden elements are not asked.
              *     A child shows all elements.
              */
-            existingElementsVisible?: components["schemas"]["Flag"];
+            existingElementsVisible?: boolean;
             /** @description Whether to show how long the answers are valid; true by default */
-            validityVisible?: components["schemas"]["Flag"];
+            validityVisible?: boolean;
             /** @description Whether to show buttons to accept all and, equally prominent, to refuse all; false by default */
-            acceptAllVisible?: components["schemas"]["Flag"];
+            acceptAllVisible?: boolean;
             /** @description Text of the button that accepts all */
             acceptAllText?: string;
             /** @description Text of the button that submits */
             submitText?: string;
             /** @description Whether to show a cancel button if the transaction is cancellable; false by default */
-            cancelVisible?: components["schemas"]["Flag"];
+            cancelVisible?: boolean;
             /** @description Text of the cancel button */
             cancelText?: string;
             /** @description Whether to show the information's footer before the elements; false by default */
-            footerOnTop?: components["schemas"]["Flag"];
+            footerOnTop?: boolean;
             /** @description Whether an embedding page may resize the frame; true by default */
-            includeIFrameResizer?: components["schemas"]["Flag"];
+            includeIFrameResizer?: boolean;
         };
         LayoutBloc: {
             parent: components["schemas"]["LayoutBlocElement"];
@@ -2802,18 +2824,18 @@ export interface components {
             location?: string;
         };
         /** @description A context without required members */
-        PreviewContext: components["schemas"]["Configuration"] & {
+        PreviewContext: components["schemas"]["ContextConfiguration"] & {
             /** @description Unique identifier of the individual, compared exactly */
             subject?: string;
             /** @description Key or id of a saved layout. Exactly one of `layout` and `layoutData` must be set (else 422). */
             layout?: string;
             /** @description The layout itself. Exactly one of `layout` and `layoutData` must be set (else 422). */
-            layoutData?: components["schemas"]["LayoutData"] | components["schemas"]["Empty"];
+            layoutData?: components["schemas"]["LayoutData"];
             /**
              * @description Configuration members may be set here or at the top level; 422 if both set a member to
              *     different values
              */
-            configuration?: components["schemas"]["Configuration"] | components["schemas"]["Empty"];
+            configuration?: components["schemas"]["ContextConfiguration"];
         };
         /** @description The input from which a transaction is created */
         ConsentContext: components["schemas"]["PreviewContext"] & {
@@ -2829,15 +2851,26 @@ export interface components {
          *     with the records. A string is the same as a list of one string.
          */
         Answers: {
-            /** @description `element/information/<key>/<serial>` */
-            info?: components["schemas"]["Answer"];
-            /** @description A remark by the subject or by the person who acts for the subject */
-            comment?: components["schemas"]["Answer"];
-        } & {
             [key: string]: components["schemas"]["Answer"];
         };
         /** @description The answers to one element */
         Answer: string[] | string;
+        /**
+         * @description The fields of a form post. Several values of one member of the JSON body are several fields of one name; an
+         *     answer has the identifier as its name.
+         */
+        FormFields: {
+            info?: string;
+            comment?: string;
+            /** @enum {string} */
+            "accord-action"?: "submit" | "accept-all" | "refuse-all";
+            code?: string;
+            ConfirmCodeValue?: string;
+            elements?: string[];
+            peers?: string[];
+        };
+        /** @description Nothing; members, such as the fields of a page, are ignored */
+        Ignored: components["schemas"]["FormFields"] & Record<string, never>;
         /** @description A context with every default filled in */
         StoredContext: {
             subject: string;
@@ -2850,6 +2883,7 @@ export interface components {
             validity: string;
             /** Format: uri */
             callback?: string;
+            /** Format: int64 */
             callbackTriggerDelay: number;
             iframeOrigin?: string;
             confirmation: components["schemas"]["Confirmation"];
@@ -2887,11 +2921,12 @@ export interface components {
         /** @description A transaction, with a fresh token. Members without a value are absent. */
         Transaction: components["schemas"]["ListedTransaction"] & {
             token: string;
-            links: components["schemas"]["TransactionLinks"];
+            links: components["schemas"]["SubjectLinks"];
         };
-        /** @description What is left of an erased transaction */
-        ErasedTransaction: components["schemas"]["ListedTransaction"] & Record<string, never>;
-        /** @description A transaction in a list, without token and `links`. Members without a value are absent. */
+        /**
+         * @description A transaction. In a list it has neither token nor `links`, nor if it was erased. Members without a value are
+         *     absent.
+         */
         ListedTransaction: {
             id: string;
             subject: string;
@@ -2923,7 +2958,7 @@ export interface components {
              * @description When the personal data of the transaction were erased
              */
             erased?: string;
-            links?: components["schemas"]["TransactionLinks"];
+            links?: components["schemas"]["SubjectLinks"];
             /** @description Language of the form, if the context sets one */
             language?: string;
             updatable: boolean;
@@ -3174,9 +3209,13 @@ export interface components {
             done?: string;
             /** @description What has been erased so far */
             counts: {
+                /** Format: int64 */
                 transactions: number;
+                /** Format: int64 */
                 records: number;
+                /** Format: int64 */
                 receipts: number;
+                /** Format: int64 */
                 messages: number;
             };
             /**
@@ -3263,7 +3302,10 @@ export interface components {
              * @enum {string}
              */
             state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
-            /** @description Attempts that failed */
+            /**
+             * Format: int64
+             * @description Attempts that failed
+             */
             attempts: number;
             /** Format: date-time */
             created: string;
@@ -3293,7 +3335,7 @@ export interface components {
          * @description URLs that need no other credentials, because each has a fresh token. A URL that is of no use in the
          *     transaction's state is absent.
          */
-        TransactionLinks: {
+        SubjectLinks: {
             /**
              * Format: uri
              * @description URL for the subject, with which a browser completes every step
@@ -3366,7 +3408,10 @@ export interface components {
         };
         TransactionHistory: {
             values: {
-                /** @description 1 for the creation, plus 1 for each change of state */
+                /**
+                 * Format: int64
+                 * @description 1 for the creation, plus 1 for each change of state
+                 */
                 version: number;
                 state: components["schemas"]["State"];
                 /** Format: date-time */
@@ -3385,16 +3430,23 @@ export interface components {
             before?: components["schemas"]["Moment"];
             /** @description Page number, starting at 0 */
             page?: number;
-            /** @description Transactions per page, 1 to 200; 50 by default */
+            /**
+             * Format: int64
+             * @description Transactions per page, 1 to 200; 50 by default
+             */
             size?: number;
         };
         /** @description A time, RFC 3339 or epoch milliseconds */
         Moment: string | number;
         TransactionPage: {
             values: components["schemas"]["ListedTransaction"][];
+            /** Format: int64 */
             page: number;
+            /** Format: int64 */
             pageSize: number;
+            /** Format: int64 */
             totalPages: number;
+            /** Format: int64 */
             totalCount: number;
         };
         Stats: {
@@ -3406,11 +3458,17 @@ export interface components {
             timeZone: string;
             /** @description Transactions by state */
             states: {
+                /** Format: int64 */
                 CREATED: number;
+                /** Format: int64 */
                 SUBMITTED: number;
+                /** Format: int64 */
                 COMMITTED: number;
+                /** Format: int64 */
                 CANCELLED: number;
+                /** Format: int64 */
                 TIMEOUT: number;
+                /** Format: int64 */
                 ROLLBACK: number;
             };
             /** @description Answers by element, for processing and conditions */
@@ -3418,20 +3476,34 @@ export interface components {
                 key: string;
                 /** @enum {string} */
                 type: "processing" | "conditions";
+                /** Format: int64 */
                 accepted: number;
+                /** Format: int64 */
                 refused: number;
             }[];
             /** @description Counts by day of the period */
             days: {
                 /** Format: date */
                 date: string;
-                /** @description Transactions created on that day */
+                /**
+                 * Format: int64
+                 * @description Transactions created on that day
+                 */
                 created: number;
-                /** @description The COMMITTED ones among them */
+                /**
+                 * Format: int64
+                 * @description The COMMITTED ones among them
+                 */
                 committed: number;
-                /** @description Accepted answers in them; notices are not counted */
+                /**
+                 * Format: int64
+                 * @description Accepted answers in them; notices are not counted
+                 */
                 accepted: number;
-                /** @description Refused answers in them */
+                /**
+                 * Format: int64
+                 * @description Refused answers in them
+                 */
                 refused: number;
             }[];
         };
@@ -3446,13 +3518,25 @@ export interface components {
                 key: string;
                 /** @enum {string} */
                 type: "processing" | "preference" | "conditions";
-                /** @description Pairs of subject and object */
+                /**
+                 * Format: int64
+                 * @description Pairs of subject and object
+                 */
                 subjects: number;
-                /** @description Accepted answers among them; absent for preferences. Notices are not counted. */
+                /**
+                 * Format: int64
+                 * @description Accepted answers among them; absent for preferences. Notices are not counted.
+                 */
                 accepted?: number;
-                /** @description Refused answers among them; absent for preferences */
+                /**
+                 * Format: int64
+                 * @description Refused answers among them; absent for preferences
+                 */
                 refused?: number;
-                /** @description Answers among them that expire within the period */
+                /**
+                 * Format: int64
+                 * @description Answers among them that expire within the period
+                 */
                 expiring: number;
             }[];
             /** @description Whether counting stopped at a limit */
@@ -3834,12 +3918,55 @@ export interface components {
              */
             asOf?: string;
         };
-        /** @description Content in the language given by `lang` */
-        ShownContent: (components["schemas"]["InformationContent"] | components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"]) & {
+        /**
+         * @description Content in the language given by `lang`: the members of `InformationContent`, `ProcessingContent`,
+         *     `PreferenceContent` or `ConditionsContent`, by the type of the entry
+         */
+        ShownContent: {
             lang: components["schemas"]["Lang"];
+            title?: string;
+            /** @description Rich text */
+            header?: string;
+            /** @description Rich text */
+            footer?: string;
+            jurisdiction?: string;
+            dataController?: components["schemas"]["DataController"];
+            scope?: string;
+            shortNoticeLink?: string;
+            privacyPolicyUrl?: string;
+            /** @description Text of the link to the privacy policy */
+            customPrivacyPolicyText?: string;
+            jurisdictionVisible?: boolean;
+            dataControllerVisible?: boolean;
+            scopeVisible?: boolean;
+            shortNoticeLinkVisible?: boolean;
+            /** @description The data that is processed */
+            data?: string;
+            retention?: components["schemas"]["Retention"];
+            /** @description The use of the data */
+            usage?: string;
+            purposes?: components["schemas"]["PurposeCode"][];
+            legalBases?: components["schemas"]["LegalBasisCode"][];
+            containsSensitiveData?: boolean;
+            containsMedicalData?: boolean;
+            thirdParties?: components["schemas"]["ThirdParty"][];
+            /** @description false: a notice, shown without a choice */
+            refusable?: boolean;
+            label?: string;
+            description?: string;
+            /** @description Distinct; not for FREE_TEXT */
+            options?: string[];
+            valueType?: components["schemas"]["ValueType"];
+            includeDefault?: boolean;
+            defaultValues?: string[];
+            optional?: boolean;
+            /** @description Rich text */
+            body?: string;
+            acceptLabel?: string;
+            rejectLabel?: string;
         };
         /** @description One subject's answer to one element version in one transaction */
-        Record: {
+        ConsentRecord: {
             /** @description Id of the record */
             serial: string;
             infoKey: string;
@@ -3871,11 +3998,14 @@ export interface components {
             withdraws?: string;
             leader?: components["schemas"]["Leader"];
         };
-        /** @description Milliseconds since 1970-01-01T00:00:00Z */
+        /**
+         * Format: int64
+         * @description Milliseconds since 1970-01-01T00:00:00Z
+         */
         EpochMilliseconds: number;
         /** @description Records by element key, or by `<key>|<subject>|<object>` */
         RecordsByKey: {
-            [key: string]: components["schemas"]["Record"][];
+            [key: string]: components["schemas"]["ConsentRecord"][];
         };
         /**
          * @description Either one `condition`, which returns a value for each record, or `conditions`, which return a value
@@ -3889,9 +4019,12 @@ export interface components {
             conditions?: components["schemas"]["ExtractionCondition"][];
             /** @description Page number, starting at 0 */
             page?: number;
-            /** @description Values per page, 1 to 200; 50 by default */
+            /**
+             * Format: int64
+             * @description Values per page, 1 to 200; 50 by default
+             */
             size?: number;
-        } | unknown | unknown;
+        };
         /** @description A valid answer */
         ExtractionCondition: {
             /** @description Type of the element: processing, preference or conditions */
@@ -3909,9 +4042,13 @@ export interface components {
             values: components["schemas"]["ExtractedSubject"][];
             /** @description Cursor of the next page; absent on the last one and on numbered pages */
             next?: string;
+            /** Format: int64 */
             page?: number;
+            /** Format: int64 */
             pageSize?: number;
+            /** Format: int64 */
             totalPages?: number;
+            /** Format: int64 */
             totalCount?: number;
         };
         ExtractedSubject: {
@@ -3920,9 +4057,9 @@ export interface components {
             subjectEmail?: string;
             emailAddress?: string;
             /** @description The newest of `records` */
-            record: components["schemas"]["Record"];
+            record: components["schemas"]["ConsentRecord"];
             /** @description Every valid record that meets one of the conditions, newest first */
-            records: components["schemas"]["Record"][];
+            records: components["schemas"]["ConsentRecord"][];
         };
         Subject: {
             id: string;
@@ -3933,7 +4070,7 @@ export interface components {
             /** @description The hold in force; for administrators, operators and API keys */
             hold?: components["schemas"]["Hold"];
         };
-        NewSubject: {
+        SubjectInput: {
             /** @description The subject */
             name: string;
             emailAddress?: string;
@@ -4115,13 +4252,12 @@ export interface components {
         Sha256: string;
         /** @description JWS in compact form (RFC 7515) */
         CompactJws: string;
-        /** @enum {string} */
-        ModelType: "information" | "processing" | "preference" | "conditions" | "layout" | "theme" | "email";
         /** @description The stable identity of a model */
         Entry: {
             id: string;
             key: string;
-            type: components["schemas"]["ModelType"];
+            /** @enum {string} */
+            type: "information" | "processing" | "preference" | "conditions" | "layout" | "theme" | "email";
             name: string;
             description?: string;
             /** @description Whether peers may use the entry */
@@ -4140,9 +4276,13 @@ export interface components {
         };
         EntryPage: {
             values: components["schemas"]["Entry"][];
+            /** Format: int64 */
             page: number;
+            /** Format: int64 */
             pageSize: number;
+            /** Format: int64 */
             totalPages: number;
+            /** Format: int64 */
             totalCount: number;
             /** @description `cursor` of the next page; absent on the last page */
             next?: string;
@@ -4173,8 +4313,8 @@ export interface components {
                 }[];
             }[];
         };
-        NewEntry: {
-            /** @description One of `ModelType` */
+        EntryInput: {
+            /** @description One of information, processing, preference, conditions, layout, theme and email */
             type: string;
             name: string;
             /** @description Unique; `<type>.<NNN>` by default */
@@ -4198,7 +4338,8 @@ export interface components {
         /** @description An entry with the content of its versions */
         EntryExport: {
             key: string;
-            type: components["schemas"]["ModelType"];
+            /** @enum {string} */
+            type: "information" | "processing" | "preference" | "conditions" | "layout" | "theme" | "email";
             name: string;
             description?: string;
             shared: boolean;
@@ -4226,19 +4367,12 @@ export interface components {
             availableLanguages: string[];
             /** @description The content by language */
             data: {
-                [key: string]: components["schemas"]["Content"] | components["schemas"]["IncompleteContent"];
+                [key: string]: components["schemas"]["Content"];
             };
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
             /** @description What a draft lacks that was stored with `incomplete=true`; only in the response to that request */
             faults?: components["schemas"]["Fault"][];
-        };
-        /**
-         * @description Content of a draft that was stored with `incomplete=true`: as `Content`, with members missing, or empty
-         *     texts in the places of missing ones
-         */
-        IncompleteContent: {
-            [key: string]: unknown;
         };
         /** @description What an activation of a draft would be rejected for */
         VersionCheck: {
@@ -4303,7 +4437,14 @@ export interface components {
             /** @description Value for `logoPath` in the theme's content */
             logoPath: string;
         };
-        Content: components["schemas"]["InformationContent"] | components["schemas"]["ProcessingContent"] | components["schemas"]["PreferenceContent"] | components["schemas"]["ConditionsContent"] | components["schemas"]["LayoutContent"] | components["schemas"]["ThemeContent"] | components["schemas"]["EmailContent"];
+        /**
+         * @description By the type of the entry `InformationContent`, `ProcessingContent`, `PreferenceContent`, `ConditionsContent`,
+         *     `LayoutContent`, `ThemeContent` or `EmailContent`. A draft that was stored with `incomplete=true` may lack
+         *     members, or have empty texts in their places.
+         */
+        Content: {
+            [key: string]: unknown;
+        };
         /** @description BCP 47 language of this content; only in forms */
         Lang: string;
         DataController: {
@@ -4343,18 +4484,11 @@ export interface components {
             title: string;
             /** @description The data that is processed */
             data: string;
-            /** @description How long the data is kept */
-            retention: {
-                label?: string;
-                value?: number;
-                /** @enum {string} */
-                unit?: "DAY" | "WEEK" | "MONTH" | "YEAR";
-                fullText?: string;
-            };
+            retention: components["schemas"]["Retention"];
             /** @description The use of the data */
             usage: string;
-            purposes?: ("CONSENT_CORE_SERVICE" | "CONSENT_IMPROVED_SERVICE" | "CONSENT_MARKETING" | "CONSENT_THIRD_PART_SHARING" | "CONSENT_RESEARCH")[];
-            legalBases?: ("LEGAL_BASIS_CONSENT" | "LEGAL_BASIS_CONTRACT" | "LEGAL_BASIS_LEGITIMATE_INTEREST" | "LEGAL_BASIS_LEGAL_OBLIGATION" | "LEGAL_BASIS_PUBLIC_INTEREST" | "LEGAL_BASIS_VITAL_INTEREST")[];
+            purposes?: components["schemas"]["PurposeCode"][];
+            legalBases?: components["schemas"]["LegalBasisCode"][];
             /** @default false */
             containsSensitiveData?: boolean;
             /** @default false */
@@ -4363,16 +4497,35 @@ export interface components {
             /** @default true */
             dataControllerVisible?: boolean;
             /** @description Who receives the data. An empty list states that nobody does. Without the member pages and receipts state nothing. */
-            thirdParties?: {
-                name: string;
-                value?: string;
-            }[];
+            thirdParties?: components["schemas"]["ThirdParty"][];
             /**
              * @description false: a notice, shown without a choice
              * @default true
              */
             refusable?: boolean;
         };
+        /** @description How long the data is kept */
+        Retention: {
+            label?: string;
+            /** Format: int64 */
+            value?: number;
+            /** @enum {string} */
+            unit?: "DAY" | "WEEK" | "MONTH" | "YEAR";
+            fullText?: string;
+        };
+        /** @enum {string} */
+        PurposeCode: "CONSENT_CORE_SERVICE" | "CONSENT_IMPROVED_SERVICE" | "CONSENT_MARKETING" | "CONSENT_THIRD_PART_SHARING" | "CONSENT_RESEARCH";
+        /** @enum {string} */
+        LegalBasisCode: "LEGAL_BASIS_CONSENT" | "LEGAL_BASIS_CONTRACT" | "LEGAL_BASIS_LEGITIMATE_INTEREST" | "LEGAL_BASIS_LEGAL_OBLIGATION" | "LEGAL_BASIS_PUBLIC_INTEREST" | "LEGAL_BASIS_VITAL_INTEREST";
+        ThirdParty: {
+            name: string;
+            value?: string;
+        };
+        /**
+         * @description TOGGLE has two options; the first refuses, the second accepts
+         * @enum {string}
+         */
+        ValueType: "TOGGLE" | "CHECKBOXES" | "RADIO_BUTTONS" | "LIST_SINGLE" | "LIST_MULTI" | "FREE_TEXT";
         /** @description A question with options, or with free text */
         PreferenceContent: {
             lang?: components["schemas"]["Lang"];
@@ -4380,11 +4533,7 @@ export interface components {
             description?: string;
             /** @description Distinct; not for FREE_TEXT */
             options?: string[];
-            /**
-             * @description TOGGLE has two options; the first refuses, the second accepts
-             * @enum {string}
-             */
-            valueType: "TOGGLE" | "CHECKBOXES" | "RADIO_BUTTONS" | "LIST_SINGLE" | "LIST_MULTI" | "FREE_TEXT";
+            valueType: components["schemas"]["ValueType"];
             /** @default false */
             includeDefault?: boolean;
             defaultValues?: string[];
@@ -4479,7 +4628,7 @@ export interface components {
             /** @description Scope PEER: the key starts a pairing once, until then */
             expirationDate?: components["schemas"]["EpochMilliseconds"];
         };
-        NewKey: {
+        KeyInput: {
             name: string;
             /** @description OWNER, PEER or DECISION */
             scope: string;
@@ -4514,7 +4663,7 @@ export interface components {
             creationDate: components["schemas"]["EpochMilliseconds"];
             lastSignInDate?: components["schemas"]["EpochMilliseconds"];
         };
-        NewAccount: {
+        AccountInput: {
             /** @description Without control characters */
             name: string;
             /** @description admin, operator or user */
@@ -4542,7 +4691,7 @@ export interface components {
             role?: string;
             disabled?: boolean;
         };
-        NewPassword: {
+        PasswordInput: {
             /** @description The current password */
             current: string;
             /** @description The new password, which must differ from the username */
@@ -4581,7 +4730,10 @@ export interface components {
             outcome?: string;
             /** @description SHA-256 of the document that the action made: with `receipt.signed`, of the JWS of the receipt */
             digest?: string;
-            /** @description Position in the tree of the log; absent until the line is sealed, some seconds after the action */
+            /**
+             * Format: int64
+             * @description Position in the tree of the log; absent until the line is sealed, some seconds after the action
+             */
             seq?: number;
         };
         /** @description A line older than `AUDIT_RETENTION`. Its hash stays, so that the log remains verifiable; only lists with `from` show it */
@@ -4589,6 +4741,7 @@ export interface components {
             id: string;
             /** Format: date-time */
             at: string;
+            /** Format: int64 */
             seq: number;
             /** @description The leaf hash of the line (docs/evidence.md) */
             leaf: string;
@@ -4612,7 +4765,10 @@ export interface components {
         };
         /** @description The head of a Merkle tree (RFC 9162, section 2.1) */
         TreeHead: {
-            /** @description Number of sealed lines */
+            /**
+             * Format: int64
+             * @description Number of sealed lines
+             */
             size: number;
             /** @description Root hash */
             root: string;
@@ -4681,7 +4837,10 @@ export interface components {
             /** Format: date-time */
             at: string;
             reason: string;
-            /** @description Of the response, if there was one */
+            /**
+             * Format: int64
+             * @description Of the response, if there was one
+             */
             statusCode?: number;
         };
         WebhookWithSecret: {
@@ -4715,7 +4874,7 @@ export interface components {
             /** @description Not shown again */
             secret: string;
         };
-        NewWebhook: {
+        WebhookInput: {
             /** @description Default: the host of the URL */
             name?: string;
             /** @description http or https */
@@ -4772,12 +4931,19 @@ export interface components {
             status: "PENDING" | "DELIVERED" | "FAILED";
             /** @description Requested by a client */
             redelivery: boolean;
+            /** Format: int64 */
             attempts: number;
-            /** @description Of the last attempt; absent if it had no response */
+            /**
+             * Format: int64
+             * @description Of the last attempt; absent if it had no response
+             */
             statusCode?: number;
             /** @description Why the last attempt failed */
             error?: string;
-            /** @description Of the last attempt, in milliseconds; absent if it had no response */
+            /**
+             * Format: int64
+             * @description Of the last attempt, in milliseconds; absent if it had no response
+             */
             duration?: number;
             /** Format: date-time */
             createdAt: string;
@@ -4817,9 +4983,15 @@ export interface components {
             /** @description Key or id of the email that is sent with the receipt to subjects who answer there; absent if none is sent */
             notification?: string;
             erasure: components["schemas"]["PeerErasure"];
-            /** @description Number of parts, decisions, withdrawals and erasures that wait to be sent to it (counted up to 100,000) */
+            /**
+             * Format: int64
+             * @description Number of parts, decisions, withdrawals and erasures that wait to be sent to it (counted up to 100,000)
+             */
             backlog: number;
-            /** @description Consecutive failed attempts to send to it; attempts that fail at the same time count once */
+            /**
+             * Format: int64
+             * @description Consecutive failed attempts to send to it; attempts that fail at the same time count once
+             */
             failures: number;
             /** @description While failures is not 0: no attempt is made earlier */
             nextAttemptDate?: components["schemas"]["EpochMilliseconds"];
@@ -4827,13 +4999,16 @@ export interface components {
             lastError?: string;
             /** @description When its catalogue was last read; absent before */
             catalogueReadDate?: components["schemas"]["EpochMilliseconds"];
-            /** @description Number of entries in our copy of its catalogue */
+            /**
+             * Format: int64
+             * @description Number of entries in our copy of its catalogue
+             */
             catalogueSize?: number;
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
             lastContactDate?: components["schemas"]["EpochMilliseconds"];
         };
-        NewPeer: {
+        PeerInput: {
             /** @description Base URL of the peer, without a path */
             url: string;
             /** @description A single-use key of scope PEER, created by the peer's administrator */
@@ -4935,9 +5110,7 @@ export interface components {
              */
             instance: string;
             name: string;
-            jwks: {
-                keys: components["schemas"]["Jwk"][];
-            };
+            jwks: components["schemas"]["JwkSet"];
             endpoints: {
                 [key: string]: string;
             };
@@ -4946,6 +5119,10 @@ export interface components {
             /** @description `withdrawal`, `erasure`: accepts withdrawals and erasures of parts. Unknown ones are ignored. */
             capabilities?: string[];
             jws: components["schemas"]["CompactJws"];
+        };
+        /** @description Public keys (RFC 7517, section 5) */
+        JwkSet: {
+            keys: components["schemas"]["Jwk"][];
         };
         /** @description A public key (RFC 7517) */
         Jwk: {
@@ -4990,6 +5167,7 @@ export interface components {
         Token: {
             access_token: string;
             token_type: string;
+            /** Format: int64 */
             expires_in: number;
             /** @description For the console alone */
             refresh_token?: string;
@@ -5016,19 +5194,15 @@ export interface components {
         Page: string;
         /** Format: binary */
         Binary: string;
-        /**
-         * @description The last part of a problem's `type`
-         * @enum {string}
-         */
-        ProblemCode: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "nothing-to-withdraw" | "not-withdrawable" | "exists" | "in-use" | "last-admin" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
         /** @description A problem document (RFC 9457) */
         Problem: {
             /**
              * Format: uri
-             * @description `{base_url}/docs/problems/<code>`, a page that explains it; the codes are in `ProblemCode`
+             * @description `{base_url}/docs/problems/<code>`, a page that explains it; `GET /docs/problems/{code}` lists the codes
              */
             type: string;
             title: string;
+            /** Format: int64 */
             status: number;
             detail: string;
             /** @description The path of the request */
@@ -5046,9 +5220,15 @@ export interface components {
              * @description With `wrong-state` and `expired`, URL of the child
              */
             breed?: string;
-            /** @description With `confirmation-failed`, attempts left with this code */
+            /**
+             * Format: int64
+             * @description With `confirmation-failed`, attempts left with this code
+             */
             triesLeft?: number;
-            /** @description With `confirmation-failed`, codes that can still be requested */
+            /**
+             * Format: int64
+             * @description With `confirmation-failed`, codes that can still be requested
+             */
             codesLeft?: number;
             /** @description With `not-found`, the facts of an erased receipt, which prove a copy of it */
             erased?: {
@@ -5186,6 +5366,278 @@ export interface components {
                 "application/json": components["schemas"]["Version"];
             };
         };
+        /** @description Created */
+        VersionCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Version"];
+            };
+        };
+        /** @description Cancelled */
+        TransactionCancelled: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["TransactionLocation"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Transaction"];
+            };
+        };
+        /** @description Withdrawn before; the transaction that withdrew it */
+        WithdrawalRepeated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["TransactionLocation"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Transaction"];
+            };
+        };
+        /** @description Withdrawn */
+        WithdrawalCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["TransactionLocation"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Transaction"];
+            };
+        };
+        /** @description The open child, or the page with the button that creates it */
+        ChildOrPage: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Transaction"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description Created */
+        SubjectCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subject"];
+            };
+        };
+        /** @description Paired again, with the peer's current keys */
+        PeerRepeated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Peer"];
+            };
+        };
+        /** @description Paired */
+        PeerCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Peer"];
+            };
+        };
+        /** @description The new code */
+        CodeSent: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CodeStatus"];
+            };
+        };
+        /** @description Withdrawn before; the same transactions */
+        WithdrawalsRepeated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Withdrawals"];
+            };
+        };
+        /** @description Withdrawn */
+        WithdrawalsCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Withdrawals"];
+            };
+        };
+        /** @description The request */
+        ErasureRequested: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Erasure"];
+            };
+        };
+        /** @description The erasure */
+        ErasureFound: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Erasure"];
+            };
+        };
+        /** @description The erasure */
+        ErasureDecided: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Erasure"];
+            };
+        };
+        /** @description The erasure */
+        ErasureStarted: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Erasure"];
+            };
+        };
+        /** @description Invited */
+        AccountInvited: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InvitedAccount"];
+            };
+        };
+        /** @description Created */
+        AccountLinkCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InvitedAccount"];
+            };
+        };
+        /** @description A page of lines */
+        AuthAudit: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuditList"];
+            };
+        };
+        /** @description A page of lines */
+        ModelsAudit: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuditList"];
+            };
+        };
+        /** @description A page of lines */
+        ConsentsAudit: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuditList"];
+            };
+        };
+        /** @description A page of lines */
+        PeersAudit: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuditList"];
+            };
+        };
+        /** @description A page of lines */
+        WebhooksAudit: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AuditList"];
+            };
+        };
+        /** @description Created */
+        WebhookCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookWithSecret"];
+            };
+        };
+        /** @description The webhook with its new secret */
+        WebhookSecretRenewed: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookWithSecret"];
+            };
+        };
+        /** @description Accepted */
+        TestQueued: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
+        /** @description Accepted */
+        DeliveryQueued: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
         /** @description The page */
         PreviewPage: {
             headers: {
@@ -5252,6 +5704,26 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description What the redirect leads to, for clients that follow it */
+        FollowedToRecords: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RecordsByKey"];
+            };
+        };
+        /** @description What the redirect leads to, for clients that follow it */
+        FollowedToVersion: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Version"];
+            };
         };
         /** @description The probe succeeded */
         Health: {
@@ -5804,11 +6276,11 @@ export interface components {
         before: string;
     };
     requestBodies: {
-        /** @description Optional; buttons of a form page also send the form's fields */
+        /** @description Optional and not read; buttons of a form page also send the form's fields */
         Ignored: {
             content: {
-                "application/json": unknown;
-                "application/x-www-form-urlencoded": Record<string, never>;
+                "application/json": components["schemas"]["Ignored"];
+                "application/x-www-form-urlencoded": components["schemas"]["FormFields"];
             };
         };
         VersionContent: {
@@ -5997,7 +6469,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transaction"] | components["schemas"]["ErasedTransaction"];
+                    "application/json": components["schemas"]["ListedTransaction"];
                     "text/html": components["schemas"]["Page"];
                 };
             };
@@ -6099,7 +6571,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Answers"];
-                "application/x-www-form-urlencoded": components["schemas"]["Answers"];
+                "application/x-www-form-urlencoded": components["schemas"]["FormFields"];
             };
         };
         responses: {
@@ -6202,7 +6674,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CodeInput"];
-                "application/x-www-form-urlencoded": components["schemas"]["CodeInput"];
+                "application/x-www-form-urlencoded": components["schemas"]["FormFields"];
             };
         };
         responses: {
@@ -6262,16 +6734,7 @@ export interface operations {
                     "text/html": components["schemas"]["Page"];
                 };
             };
-            /** @description The new code */
-            202: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CodeStatus"];
-                };
-            };
+            202: components["responses"]["CodeSent"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6382,17 +6845,7 @@ export interface operations {
         };
         requestBody?: components["requestBodies"]["Ignored"];
         responses: {
-            /** @description Cancelled */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["TransactionLocation"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Transaction"];
-                };
-            };
+            200: components["responses"]["TransactionCancelled"];
             303: components["responses"]["SeeTransaction"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
@@ -6431,32 +6884,12 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["WithdrawalInput"];
-                "application/x-www-form-urlencoded": components["schemas"]["WithdrawalInput"];
+                "application/x-www-form-urlencoded": components["schemas"]["FormFields"];
             };
         };
         responses: {
-            /** @description Withdrawn before; the transaction that withdrew it */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["TransactionLocation"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Transaction"];
-                };
-            };
-            /** @description Withdrawn */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["TransactionLocation"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Transaction"];
-                };
-            };
+            200: components["responses"]["WithdrawalRepeated"];
+            201: components["responses"]["WithdrawalCreated"];
             303: components["responses"]["SeeTransaction"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
@@ -6501,17 +6934,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The open child, or the page with the button that creates it */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Transaction"];
-                    "text/html": components["schemas"]["Page"];
-                };
-            };
+            200: components["responses"]["ChildOrPage"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6913,26 +7336,8 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Withdrawn before; the same transactions */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Withdrawals"];
-                };
-            };
-            /** @description Withdrawn */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Withdrawals"];
-                };
-            };
+            200: components["responses"]["WithdrawalsRepeated"];
+            201: components["responses"]["WithdrawalsCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -6958,16 +7363,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The request */
-            202: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            202: components["responses"]["ErasureRequested"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7035,16 +7431,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The erasure */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            200: components["responses"]["ErasureFound"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7073,16 +7460,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The erasure */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            200: components["responses"]["ErasureDecided"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7320,21 +7698,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewSubject"];
+                "application/json": components["schemas"]["SubjectInput"];
             };
         };
         responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Subject"];
-                };
-            };
+            201: components["responses"]["SubjectCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7592,16 +7960,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The erasure */
-            202: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            202: components["responses"]["ErasureStarted"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7685,6 +8044,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            200: components["responses"]["FollowedToRecords"];
             303: components["responses"]["SeeOther"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
@@ -7763,7 +8123,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewKey"];
+                "application/json": components["schemas"]["KeyInput"];
             };
         };
         responses: {
@@ -7857,21 +8217,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewAccount"];
+                "application/json": components["schemas"]["AccountInput"];
             };
         };
         responses: {
-            /** @description Invited */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvitedAccount"];
-                };
-            };
+            201: components["responses"]["AccountInvited"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -7968,17 +8318,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvitedAccount"];
-                };
-            };
+            201: components["responses"]["AccountLinkCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8037,16 +8377,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of lines */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditList"];
-                };
-            };
+            200: components["responses"]["AuthAudit"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8103,16 +8434,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of lines */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditList"];
-                };
-            };
+            200: components["responses"]["ModelsAudit"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8169,16 +8491,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of lines */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditList"];
-                };
-            };
+            200: components["responses"]["ConsentsAudit"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8235,16 +8548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of lines */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditList"];
-                };
-            };
+            200: components["responses"]["PeersAudit"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8333,16 +8637,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of lines */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditList"];
-                };
-            };
+            200: components["responses"]["WebhooksAudit"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8361,7 +8656,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPassword"];
+                "application/json": components["schemas"]["PasswordInput"];
             };
         };
         responses: {
@@ -8565,7 +8860,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewEntry"];
+                "application/json": components["schemas"]["EntryInput"];
             };
         };
         responses: {
@@ -8899,18 +9194,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["VersionContent"];
         responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Version"];
-                };
-            };
+            201: components["responses"]["VersionCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -8939,6 +9223,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            200: components["responses"]["FollowedToVersion"];
             303: components["responses"]["SeeOther"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
@@ -8964,6 +9249,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            200: components["responses"]["FollowedToVersion"];
             303: components["responses"]["SeeOther"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
@@ -9364,7 +9650,7 @@ export interface operations {
                  * @description The last part of a problem's `type`
                  * @example stale-serial
                  */
-                code: components["schemas"]["ProblemCode"];
+                code: "malformed" | "unauthorized" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "wrong-state" | "stale-serial" | "nothing-to-withdraw" | "not-withdrawable" | "exists" | "in-use" | "last-admin" | "withdrawn" | "expired" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "layout-conflict" | "unknown-element" | "invalid-answer" | "confirmation-failed" | "not-available" | "too-many-requests" | "unavailable" | "internal";
             };
             cookie?: never;
         };
@@ -9620,32 +9906,12 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPeer"];
+                "application/json": components["schemas"]["PeerInput"];
             };
         };
         responses: {
-            /** @description Paired again, with the peer's current keys */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Peer"];
-                };
-            };
-            /** @description Paired */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Peer"];
-                };
-            };
+            200: components["responses"]["PeerRepeated"];
+            201: components["responses"]["PeerCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10026,6 +10292,34 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jwk-set+json": components["schemas"]["JwkSet"];
+                    "application/json": components["schemas"]["JwkSet"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: {
@@ -10068,21 +10362,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewWebhook"];
+                "application/json": components["schemas"]["WebhookInput"];
             };
         };
         responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Location: components["headers"]["Location"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookWithSecret"];
-                };
-            };
+            201: components["responses"]["WebhookCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10191,16 +10475,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The webhook with its new secret */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookWithSecret"];
-                };
-            };
+            200: components["responses"]["WebhookSecretRenewed"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10250,16 +10525,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted */
-            202: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Delivery"];
-                };
-            };
+            202: components["responses"]["TestQueued"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -10349,16 +10615,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted */
-            202: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Delivery"];
-                };
-            };
+            202: components["responses"]["DeliveryQueued"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

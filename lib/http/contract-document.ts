@@ -73,17 +73,33 @@ export function requestValidatorOf(document: Document, tag: string): Promise<Req
   return found;
 }
 
+/**
+ * The document as requests are checked against it: members with `x-or-empty` may be an empty string too. Not in the
+ * document itself, because generated clients would have a type of its own for every such member.
+ */
+export function allowEmpty<Checked extends { components?: { schemas?: unknown } }>(
+  document: Checked,
+): Checked {
+  const { components } = document;
+  return { ...document, components: { ...components, schemas: orEmpty(components?.schemas) } };
+}
+
+function orEmpty(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(orEmpty);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, orEmpty(value)]));
+  return copy['x-or-empty'] === true ? { anyOf: [copy, { enum: [''] }] } : copy;
+}
+
 /** Makes the validators of all operations in the document. */
 export async function createRequestValidator(document: Document): Promise<RequestValidator> {
-  const [clients, peers] = await Promise.all([
-    createBackend(document, domainBounds),
-    createBackend(document),
-  ]);
+  const checked = allowEmpty(document);
+  const [clients, peers] = await Promise.all([createBackend(checked, domainBounds), createBackend(checked)]);
   const operations = clients.getOperations() as unknown as ContractOperation[];
   const validate: ValidateRequest = (operation, { params, query, body }) => {
     const { operationId, requestBody } = operation;
     const { validator } = operation['x-priority'] === 'peer' ? peers : clients;
-    const hasBody = body !== undefined && !Buffer.isBuffer(body);
+    const hasBody = body !== undefined && !Buffer.isBuffer(body) && !requestBody?.['x-ignored'];
     if (!hasBody && requestBody?.required && !Buffer.isBuffer(body))
       throw fail('malformed', 'A body is required.');
     // Not openapi-backend's validateRequest, which serialises and parses the parts again. Copies, because

@@ -173,11 +173,14 @@ function checkSignIn({ 'x-fresh': maxAge }: ContractOperation, { signedInAt }: P
  */
 function producedTypes(operation: ContractOperation): string[] {
   const types = Object.entries(operation.responses)
-    .filter(([status]) => status.startsWith('2'))
+    .filter(([status, response]) => status.startsWith('2') && !response['x-after-redirect'])
     .flatMap(([, response]) => Object.keys(response.content ?? {}));
   if (types.length > 0 && operation.responses['303']) types.push('text/html');
   return [...new Set(types)];
 }
+
+/** The media type of errors, which every operation may send: generated clients ask for it, some for nothing else. */
+const problemType = 'application/problem+json';
 
 /**
  * Decides between a page and a document. Operations that produce only HTML send it for a wildcard too.
@@ -193,7 +196,10 @@ function acceptedMode(ctx: Context, types: string[]): Mode {
     const mode = preferredMode(accept);
     if (mode !== 'neither') return mode;
   }
-  if (accept === '' || new Negotiator({ headers: { accept } }).mediaType(types) !== undefined)
+  if (
+    accept === '' ||
+    new Negotiator({ headers: { accept } }).mediaType([...types, problemType]) !== undefined
+  )
     return html && !json ? 'html' : 'json';
   throw fail('not-acceptable', `No acceptable media type; available: ${types.join(', ')}.`);
 }

@@ -51,6 +51,8 @@ export interface ContractOperation {
    */
   'x-submission'?: boolean;
   parameters?: { name: string; in: string; schema?: { type?: string } }[];
-  requestBody?: { required?: boolean; content: Record<string, unknown> };
-  responses: Record<string, { content?: Record<string, unknown> }>;
+  /** `x-ignored`: the body is read, and not checked. */
+  requestBody?: { required?: boolean; content: Record<string, unknown>; 'x-ignored'?: boolean };
+  /** `x-after-redirect`: the response of the address that the operation redirects to. */
+  responses: Record<string, { content?: Record<string, unknown>; 'x-after-redirect'?: boolean }>;
 }

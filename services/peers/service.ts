@@ -35,7 +35,14 @@ export const peersService = defineService({
         });
         return {
           ...peers,
-          prefixes: ['/.well-known/accord', '/peers', '/federation', '/audit/peers', '/audit/checkpoints'],
+          prefixes: [
+            '/.well-known/accord',
+            '/.well-known/jwks.json',
+            '/peers',
+            '/federation',
+            '/audit/peers',
+            '/audit/checkpoints',
+          ],
         };
       },
     };

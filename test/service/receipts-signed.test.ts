@@ -2,6 +2,7 @@ import {
   type CompactVerifyResult,
   compactVerify,
   createLocalJWKSet,
+  createRemoteJWKSet,
   decodeProtectedHeader,
   type JSONWebKeySet,
 } from 'jose';
@@ -85,4 +86,26 @@ it('the self-description is signed and contains no private key', async () => {
   const compact = await instance.fetch('/.well-known/accord', { headers: { Accept: 'application/jose' } });
   expect(compact.headers.get('content-type')).toBe('application/jose');
   await verify(await compact.text());
+});
+
+it('a program verifies a receipt with the address of the keys alone', async () => {
+  const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', instance.url));
+  const { protectedHeader } = await compactVerify(await signedReceipt(), keys);
+  expect(protectedHeader.alg).toBe('ES256');
+});
+
+it('the set of keys has the public signing keys alone, in the media type that is asked for', async () => {
+  const { jwks } = await describeInstance();
+  for (const [accept, type] of [
+    ['', 'application/jwk-set+json'],
+    ['*/*', 'application/jwk-set+json'],
+    ['application/json', 'application/json'],
+    ['application/json, application/jwk-set+json', 'application/jwk-set+json'],
+    ['application/problem+json', 'application/json'],
+  ] as const) {
+    const response = await instance.fetch('/.well-known/jwks.json', { headers: { Accept: accept } });
+    expect(response.headers.get('content-type')?.split(';')[0], accept).toBe(type);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=60');
+    expect(await response.json()).toEqual({ keys: jwks.keys.filter(({ use }) => use === 'sig') });
+  }
 });

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createKey } from '../support/instances/callers.ts';
+import { readContract } from '../support/contract/contract.ts';
+import { listOperations } from '../support/contract/contract-paths.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { type LiveSubject, problemOf, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
@@ -121,5 +123,31 @@ describe('POST /consents/{txid}/submit', () => {
       body: '{}',
     });
     expect((await problemOf(answer)).said).toBe('415 unsupported-media-type');
+  });
+});
+
+describe('a client that asks for problem documents alone, as generated clients do where only errors have a type', () => {
+  const Accept = 'application/problem+json';
+  const admin = useSetup(() => signIn(instance, 'admin'));
+  const gets = listOperations(readContract()).filter(
+    ({ method, path }) => method === 'get' && path !== '/auth/authorize',
+  );
+
+  it.each(gets.map(({ path, operation }) => [operation.operationId, path]))(
+    'never gets a 406: %s',
+    async (_, path) => {
+      const response = await admin.get(path.replaceAll(/\{\w+\}/g, 'nope'), { Accept });
+      expect(response.status).not.toBe(406);
+      if (response.status >= 400) expect(typeOf(response)).toBe('application/problem+json');
+    },
+  );
+
+  it('gets the version that a redirect leads to', async () => {
+    const { id } = (await (await admin.get('/models/serials/processing.001')).json()) as { id: string };
+    const found = await admin.get(`/models/${id}/versions/active`, { Accept });
+    expect(found.status).toBe(303);
+    const version = await admin.get(found.headers.get('location') ?? '', { Accept });
+    expect([version.status, typeOf(version)]).toEqual([200, 'application/json']);
+    expect(await version.json()).toMatchObject({ status: 'ACTIVE', serial: '1.0' });
   });
 });

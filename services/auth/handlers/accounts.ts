@@ -42,7 +42,7 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       await sendList(ctx, query, { url: `${baseUrl}/accounts`, find, present: presentAccount });
     },
 
-    async createAccount(ctx, { body }: OperationInput<Schemas['NewAccount']>) {
+    async createAccount(ctx, { body }: OperationInput<Schemas['AccountInput']>) {
       issuer();
       const invitation = await inviteAccount(dependencies, body);
       ctx.status = 201;
@@ -70,7 +70,7 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       ctx.body = presentInvitation(invitation);
     },
 
-    async changePassword(ctx, { principal, body }: OperationInput<Schemas['NewPassword']>) {
+    async changePassword(ctx, { principal, body }: OperationInput<Schemas['PasswordInput']>) {
       await issuer().changePassword(ctx, principal, body);
       ctx.status = 204;
     },

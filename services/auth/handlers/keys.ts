@@ -32,7 +32,7 @@ export function createHandlers(dependencies: Dependencies) {
       await sendList(ctx, query, { url: `${baseUrl}/keys`, find, present: presentKey });
     },
 
-    async createKey(ctx, { body }: OperationInput<Schemas['NewKey']>) {
+    async createKey(ctx, { body }: OperationInput<Schemas['KeyInput']>) {
       const { row, key } = await createKey(dependencies, body);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/keys/${row.id}`);

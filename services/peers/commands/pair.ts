@@ -15,7 +15,7 @@ import { findPeer, savePairedPeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The peer's address, and the one-time key that its administrator made. */
-type Invitation = components['schemas']['NewPeer'];
+type Invitation = components['schemas']['PeerInput'];
 
 /**
  * Pairs with another instance (docs/federation.md, "Pairing"): fetches its self-description, sends ours with

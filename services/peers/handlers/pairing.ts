@@ -9,11 +9,12 @@ import { acceptEnd } from '../commands/end-pairing.ts';
 import type { SelfDescription } from '../domain/description.ts';
 import { peerOf, peerToken, unauthorized } from './authenticate.ts';
 
-/** /.well-known/accord and /federation/pairing (docs/federation.md, "Pairing"). */
+/** /.well-known/accord, /.well-known/jwks.json and /federation/pairing (docs/federation.md, "Pairing"). */
 export function pairingHandlers(
   dependencies: Dependencies,
   { description, limiter }: { description: SelfDescription; limiter: RateLimiter },
 ) {
+  const signingKeys = { keys: description.jwks.keys.filter(({ use }) => use === 'sig') };
   return {
     /** JSON with the JWS as a member by default; the bare JWS for application/jose. */
     async getInstance(ctx) {
@@ -23,6 +24,15 @@ export function pairingHandlers(
       const type = new Negotiator({ headers }).mediaType(['application/json', 'application/jose']);
       if (type === 'application/jose') ctx.type = type;
       ctx.body = type === 'application/jose' ? jws : { ...description, jws };
+    },
+
+    /** For programs that verify receipts with a library for JOSE. */
+    async getSigningKeys(ctx) {
+      ctx.set({ Vary: 'Accept', 'Cache-Control': 'public, max-age=60' });
+      const headers = { accept: ctx.get('accept') || '*/*' };
+      const type = new Negotiator({ headers }).mediaType(['application/jwk-set+json', 'application/json']);
+      ctx.type = type ?? 'application/json';
+      ctx.body = JSON.stringify(signingKeys);
     },
 
     async acceptPairing(ctx: Context, { body }: OperationInput<components['schemas']['Introduction']>) {

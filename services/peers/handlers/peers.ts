@@ -23,7 +23,7 @@ export function peerHandlers(dependencies: Dependencies) {
     },
 
     /** 201 for a new peer, 200 if it was paired before. */
-    async createPeer(ctx: Context, { body }: OperationInput<Schemas['NewPeer']>) {
+    async createPeer(ctx: Context, { body }: OperationInput<Schemas['PeerInput']>) {
       const { peer, isNew } = await pair(dependencies, body);
       ctx.status = isNew ? 201 : 200;
       ctx.set('Location', `${baseUrl}/peers/${peer.id}`);

@@ -23,6 +23,8 @@ import type { Dependencies } from './handlers.ts';
 import { readRelated, sendTransactionPage } from './send.ts';
 
 const json = 'application/json';
+/** Some generated clients ask for the type of errors alone (lib/http/mount-contract.ts). */
+const problem = 'application/problem+json';
 const jsonLd = 'application/ld+json';
 const jose = 'application/jose';
 const html = 'text/html';
@@ -101,7 +103,8 @@ function chooseType(ctx: Context, format: string | undefined): string {
   const name = format?.toLowerCase();
   const chosen = name
     ? (shortNames.get(name) ?? available.find((type) => type === name))
-    : new Negotiator({ headers: { accept } }).mediaType(available);
+    : new Negotiator({ headers: { accept } }).mediaType([...available, problem]);
+  if (chosen === problem) return json;
   if (!chosen) throw fail('not-acceptable', `A receipt is available as ${available.join(', ')}.`);
   return chosen;
 }

@@ -105,8 +105,12 @@ interface ExtractionBody {
   size?: number;
 }
 
-/** @throws Failure `invalid` with a pointer for each fault. */
+/** @throws Failure `malformed` without a condition, `invalid` with a pointer for each fault. */
 function readExtraction({ condition, conditions, operator = 'AND' }: ExtractionBody): Extraction {
+  if (!condition && !conditions) {
+    const errors = [{ pointer: '/condition', code: 'malformed', detail: 'is required' }];
+    throw fail('malformed', '/condition is required.', { errors });
+  }
   const faults: Fault[] = [];
   const fault = (pointer: string, code: string, detail: string) => faults.push({ pointer, code, detail });
   if (condition && conditions) fault('/conditions', 'conflict', 'must not be set beside condition');

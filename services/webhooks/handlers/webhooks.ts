@@ -32,7 +32,7 @@ export function createHandlers({ db, baseUrl, commands, acknowledge, countRefusa
       await sendList(ctx, query, { url: `${baseUrl}/webhooks`, find, present: presentWebhook });
     },
 
-    async createWebhook(ctx, { body }: OperationInput<Schemas['NewWebhook']>) {
+    async createWebhook(ctx, { body }: OperationInput<Schemas['WebhookInput']>) {
       const { webhook, secret } = await commands.create(body);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/webhooks/${webhook.id}`);

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { readContract as read } from '#lib/http/contract-document.ts';
+import { allowEmpty, readContract as read } from '#lib/http/contract-document.ts';
 import { escapePointer } from '#lib/json/check-json.ts';
 import { lightFetch } from '../network/light-fetch.ts';
 import {
@@ -97,7 +97,7 @@ export function createContractAjv(document: ContractDocument): Ajv {
   const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false });
   (addFormats as unknown as (target: Ajv) => void)(ajv);
   ajv.addFormat('binary', true);
-  return ajv.addSchema(document, 'openapi');
+  return ajv.addSchema(allowEmpty(document), 'openapi');
 }
 
 type Fail = (why: string) => never;

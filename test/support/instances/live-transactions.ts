@@ -72,7 +72,7 @@ export async function expire(instance: TestInstance, { id }: { id: string }): Pr
   );
 }
 
-type LiveRecord = components['schemas']['Record'];
+type LiveRecord = components['schemas']['ConsentRecord'];
 
 /** What is on record about a subject, by the element's key, newest first. @param filter as a query string. */
 export async function recordsOf(

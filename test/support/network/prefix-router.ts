@@ -44,7 +44,14 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/erasures',
     '/.well-known/authzen-configuration',
   ],
-  peers: ['/peers', '/federation', '/.well-known/accord', '/audit/peers', '/audit/checkpoints'],
+  peers: [
+    '/peers',
+    '/federation',
+    '/.well-known/accord',
+    '/.well-known/jwks.json',
+    '/audit/peers',
+    '/audit/checkpoints',
+  ],
   webhooks: ['/webhooks', '/audit/webhooks'],
   console: ['/console'],
 };

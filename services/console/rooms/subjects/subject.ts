@@ -16,7 +16,7 @@ import { holdFact } from './erasure.ts';
 import { answerWords } from './questions.ts';
 import { contactFields, nameOf } from './subject-path.ts';
 
-type Answer = Schemas['Record'];
+type Answer = Schemas['ConsentRecord'];
 
 const transactionsPath = '/console/transactions';
 /** Transactions of the person on the page; all of them are in the list of transactions. */

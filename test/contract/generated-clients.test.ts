@@ -1,0 +1,220 @@
+import { readFileSync } from 'node:fs';
+import validatorModule from 'openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { parseDocument, visit } from 'yaml';
+import { readContract } from '../support/contract/contract.ts';
+import { listOperations, type ResponseObject, resolve } from '../support/contract/contract-paths.ts';
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  maximum?: number;
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  [keyword: string]: unknown;
+}
+type Content = Record<string, { schema: Schema }>;
+
+const document = readContract();
+const operations = listOperations(document);
+const schemas = document.components.schemas as Record<string, Schema>;
+const text = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8');
+
+/** Every schema of the document, with its place. Examples hold none. */
+function allSchemas(): [string, Schema][] {
+  const found: [string, Schema][] = [];
+  const walk = (node: unknown, at: string, isSchema: boolean) => {
+    if (typeof node !== 'object' || node === null || at.includes('/examples/')) return;
+    if (isSchema) found.push([at, node as Schema]);
+    for (const [name, value] of Object.entries(node)) {
+      const isMap = /\/(properties|schemas)$/.test(at);
+      const isList = /\/(allOf|oneOf|anyOf)$/.test(at);
+      walk(
+        value,
+        `${at}/${name}`,
+        isMap || isList || ['schema', 'items', 'additionalProperties'].includes(name),
+      );
+    }
+  };
+  walk(document, '', false);
+  return found;
+}
+
+const requestContent = (body: unknown): Content =>
+  body ? resolve<{ content: Content }>(document, body).value.content : {};
+const nameOf = ({ $ref = '' }: Schema) => $ref.split('/').at(-1) ?? '';
+/** How generators fold names: `accord-action` and `accordAction` are one. */
+const folded = (name: unknown) =>
+  String(name)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '');
+
+/** Members for which a generator makes a schema: those without a `$ref`, and those in two parts of an `allOf`. */
+function ownMembers(schema: Schema): string[] {
+  const parts = (schema.allOf as Schema[] | undefined)?.map((part) => resolve<Schema>(document, part).value);
+  const names = (parts ?? []).flatMap(({ properties = {} }) => Object.keys(properties));
+  const inline = Object.entries(schema.properties ?? {}).filter(
+    ([, { properties, oneOf, enum: values, items }]) =>
+      properties ?? oneOf ?? values ?? (items as Schema)?.properties,
+  );
+  return [...names.filter((name, place) => names.indexOf(name) !== place), ...inline.map(([name]) => name)];
+}
+
+/** Names that a generator's own code, the language, or its standard library has. */
+const reserved = [
+  'apiclient apierror apiexception apiresponse api auth authentication base baseapi basemodel client clientoption',
+  'config configuration context endpoint enum error errors exception header headers httpclient http model models',
+  'options param params parameter query request requestoptions response responses rest server servers transport',
+  'unset file date datetime list map dict object string integer number boolean array set any byte char class default',
+  'function import interface package return type uuid uri url void promise record partial readonly pick omit exclude',
+  'required optional iterable collection symbol',
+]
+  .join(' ')
+  .split(' ');
+
+describe('clients that generators make of the contract compile:', () => {
+  test('it is valid by the schema of OpenAPI 3.0', () => {
+    const { default: Validator } = validatorModule as unknown as {
+      default: new (options: { version: number }) => { validate(given: unknown): { errors: unknown[] } };
+    };
+    const { errors } = new Validator({ version: 3 }).validate(document);
+    expect(errors).toEqual([]);
+  });
+
+  test('it has no anchors and aliases, which ogen does not read', () => {
+    const found: string[] = [];
+    visit(parseDocument(text), {
+      Alias: (_, { source }) => void found.push(`*${source}`),
+      Node: (_, node) =>
+        void ((node as { anchor?: string }).anchor && found.push(`&${(node as { anchor?: string }).anchor}`)),
+    });
+    expect(found).toEqual([]);
+  });
+
+  test('no schema has a name of the generated code or of a language', () => {
+    expect(Object.keys(schemas).filter((name) => reserved.includes(folded(name)))).toEqual([]);
+  });
+
+  test('no name is made twice of schemas, constructors, wrappers, responses and security schemes', () => {
+    const names = new Set(Object.keys(schemas).map(folded));
+    expect(names.size).toBe(Object.keys(schemas).length);
+    const schemes = Object.keys(document.components.securitySchemes ?? {});
+    const bodies = Object.keys(document.components.requestBodies ?? {}).map((name) => `${name}Body`);
+    expect([...schemes, ...bodies].filter((name) => names.has(folded(name)))).toEqual([]);
+    // Go: the constructor of `Key` is `NewKey`. The schema of a member that has none with a name is called by both.
+    const made = Object.entries(schemas).flatMap(([name, schema]) => [
+      `New${name}`,
+      ...ownMembers(schema).map((member) => `${name}${member}`),
+    ]);
+    expect(made.filter((name) => names.has(folded(name)))).toEqual([]);
+  });
+
+  test('no value is in two enumerations with a name, which Go makes constants of', () => {
+    const values = Object.entries(schemas).flatMap(([name, each]) =>
+      (each.enum ?? []).map((value) => [folded(value), name] as const),
+    );
+    const twice = values.filter(([value], place) => values.findIndex(([other]) => other === value) !== place);
+    expect(twice).toEqual([]);
+  });
+
+  test('no members of a schema, values of an enumeration or parameters differ by case and punctuation alone', () => {
+    const clashes = (names: unknown[]) => new Set(names.map(folded)).size !== names.length;
+    for (const [at, { properties = {}, enum: values = [] }] of allSchemas()) {
+      expect(clashes(Object.keys(properties)), at).toBe(false);
+      expect(clashes(values), at).toBe(false);
+    }
+    for (const { path, operation } of operations) {
+      const { parameters = [] } = operation as { parameters?: unknown[] };
+      const names = parameters.map((each) => resolve<{ name: string }>(document, each).value.name);
+      expect(clashes(names), path).toBe(false);
+    }
+  });
+
+  test('every integer has 64 bits, or a maximum below 2^31', () => {
+    const narrow = allSchemas().filter(
+      ([, { type, format, maximum = Number.POSITIVE_INFINITY }]) =>
+        type === 'integer' && format !== 'int64' && maximum >= 2 ** 31,
+    );
+    expect(narrow.map(([at]) => at)).toEqual([]);
+  });
+
+  test('no schema mixes anyOf, allOf over alternatives, or members with a map of others', () => {
+    for (const [at, schema] of allSchemas()) {
+      expect(schema.anyOf, `${at}: ogen has no anyOf`).toBeUndefined();
+      const parts = ((schema.allOf as Schema[] | undefined) ?? []).map(
+        (part) => resolve<Schema>(document, part).value,
+      );
+      expect(
+        parts.some((part) => part.oneOf),
+        `${at}: alternatives are merged`,
+      ).toBe(false);
+      const isMap = typeof schema.additionalProperties === 'object';
+      expect(isMap && schema.properties !== undefined, `${at}: an index signature has one type`).toBe(false);
+    }
+  });
+
+  test('every body has a schema with a name, and another one in each media type', () => {
+    for (const { operation } of operations) {
+      const names = Object.entries(requestContent(operation.requestBody)).map(([type, { schema }]) => {
+        expect(schema.$ref, `${operation.operationId} ${type}`).toBeDefined();
+        return nameOf(schema);
+      });
+      const objects = names.filter((name) => name !== 'Binary');
+      expect(new Set(objects).size, operation.operationId).toBe(objects.length);
+    }
+  });
+
+  test('the schema of form posts is used elsewhere too, else typescript-fetch leaves it out', () => {
+    const json = operations.flatMap(({ operation }) =>
+      Object.entries(requestContent(operation.requestBody))
+        .filter(([type]) => type === 'application/json')
+        .map(([, { schema }]) => JSON.stringify(resolve(document, schema).value)),
+    );
+    expect(json.some((schema) => schema.includes('#/components/schemas/FormFields"'))).toBe(true);
+    expect(Object.keys(schemas.FormFields?.properties ?? {}).length).toBeGreaterThan(0);
+    expect(schemas.FormFields?.additionalProperties).toBeUndefined();
+  });
+
+  test('a schema that several responses send is sent by responses with a name', () => {
+    const inline = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses).flatMap(([status, response]) => {
+        const { content = {}, headers } = response as ResponseObject;
+        const json = (content['application/json']?.schema ?? {}) as Schema;
+        return json.$ref && headers ? [[nameOf(json), `${operation.operationId} ${status}`] as const] : [];
+      }),
+    );
+    const named = Object.values(document.components.responses ?? {}).map((response) =>
+      nameOf(((response as ResponseObject).content?.['application/json']?.schema ?? {}) as Schema),
+    );
+    const one = inline.filter(
+      ([name], place) => inline.findIndex(([other]) => other === name) !== place || named.includes(name),
+    );
+    expect(one.filter(([name]) => name !== 'CodeStatus')).toEqual([]);
+  });
+
+  test('every operation that may succeed has the media type of its success', () => {
+    for (const { operation } of operations) {
+      const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
+      expect(successes.length, operation.operationId).toBeGreaterThan(0);
+      expect(operation.responses.default, operation.operationId).toBeUndefined();
+    }
+  });
+
+  test('what a form shows has the members of all contents', () => {
+    const { properties: shown = {}, ...rest } = schemas.ShownContent ?? {};
+    const contents = ['Information', 'Processing', 'Preference', 'Conditions'].map(
+      (type) => schemas[`${type}Content`],
+    );
+    const members = contents.flatMap((content) => Object.keys(content?.properties ?? {}));
+    expect(Object.keys(shown).toSorted()).toEqual([...new Set(members)].toSorted());
+    expect(rest).toMatchObject({ type: 'object', required: ['lang'], additionalProperties: false });
+  });
+
+  test('every schema, parameter, header and response is used', () => {
+    const whole = JSON.stringify(document);
+    for (const kind of ['schemas', 'parameters', 'headers', 'responses', 'requestBodies'])
+      for (const name of Object.keys(document.components[kind] ?? {}))
+        expect(whole, name).toContain(`"#/components/${kind}/${name}"`);
+  });
+});
