@@ -223,13 +223,41 @@ describe('questions', () => {
         { subject: 'ann', questions: [{}, { element: 'a1', purpose: 'b' }] },
         ['/questions/0/element', '/questions/1/element'],
       ],
-      [{ subject: 'ann', asOf: future, questions: [{ element: 'a1' }] }, ['/questions/0/asOf']],
+      [{ subject: 'ann', asOf: future, questions: [{ element: 'a1' }, { element: 'a2' }] }, ['/asOf']],
+      [
+        { subject: 'ann', asOf: 'soon', questions: [{ element: 'a1' }, { element: 'a2', asOf: future }] },
+        ['/asOf', '/questions/1/asOf'],
+      ],
+      [{ subject: ' ', questions: [{ element: 'a1' }, { element: 'a2' }] }, ['/subject']],
       [{ subject: 'ann', questions: [{ element: 'a1', asOf: 'soon' }] }, ['/questions/0/asOf']],
       [{ subject: 'ann', questions: [] }, ['/questions']],
       [{ subject: 'ann', questions: Array.from({ length: 101 }, () => ({ element: 'a1' })) }, ['/questions']],
     ];
     for (const [body, pointers] of wrong) {
       const response = await operator.send('POST', '/decisions', body);
+      expect(response.status).toBe(422);
+      const { errors } = (await response.json()) as { errors: { pointer: string }[] };
+      expect(errors.map(({ pointer }) => pointer)).toEqual(pointers);
+    }
+  });
+
+  it('in the terms of AuthZEN are rejected with the place of each fault', async () => {
+    const future = new Date(Date.now() + 60_000).toISOString();
+    const subject = { type: 'subject', id: 'ann' };
+    const resource = { type: 'element', id: 'a1' };
+    const question = { subject, action: { name: 'process' }, resource, context: { asOf: future } };
+    const wrong: [string, unknown, string[]][] = [
+      ['evaluation', question, ['/context/asOf']],
+      ['evaluation', { ...question, context: {}, subject: { ...subject, id: '' } }, ['/subject/id']],
+      ['evaluations', { ...question, evaluations: [{}, { resource }] }, ['/context/asOf']],
+      [
+        'evaluations',
+        { ...question, context: {}, evaluations: [{}, { context: { asOf: 'soon' } }] },
+        ['/evaluations/1/context/asOf'],
+      ],
+    ];
+    for (const [path, body, pointers] of wrong) {
+      const response = await operator.send('POST', `/access/v1/${path}`, body);
       expect(response.status).toBe(422);
       const { errors } = (await response.json()) as { errors: { pointer: string }[] };
       expect(errors.map(({ pointer }) => pointer)).toEqual(pointers);

@@ -25,14 +25,32 @@ interface Evaluated {
   context: Omit<Decision, 'allowed'> | { reason: 'UNKNOWN' };
 }
 
+/** Where an evaluation has the members of a question. */
+const partOf = {
+  subject: ['subject', 'id'],
+  element: ['resource', 'id'],
+  purpose: ['resource', 'id'],
+  object: ['resource', 'properties/object'],
+  asOf: ['context', 'asOf'],
+} as const satisfies Record<keyof GivenQuestion, readonly [keyof Evaluation, string]>;
+
 /** OpenID AuthZEN Authorization API 1.0, over the same decisions as /decisions (docs/decisions-api.md). */
 export function authzenHandlers(dependencies: Dependencies): Handlers {
   const { baseUrl } = dependencies.instance;
-  const evaluate = async (principal: Principal, evaluations: readonly Evaluation[], of?: string) => {
+  /** @param own the members that each evaluation has itself, if they are a list. */
+  const evaluate = async (
+    principal: Principal,
+    evaluations: readonly Evaluation[],
+    own?: readonly Evaluation[],
+  ) => {
     const questions = evaluations.map(readEvaluation);
-    const pointers = questions.flatMap((question, place) => (question ? [of ? `${of}/${place}` : ''] : []));
+    const places = questions.flatMap((question, place) => (question ? [place] : []));
     const asked = questions.filter((question) => question !== undefined);
-    const decisions = await answerQuestions(dependencies, principal, asked, (place) => pointers[place] ?? '');
+    const decisions = await answerQuestions(dependencies, principal, asked, (index, member) => {
+      const place = places[index] ?? 0;
+      const [part, rest] = partOf[member];
+      return `${own?.[place]?.[part] === undefined ? '' : `/evaluations/${place}`}/${part}/${rest}`;
+    });
     return questions.map((question): Evaluated => {
       const decision = question && decisions.shift();
       return decision ? present(decision) : { decision: false, context: { reason: 'UNKNOWN' } };
@@ -53,7 +71,7 @@ export function authzenHandlers(dependencies: Dependencies): Handlers {
       }
       requireFewEnough(evaluations, '/evaluations');
       const given = evaluations.map((each) => ({ ...common, ...each }));
-      const evaluated = await evaluate(principal, given, '/evaluations');
+      const evaluated = await evaluate(principal, given, evaluations);
       ctx.body = { evaluations: untilDecided(evaluated, options?.evaluations_semantic) };
     },
 

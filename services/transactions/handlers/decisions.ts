@@ -41,11 +41,10 @@ export function decisionHandlers(dependencies: Dependencies): Handlers {
       const object = readText(common.object);
       const context =
         capture && (await readCapture(dependencies, principal, { given: capture, subjects, object }));
-      const decisions = await answerQuestions(
-        dependencies,
-        principal,
-        given,
-        (place) => `/questions/${place}`,
+      const decisions = await answerQuestions(dependencies, principal, given, (place, member) =>
+        questions[place]?.[member] === undefined && common[member as keyof Circumstances] !== undefined
+          ? `/${member}`
+          : `/questions/${place}/${member}`,
       );
       ctx.set('Cache-Control', 'private, no-cache');
       const isAsking = context && decisions.some(isAskable);
@@ -55,7 +54,7 @@ export function decisionHandlers(dependencies: Dependencies): Handlers {
 
     async getDecision(ctx, { query, principal }) {
       const given = query as GivenQuestion;
-      const [decision] = await answerQuestions(dependencies, principal, [given], () => '');
+      const [decision] = await answerQuestions(dependencies, principal, [given], (_, member) => `/${member}`);
       const { asOf, ...lasting } = decision as Decision;
       ctx.set('Cache-Control', 'private, no-cache');
       ctx.set('ETag', entityTag(lasting));
@@ -85,24 +84,27 @@ function latest(decisions: readonly Decision[]): string {
 
 /**
  * Reads, counts and answers questions.
- * @param pointerTo where a question is in the request.
+ * @param pointerTo where the request has a member of a question, which may be common to several.
  * @throws Failure `invalid` that names each fault; `forbidden`; `too-many-requests`.
  */
 export async function answerQuestions(
   dependencies: Dependencies,
   principal: Principal,
   given: readonly GivenQuestion[],
-  pointerTo: (place: number) => string,
+  pointerTo: (place: number, member: keyof GivenQuestion) => string,
 ): Promise<Decision[]> {
   const faults: Fault[] = [];
-  const questions = given.map((each, place) => readQuestion(each, pointerTo(place), faults));
+  const questions = given.map((each, place) =>
+    readQuestion(each, (member) => pointerTo(place, member), faults),
+  );
   if (questions.some(({ asOf }) => asOf)) {
     const now = await readNow(dependencies.db);
     questions.forEach(({ asOf }, place) => {
-      if (asOf && asOf > now) faults.push(invalid(`${pointerTo(place)}/asOf`, 'must not be in the future'));
+      if (asOf && asOf > now) faults.push(invalid(pointerTo(place, 'asOf'), 'must not be in the future'));
     });
   }
-  if (faults.length > 0) throw fail('invalid', 'The questions are not valid.', { errors: faults });
+  if (faults.length > 0)
+    throw fail('invalid', 'The questions are not valid.', { errors: withoutRepeated(faults) });
   requireRight(principal, questions);
   await dependencies.countDecisions(principal, questions.length);
   const decisions = await decide(dependencies, questions);
@@ -129,12 +131,21 @@ function requireRight(principal: Principal, questions: readonly Question[]): voi
     throw fail('forbidden', `This key may only ask about ${elements.join(', ')}.`);
 }
 
-function readQuestion(given: GivenQuestion, pointer: string, faults: Fault[]): Question {
+/** A member that several questions share has its fault once. */
+function withoutRepeated(faults: readonly Fault[]): Fault[] {
+  return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.code}`, fault])).values()];
+}
+
+function readQuestion(
+  given: GivenQuestion,
+  pointerTo: (member: keyof GivenQuestion) => string,
+  faults: Fault[],
+): Question {
   const [subject, element, purpose] = [given.subject, given.element, given.purpose].map(readText);
-  if (!subject) faults.push({ pointer: `${pointer}/subject`, code: 'required', detail: 'is required' });
+  if (!subject) faults.push({ pointer: pointerTo('subject'), code: 'required', detail: 'is required' });
   if ((element === undefined) === (purpose === undefined))
-    faults.push(invalid(`${pointer}/element`, 'must be given, or purpose, and not both'));
-  const asOf = readTime(given.asOf, `${pointer}/asOf`.slice(1), faults);
+    faults.push(invalid(pointerTo('element'), 'must be given, or purpose, and not both'));
+  const asOf = readTime(given.asOf, pointerTo('asOf').slice(1), faults);
   return {
     subject: subject ?? '',
     object: readText(given.object) ?? '',
