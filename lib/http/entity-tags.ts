@@ -8,7 +8,9 @@ import type { Context } from 'koa';
  */
 export function sendNotModified(ctx: Context): boolean {
   const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-  if (!isRead || !matchesWeakly(ctx.get('if-none-match'), ctx.response.get('etag'))) return false;
+  // Koa 3 returns undefined for a header that is not set, whatever its type says.
+  const tag = (ctx.response.get('etag') as string | undefined) ?? '';
+  if (!isRead || !matchesWeakly(ctx.get('if-none-match'), tag)) return false;
   ctx.status = 304;
   return true;
 }
