@@ -74,8 +74,8 @@ export function requestValidatorOf(document: Document, tag: string): Promise<Req
 }
 
 /**
- * The document as requests are checked against it: members with `x-or-empty` may be an empty string too. Not in the
- * document itself, because generated clients would have a type of its own for every such member.
+ * The document as requests are checked against it: members with `x-or-empty` may be an empty string too. Not
+ * in the document itself, because generated clients would have a type of its own for every such member.
  */
 export function allowEmpty<Checked extends { components?: { schemas?: unknown } }>(
   document: Checked,

@@ -179,7 +179,7 @@ function producedTypes(operation: ContractOperation): string[] {
   return [...new Set(types)];
 }
 
-/** The media type of errors, which every operation may send: generated clients ask for it, some for nothing else. */
+/** The media type of errors, which every operation may send. Some generated clients ask for nothing else. */
 const problemType = 'application/problem+json';
 
 /**

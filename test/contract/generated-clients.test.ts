@@ -50,7 +50,7 @@ const folded = (name: unknown) =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
 
-/** Members for which a generator makes a schema: those without a `$ref`, and those in two parts of an `allOf`. */
+/** Members for which a generator makes a schema: without a `$ref`, or in two parts of an `allOf`. */
 function ownMembers(schema: Schema): string[] {
   const parts = (schema.allOf as Schema[] | undefined)?.map((part) => resolve<Schema>(document, part).value);
   const names = (parts ?? []).flatMap(({ properties = {} }) => Object.keys(properties));
@@ -102,7 +102,7 @@ describe('clients that generators make of the contract compile:', () => {
     const schemes = Object.keys(document.components.securitySchemes ?? {});
     const bodies = Object.keys(document.components.requestBodies ?? {}).map((name) => `${name}Body`);
     expect([...schemes, ...bodies].filter((name) => names.has(folded(name)))).toEqual([]);
-    // Go: the constructor of `Key` is `NewKey`. The schema of a member that has none with a name is called by both.
+    // Go: the constructor of `Key` is `NewKey`. An inline schema has the names of its parent and its member.
     const made = Object.entries(schemas).flatMap(([name, schema]) => [
       `New${name}`,
       ...ownMembers(schema).map((member) => `${name}${member}`),

@@ -69,7 +69,11 @@ describe('members that a request does not know', () => {
     const { operationId, requestBody } = operation as typeof operation & { requestBody?: object };
     if (!requestBody) return [];
     const { content } = resolve<{ content: Record<string, { schema: Schema }> }>(contract, requestBody).value;
-    const schemas = Object.entries(content).filter(([type]) => !type.startsWith('image/'));
+    // Where an operation takes JSON, its schema is also that of form posts.
+    const types = 'application/json' in content ? ['application/json'] : Object.keys(content);
+    const schemas = Object.entries(content).filter(
+      ([type]) => types.includes(type) && !type.startsWith('image/'),
+    );
     return schemas.length > 0 ? [{ operationId, schemas: schemas.map(([, { schema }]) => schema) }] : [];
   });
 
