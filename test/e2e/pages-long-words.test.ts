@@ -14,13 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-/** Puts a word of 52 letters in the place of every text, and opens everything that can be opened. */
+/**
+ * Puts a word of 52 letters in the place of every text but those of fixed buttons, and opens everything that
+ * can be opened.
+ */
 const lengthen = `
   for (const each of document.querySelectorAll('details')) each.open = true;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const { parentElement, nodeValue } = walker.currentNode;
-    if (/[a-z]{2}/i.test(nodeValue) && !parentElement.closest('option, script, svg'))
+    if (/[a-z]{2}/i.test(nodeValue) && !parentElement.closest('option, script, svg, style, .method, .copy'))
       walker.currentNode.nodeValue = 'Datenschutzgrundverordnungsbeauftragtenversammlungen';
   }`;
 
@@ -33,11 +36,14 @@ const findClipped = `[...document.body.querySelectorAll('*')].flatMap((element) 
   if (isScrolled(element)) return [];
   const isBeyond = right > innerWidth + 1 || left < -1;
   const isCut = element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1 && overflowX !== 'visible';
-  return isBeyond || isCut ? [element.localName + '.' + element.className] : [];
+  return isBeyond || isCut ? [element.localName + '.' + element.className + ' ' + Math.round(left) + '-' + Math.round(right)] : [];
 })`;
 
+// Exports are files with a style sheet inside, which the policy of this server forbids.
+const names = Object.keys(samplePages('en')).filter((name) => !name.startsWith('export'));
+
 describe('a page of words of 52 letters fits a screen of 320 px', () => {
-  it.each(Object.keys(samplePages('en')))('%s', async (name) => {
+  it.each(names)('%s', async (name) => {
     const page = await browser.newPage({ viewport: { width: 320, height: 700 } });
     await page.goto(`${server.origin}/sample/${name}`);
     await page.evaluate(lengthen);

@@ -160,6 +160,7 @@ describe('a form that asks only what changed', () => {
       field: 'usage',
       label: expect.any(String),
       old: 'Nous écrivons.',
+      oldLanguage: 'fr',
       new: 'We write.',
     });
   });

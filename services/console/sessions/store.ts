@@ -125,7 +125,8 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
       if (!found || found.ended || !isDue(found.renewAt)) return found;
       const tokens = await renew(found.signedIn);
       if (!tokens) {
-        await tx.query(sql`UPDATE sessions SET ended_at = clock_timestamp() WHERE id = ${hashOf(id)}`);
+        await tx.query(sql`
+          UPDATE sessions SET ended_at = clock_timestamp(), sealed = '' WHERE id = ${hashOf(id)}`);
         return { ended: true, person: found.person };
       }
       await tx.query(sql`
