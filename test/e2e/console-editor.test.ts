@@ -193,7 +193,7 @@ describe('what was typed in an editor is there after the sign-in', () => {
     await page.fill('[name="password"]', 'demo');
     await page.click('button[type="submit"]');
   }
-  const save = (page: Page) => page.click('[name="op"][value="save"]');
+  const save = (page: Page) => page.click('button.primary[name="op"][value="save"]');
 
   it.each([
     ['another tab has signed out', (page: Page) => signOutInAnotherTab(page)],
