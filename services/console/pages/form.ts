@@ -218,7 +218,12 @@ function placeFault(
   if (!field) return { ...(fault.pointer.length > 1 && { label: fault.pointer.slice(1) }), ...words };
   const id = `field-${field.name}`;
   const place = { ...(own && { id }), href: own ? `#${id}` : `${elsewhere?.url}#${id}` };
-  return { ...place, label: [field.group, field.label].filter(Boolean).join(', '), ...words };
+  return { ...place, label: inGroup(reader, field), ...words };
+}
+
+/** The label of a field, with what tells it apart from others with this label. */
+function inGroup({ t }: ConsoleReader, { group, label }: FieldSpec): string {
+  return group ? t('faults.field', { group, label }) : label;
 }
 
 /** The field of a fault: that of its member, else of the nearest member around it, or of the first in it. */

@@ -75,7 +75,9 @@ export function rowFields(reader: ConsoleReader, list: RowList, edit: Edited): F
   return rowLists(list, edit).inputs.flatMap(({ language, path, name, texts }) =>
     texts.map((_, row) => ({
       name: rowName(name, row),
-      label: [rowWord(reader, list, row), partWord(reader, list, path)].filter(Boolean).join(', '),
+      label: list.parts
+        ? reader.t('faults.field', { group: rowWord(reader, list, row), label: partWord(reader, list, path) })
+        : rowWord(reader, list, row),
       ...(languages.length > 1 && { group: reader.languageName(language) }),
       pointer: `/data/${language}/${list.path}/${row}${path.slice(list.path.length).replace('.', '/')}`,
     })),

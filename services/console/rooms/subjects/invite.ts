@@ -75,7 +75,7 @@ function fieldsOf(
             isRequired: true,
             options: wordChoices(reader, 'invite.way', ['mail', 'link']),
           }),
-          addressField(reader, { hint: reader.t('invite.addressHint') }),
+          addressField(reader, { hint: reader.t('invite.addressHint'), isNeeded: true }),
         ]
       : []),
     field('language', { isCode: true }),
