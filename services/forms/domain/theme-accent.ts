@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { LRUCache } from 'lru-cache';
 import { scopeThemeCss, themeRoot } from './theme-css.ts';
 
 const require = createRequire(import.meta.url);
@@ -13,6 +14,15 @@ const hexadecimal =
  */
 export function themeAccent(css: string): string | undefined {
   if (!css.includes('--accord-accent')) return undefined;
+  const accent = known.get(css) ?? readAccent(css) ?? 'none';
+  known.set(css, accent);
+  return accent === 'none' ? undefined : accent;
+}
+
+/** Accents by style sheet, because every receipt on paper needs one. */
+const known = new LRUCache<string, string>({ max: 20 });
+
+function readAccent(css: string): string | undefined {
   const { parse, generate } = require('css-tree') as typeof import('css-tree');
   const sheet = parse(scopeThemeCss(css));
   if (sheet.type !== 'StyleSheet') return undefined;

@@ -150,17 +150,49 @@ function parseTheme(css: string): { sheet: CssNode | undefined; faults: string[]
   if (css.includes('\\')) return { sheet: undefined, faults: ['must not use backslashes'] };
   if (/<[/!?]/.test(css)) return { sheet: undefined, faults: ['must not contain HTML'] };
   if (depthOf(css) > maxDepth) return { sheet: undefined, faults: ['is nested too deeply'] };
+  if (hasTooManyParts(css))
+    return { sheet: undefined, faults: [`must have at most ${maxParts} selectors, rules and declarations`] };
   const faults = new Set<string>();
-  const { parse, walk } = cssTree();
-  const sheet = parse(css, {
-    parseCustomProperty: true,
-    onParseError: ({ message }) => faults.add(`cannot be understood: ${message.slice(0, 120)}`),
-  });
+  const { walk } = cssTree();
+  const sheet = parseWithFaults(css, (detail) => faults.add(detail));
+  if (!sheet) return { sheet, faults: [...faults] };
   walk(sheet, (node) => {
     const fault = faultOf(node);
     if (fault) faults.add(fault);
   });
   return { sheet, faults: [...faults] };
+}
+
+/** More take the parser longer than other requests may wait (64 KiB of `a,` took 240 ms). */
+const maxParts = 10_000;
+
+/** Counts the characters that divide selectors, rules, declarations and values. */
+function hasTooManyParts(css: string): boolean {
+  let parts = 0;
+  for (const character of css) if (',;{>+~'.includes(character)) parts += 1;
+  return parts > maxParts;
+}
+
+/** Each fault costs the parser time that grows with the whole text. */
+const maxParseFaults = 10;
+
+/** @returns undefined after the maximum number of faults. */
+function parseWithFaults(css: string, addFault: (detail: string) => void): CssNode | undefined {
+  let faults = 0;
+  const tooMany = new Error('too many faults');
+  try {
+    return cssTree().parse(css, {
+      parseCustomProperty: true,
+      onParseError({ message }) {
+        addFault(`cannot be understood: ${message.slice(0, 120)}`);
+        faults += 1;
+        if (faults === maxParseFaults) throw tooMany;
+      },
+    });
+  } catch (error) {
+    if (error !== tooMany) throw error;
+    return undefined;
+  }
 }
 
 const maxDepth = 20;
