@@ -36,6 +36,8 @@ export interface MessageContent {
   owners: { name: string; late?: boolean; elements: MessageElement[] }[];
   /** Only for `withdrawal`: what was withdrawn; `peer` asked the questions, null: this instance did. */
   withdrawn?: { peer: string | null; elements: MessageElement[] }[];
+  /** Only for `notification`: the receipt could not be attached as a PDF. */
+  isReceiptLeftOut?: boolean;
 }
 
 /** An element with the title that the subject has seen. */

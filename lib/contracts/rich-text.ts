@@ -3,10 +3,20 @@
  * shown; the text editor of the console offers nothing else.
  */
 export const richTextRules = {
-  blocks: 'p hr h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre div table thead tbody tr th td'.split(' '),
-  inline: 'br a strong b em i u s sub sup code span'.split(' '),
+  blocks:
+    'p hr h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre div table caption thead tbody tfoot tr th td'.split(
+      ' ',
+    ),
+  inline: 'br a strong b em i u ins s del strike sub sup code q span'.split(' '),
   /** Attributes of every element; `a` also has `href`. */
   attributes: ['lang', 'dir'],
+  /** Further attributes by element, which say what a clause is called and which cells belong together. */
+  attributesOf: {
+    ol: ['start', 'type', 'reversed'],
+    li: ['value', 'type'],
+    td: ['colspan', 'rowspan'],
+    th: ['colspan', 'rowspan'],
+  } as Record<string, string[]>,
   /** Schemes of links; a link is absolute and has no credentials. */
   schemes: ['http', 'https', 'mailto'],
 };

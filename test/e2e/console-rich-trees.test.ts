@@ -26,6 +26,8 @@ describe('a rich text', () => {
     'Only text with <em>emphasis</em> &amp; more',
     '<ul>\n  <li>One\n    <ul><li>Inner</li></ul></li>\n  <li>Two</li>\n</ul>',
     '<div><p>In a div</p>beside</div><blockquote>Quoted</blockquote>',
+    '<ol start="3" type="a"><li>Clause</li><li value="7">Another</li></ol>',
+    '<ol reversed><li>Two</li><li>One</li></ol>',
     '<p lang="fr" dir="ltr">Une ligne<br />et une autre</p><pre>a\n  b</pre>',
   ])('opens %j, and saves it byte for byte if nothing is typed', (html) =>
     inEditor({ en: html }, async ({ page, stored }) => {

@@ -72,14 +72,14 @@ describe('the renderer of PDFs', () => {
     const renderer = start({ program: onMessage(body), limitMs: 1_500 });
     for (let round = 0; round < 2; round += 1) {
       const failure = await failureOf(renderer.render(job, 'anyone'));
-      expect(failure).toMatchObject({ code: 'unavailable', headers: { 'Retry-After': expect.any(String) } });
+      expect(failure).toMatchObject({ code: 'not-acceptable', headers: {} });
     }
   });
 
   it('says so if the thread cannot render a document, and renders the next', async () => {
     const renderer = start();
     expect(await failureOf(renderer.render({ ...job, date: 'never' }, 'anyone'))).toMatchObject({
-      code: 'internal',
+      code: 'not-acceptable',
     });
     expect(Buffer.compare(await renderer.render(job, 'anyone'), expected)).toBe(0);
   });

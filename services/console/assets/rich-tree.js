@@ -55,7 +55,9 @@ export function copyRich(from, to, placeholder) {
 function copyElement(node, to, placeholder) {
   const style = node.getAttribute(`${renamed}style`) ?? '';
   let name = standardNames[node.localName] ?? node.localName;
-  const attributes = rules.attributes.filter((each) => node.hasAttribute(each));
+  const attributes = [...rules.attributes, ...(rules.attributesOf[name] ?? [])].filter((each) =>
+    node.hasAttribute(each),
+  );
   // Pages show a div of text as a paragraph, and the content of another.
   if (name === 'div' && attributes.length === 0) name = holdsBlocks(node) ? '' : 'p';
   // Word processors on the web write <b style="font-weight: normal"> around all, and bold text as spans.

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import type { FieldSpec } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
-import type { Difference } from '../pages/text-diff.ts';
+import type { Change } from '../pages/text-diff.ts';
 import type { EndingText } from './endings.ts';
 import type { Entry, FoundModel, Version } from './read-model.ts';
 
@@ -18,7 +18,7 @@ export interface ModelRoom<Type extends Entry['type']> {
     reader: ConsoleReader,
     entry: FoundModel<Type>['entry'],
     versions: { before: Version | undefined; after: Version },
-  ): Difference[];
+  ): Change[];
   /** The fields of the editor, to name those that the faults of a version concern. */
   fieldsOf(reader: ConsoleReader, entry: FoundModel<Type>['entry'], version: Version): FieldSpec[];
   /** What an end means, beside its usual sentence. */

@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { RoomKit } from '../pages/kit.ts';
+import { compareChanges } from '../pages/text-diff.ts';
 import type { ModelRoom } from './model-room.ts';
 import type { Entry } from './read-model.ts';
 
@@ -42,7 +43,7 @@ export function changeRoutes<Type extends Entry['type']>(
       text: before ? t('changes.text', { version: before.serial ?? t('changes.draft') }) : t('changes.first'),
       path,
       filters,
-      differences: room.compare(reader, entry, { before, after }),
+      differences: await compareChanges(room.compare(reader, entry, { before, after }), reader.language),
       backUrl: href,
     });
   });

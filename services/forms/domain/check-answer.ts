@@ -3,6 +3,7 @@ import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { isBlank } from '#lib/text/visible-text.ts';
+import { oneLine } from './content/fields.ts';
 import type { ContentVersion } from './content-version.ts';
 
 /** Longest free text, in code points (docs/interface.md). */
@@ -74,10 +75,9 @@ function checkChoice(version: ContentVersion, item: DescribedElement, texts: str
 function checkOptions(version: ContentVersion, item: DescribedElement, texts: string[]): AnswerResult {
   const options = item.answers as string[];
   const positions: number[] = [];
-  for (const text of texts) {
+  for (const text of texts.map(oneLine)) {
     // The language shown takes precedence: another language may use the text for another option.
-    const shown = options.indexOf(text);
-    const position = shown >= 0 ? shown : version.positionOf(text);
+    const position = findOption(options, text) ?? version.positionOf(text);
     if (position === undefined) return { fault: 'not-an-option', detail: 'must be one of the options' };
     if (positions.includes(position)) return { fault: 'too-many', detail: 'names an option twice' };
     positions.push(position);
@@ -89,6 +89,22 @@ function checkOptions(version: ContentVersion, item: DescribedElement, texts: st
     positions.map((position) => options[position] as string),
     positions,
   );
+}
+
+/**
+ * The position of an option by its text; else of the only option that looks the same: programs and people
+ * type a space for a non-breaking one, and no characters that nobody sees.
+ */
+function findOption(options: readonly string[], text: string): number | undefined {
+  const exact = options.indexOf(text);
+  if (exact >= 0) return exact;
+  const look = lookOf(text);
+  const alike = [...options.keys()].filter((position) => lookOf(options[position] as string) === look);
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+function lookOf(text: string): string {
+  return oneLine(text.replaceAll(/\p{Zs}/gu, ' ').replaceAll(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, ''));
 }
 
 function answerOf(

@@ -1,19 +1,21 @@
 import sanitizeHtml from 'sanitize-html';
 import { linkPlaceholder, richTextRules } from '#lib/contracts/rich-text.ts';
+import { countingAttributes } from './rich-attributes.ts';
 
-const { blocks, inline, attributes, schemes } = richTextRules;
+const { blocks, inline, attributes, attributesOf, schemes } = richTextRules;
 
 /** Two passes suffice for ordinary texts; the limit stops texts crafted to need more. */
 const maxPasses = 5;
 
 const optionsWith = (linkTo: (url: string | undefined) => string | null): sanitizeHtml.IOptions => ({
   allowedTags: [...blocks, ...inline],
-  allowedAttributes: { '*': [...attributes], a: ['href'] },
+  allowedAttributes: { '*': [...attributes], ...attributesOf, a: ['href'] },
   allowedSchemes: [...schemes],
   allowProtocolRelative: false,
   disallowedTagsMode: 'discard',
   nestingLimit: 32,
   transformTags: {
+    ...Object.fromEntries(Object.keys(attributesOf).map((tag) => [tag, withCounting])),
     // Relative URLs are removed: they would point to this instance.
     a: (tagName, { href, lang, dir }) => {
       const target = linkTo(href);
@@ -24,6 +26,14 @@ const optionsWith = (linkTo: (url: string | undefined) => string | null): saniti
     },
   },
 });
+
+/** The attributes of a list or a cell. Those that every element may have are checked later. */
+function withCounting(tagName: string, { lang, dir, ...given }: sanitizeHtml.Attributes): sanitizeHtml.Tag {
+  return {
+    tagName,
+    attribs: { ...(lang && { lang }), ...(dir && { dir }), ...countingAttributes(tagName, given) },
+  };
+}
 
 const pageOptions = optionsWith(safeUrl);
 const mailOptions = optionsWith(mailUrl);

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { FormChange, FormElement } from '#lib/contracts/form-content.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import { type ComparisonBudget, createBudget } from '#lib/text/compare-words.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import { parseIdentifier } from '../domain/identifiers.ts';
 import { readSerials } from '../queries/active-entries.ts';
@@ -15,7 +16,8 @@ const maxKept = 500;
  */
 export function createCompareVersions(context: FormsContext): FormsOperations['compareVersions'] {
   const { db, contents, renderer } = context;
-  const kept = new LRUCache<string, FormChange['fields']>({ max: maxKept });
+  /** Also comparisons that are being made, so that concurrent requests for the same ones wait for them. */
+  const kept = new LRUCache<string, Promise<FormChange['fields']>>({ max: maxKept });
 
   /** The versions with these identifiers, without those whose entry was removed. */
   async function readByIdentifier(identifiers: readonly string[]): Promise<Map<string, ContentVersion>> {
@@ -31,13 +33,28 @@ export function createCompareVersions(context: FormsContext): FormsOperations['c
     const key = ({ from, to }: (typeof pairs)[number]) => `${from} ${to} ${language}`;
     const missing = pairs.filter((pair) => !kept.has(key(pair)));
     const versions = await readByIdentifier([...new Set(missing.flatMap(({ from, to }) => [from, to]))]);
-    for (const pair of missing) {
+    const budget = createBudget();
+    const fields = new Map<string, FormChange['fields']>();
+    for (const pair of pairs) {
       const [before, after] = [versions.get(pair.from), versions.get(pair.to)];
-      if (!before || !after) continue;
       const describe = (version: ContentVersion) => version.describe(language, version.key) as FormElement;
-      const compared = { before: describe(before), after: describe(after), language };
-      kept.set(key(pair), renderer.compare(compared));
+      const known = kept.get(key(pair));
+      const comparison =
+        known ??
+        (before &&
+          after &&
+          renderer.compare({ before: describe(before), after: describe(after), language, budget }));
+      if (!comparison) continue;
+      if (!known) keep(key(pair), comparison, budget);
+      fields.set(key(pair), await comparison);
     }
-    return { fields: pairs.map((pair) => kept.get(key(pair)) ?? []) };
+    return { fields: pairs.map((pair) => fields.get(key(pair)) ?? []) };
   };
+
+  /** Keeps a comparison, unless the budget did not suffice for it: the next view goes on from there. */
+  function keep(key: string, comparison: Promise<FormChange['fields']>, budget: ComparisonBudget): void {
+    kept.set(key, comparison);
+    const forgetUnfinished = () => void (budget.left <= 0 && kept.delete(key));
+    comparison.then(forgetUnfinished, () => kept.delete(key));
+  }
 }

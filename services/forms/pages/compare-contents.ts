@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type {
   FormChange,
   FormElement,
@@ -5,9 +6,10 @@ import type {
   ProcessingContent,
 } from '#lib/contracts/form-content.ts';
 import type { Reader } from '#lib/pages/reader.ts';
-import { compareLists, compareWords } from '#lib/text/compare-words.ts';
+import { type ComparisonBudget, compareLists, compareWords } from '#lib/text/compare-words.ts';
 import { controllerView, processingFacts } from './facts.ts';
-import type { RichNode, RichText } from './rich-text-tree.ts';
+import { plainText } from './rich-plain-text.ts';
+import type { RichText } from './rich-text-tree.ts';
 
 /** A version of an entry in one language. */
 export type Item = Pick<FormElement | FormInformation, 'content' | 'entry'>;
@@ -20,30 +22,41 @@ type Shown = Record<string, string | string[] | undefined>;
  * Lists what differs between two versions of one entry, as people read them. Texts in different languages are
  * given in full, without parts.
  */
-export function compareContents(
+export async function compareContents(
   before: Item,
   after: Item,
-  { reader, rich }: { reader: Reader; rich: RichText },
-): Fields {
-  const [old, now] = [before, after].map((item) => shownOf(item, reader, rich)) as [Shown, Shown];
+  { reader, rich, budget }: { reader: Reader; rich: RichText; budget: ComparisonBudget },
+): Promise<Fields> {
+  // Other requests have a turn between texts.
+  await nextTurn();
+  const old = shownOf(before, reader, rich);
+  await nextTurn();
+  const now = shownOf(after, reader, rich);
   const isSameLanguage = before.content.lang === after.content.lang;
-  return Object.keys({ ...now, ...old }).flatMap((field) => {
+  const fields: Fields = [];
+  for (const field of Object.keys({ ...now, ...old })) {
     const [was, is] = [textOf(old[field]), textOf(now[field])];
-    if (was === is) return [];
-    const parts = isSameLanguage ? partsOf(old[field], now[field], after.content.lang) : undefined;
+    if (was === is) continue;
+    const compared = { language: after.content.lang, budget };
+    const parts = isSameLanguage ? await partsOf(old[field], now[field], compared) : undefined;
     const label = reader.t(`change.field.${field}`);
-    return [{ field, label, old: was, oldLanguage: before.content.lang, new: is, ...(parts && { parts }) }];
-  });
+    fields.push({ field, label, old: was, oldLanguage: before.content.lang, new: is, ...(parts && { parts }) });
+  }
+  return fields;
 }
 
 function textOf(value: Shown[string]): string {
   return Array.isArray(value) ? value.join('\n') : (value ?? '');
 }
 
-function partsOf(before: Shown[string], after: Shown[string], language: string) {
+async function partsOf(
+  before: Shown[string],
+  after: Shown[string],
+  compared: { language: string; budget: ComparisonBudget },
+) {
   return Array.isArray(before) && Array.isArray(after)
-    ? compareLists(before, after)
-    : compareWords(textOf(before), textOf(after), language);
+    ? compareLists(before, after, compared.budget)
+    : compareWords(textOf(before), textOf(after), compared);
 }
 
 function shownOf({ content, entry }: Item, reader: Reader, rich: RichText): Shown {
@@ -102,21 +115,4 @@ function controllerText(controller: unknown): string {
   if (!view) return '';
   const { company, info, address, email, phoneNumber } = view;
   return [company, info, address, email, phoneNumber].filter(Boolean).join('\n');
-}
-
-const blocks = new Set('p hr pre blockquote ul ol li dl dt dd table tr h1 h2 h3 h4 h5 h6 br'.split(' '));
-
-/** The text of rich text, a line for each block. */
-function plainText(nodes: readonly RichNode[]): string {
-  const write = (node: RichNode): string =>
-    'text' in node
-      ? node.text
-      : `${blocks.has(node.tag) ? '\n' : ''}${node.children.map(write).join('')}${blocks.has(node.tag) ? '\n' : ''}`;
-  return nodes
-    .map(write)
-    .join('')
-    .split(/\n+/)
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .join('\n');
 }

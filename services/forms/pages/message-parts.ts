@@ -46,7 +46,10 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
     title,
     body: isPart ? lostParts(owners, reader) : bodyOf(content, values, reader),
     code,
-    note: code ? [...life(content, reader), t('message.code.ignore')].map(paragraph) : [],
+    note: [
+      ...(code ? [...life(content, reader), t('message.code.ignore')] : []),
+      ...leftOut(content, reader),
+    ].map(paragraph),
     button: link ? { label: t(`message.${kind}.button`), attributes: {}, url: link } : null,
     signature: [],
     footer: footer.map(paragraph),
@@ -116,6 +119,11 @@ function ownersElements(owners: MessageContent['owners'], reader: Reader): RichN
   });
 }
 
+/** That the receipt is not attached, although models may say that it is. */
+function leftOut({ isReceiptLeftOut }: MessageContent, { t }: Reader): string[] {
+  return isReceiptLeftOut ? [t('message.receiptLeftOut')] : [];
+}
+
 function life({ minutes }: MessageContent, { t }: Reader): string[] {
   return minutes === null ? [] : [t('message.code.life', { minutes })];
 }
@@ -150,6 +158,7 @@ export function modelParts(
       ...(code && !saysMinutes ? life(content, reader).map(paragraph) : []),
       ...withdrawnElements(content.withdrawn, reader),
       ...ownersElements(content.owners, reader),
+      ...leftOut(content, reader).map(paragraph),
     ].map((node) => withAttributes(node, attributes as Record<string, string>)),
     button: link ? buttonOf(link, mail, () => reader.t(`message.${kind}.button`), attributes) : null,
     signature,

@@ -1,6 +1,7 @@
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { Template } from '#lib/pages/load-templates.ts';
 import type { Reader } from '#lib/pages/reader.ts';
+import { removeDirectionControls } from '#lib/text/direction-controls.ts';
 import { mailUrl, sanitiseMailText } from '../domain/rich-text.ts';
 import { mailStyles } from './mail-style.ts';
 import {
@@ -12,7 +13,7 @@ import {
   ownAttributes,
 } from './message-parts.ts';
 import { mailText } from './page-text.ts';
-import { plainText } from './placeholders.ts';
+import { plainText } from './rich-plain-text.ts';
 import { createRichText } from './rich-text-tree.ts';
 import { smsText } from './sms-text.ts';
 
@@ -31,7 +32,7 @@ export type RenderMessage = (content: MessageContent, style: MessageStyle, reade
 
 /** @param template of views/message.pug. */
 export function createMessageRenderer(template: Template): RenderMessage {
-  const rich = createRichText(sanitiseMailText, mailUrl);
+  const rich = createRichText((html) => removeDirectionControls(sanitiseMailText(html)), mailUrl);
 
   return (content, { mail, brand, ...style }, reader) => {
     const language = mail ? style.language : reader.language;
@@ -50,7 +51,7 @@ export function createMessageRenderer(template: Template): RenderMessage {
 
 /** The text of a model for an SMS. */
 function textOf({ subject, body }: MessageParts): string {
-  return `${subject}\n${plainText(body).trim()}`;
+  return `${subject}\n${plainText(body)}`;
 }
 
 function viewOf(parts: MessageParts, sender: string, language: string, reader: Reader) {

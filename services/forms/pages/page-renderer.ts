@@ -7,6 +7,7 @@ import { loadCatalogues } from '#lib/pages/catalogues.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { createReader, isLanguageTag, type Reader } from '#lib/pages/reader.ts';
+import type { ComparisonBudget } from '#lib/text/compare-words.ts';
 import { sanitiseRichText } from '../domain/rich-text.ts';
 import { apiView } from './api-view.ts';
 import { compareContents, type Item } from './compare-contents.ts';
@@ -28,7 +29,12 @@ import { hostView, welcomeView } from './welcome-view.ts';
 export interface PageRenderer {
   render(model: PageModel): string;
   /** What differs between two versions of an entry, for readers of a language. */
-  compare(versions: { before: Item; after: Item; language: string }): FormChange['fields'];
+  compare(versions: {
+    before: Item;
+    after: Item;
+    language: string;
+    budget: ComparisonBudget;
+  }): Promise<FormChange['fields']>;
   /** The texts of a form page around its content. */
   label(page: FormPage): FormLabels;
   /** Writes a mail or SMS to a subject. */
@@ -120,8 +126,8 @@ export function createPageRenderer(assets: Assets): PageRenderer {
       const { t } = readerFor(language, instance.timeZone);
       return { attachment: t('receipt.attachment'), replacedNote: t('receipt.replaced') };
     },
-    compare: ({ before, after, language }) =>
-      compareContents(before, after, { reader: readerFor(language, 'UTC'), rich }),
+    compare: ({ before, after, language, budget }) =>
+      compareContents(before, after, { reader: readerFor(language, 'UTC'), rich, budget }),
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
   };
 }

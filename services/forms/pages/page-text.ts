@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module';
-import type { FormatCallback, HtmlToTextOptions } from 'html-to-text';
+import type { DomNode, FormatCallback, HtmlToTextOptions } from 'html-to-text';
+import { removeDirectionControls, removeOverrides } from '#lib/text/direction-controls.ts';
+import { listMarkers } from '../domain/list-markers.ts';
+import { cellSeparator, raised, strikeMark } from './rich-plain-text.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -10,7 +13,7 @@ const indentation = '    ';
 const underlined: FormatCallback = (element, walk, builder, { underline }) => {
   builder.openBlock({ leadingLineBreaks: 2 });
   walk(element.children, builder);
-  const draw = (text: string) => `${text}\n${underline.repeat(Math.min(columns, longestLine(text)))}`;
+  const draw = (text: string) => `${text}\n${underline.repeat(Math.min(columns, longest(text.split('\n'))))}`;
   builder.closeBlock({ trailingLineBreaks: 2, blockTransform: draw });
 };
 
@@ -32,13 +35,59 @@ const action: FormatCallback = (element, _walk, builder) => {
   builder.closeBlock({ trailingLineBreaks: 2 });
 };
 
+/** A numbered list, with the numbers that browsers show. */
+const numbered: FormatCallback = ({ attribs, children, parent }, walk, builder) => {
+  const items = children.filter(({ name }) => name === 'li');
+  const prefixes = listMarkers(
+    attribs,
+    items.map((item) => item.attribs),
+  ).map((marker) => ` ${marker} `);
+  const lineBreaks = parent?.name === 'li' ? 1 : 2;
+  const maxPrefixLength = longest(prefixes);
+  builder.openList({
+    interRowLineBreaks: 1,
+    leadingLineBreaks: lineBreaks,
+    maxPrefixLength,
+    prefixAlign: 'left',
+  });
+  for (const [index, item] of items.entries()) {
+    builder.openListItem({ prefix: prefixes[index] as string });
+    walk(item.children, builder);
+    builder.closeListItem();
+  }
+  builder.closeList({ trailingLineBreaks: lineBreaks });
+};
+
+/** A row of a table on a line; the layout of mails is tables without rows of data. */
+const row: FormatCallback = (element, walk, builder) => {
+  if (tableOf(element)?.attribs.role === 'presentation') return walk(element.children, builder);
+  const cells = element.children.filter(({ type }) => type === 'tag');
+  builder.openBlock({ leadingLineBreaks: 1 });
+  for (const [index, cell] of cells.entries()) {
+    if (index > 0) builder.addInline(cellSeparator);
+    walk(cell.children, builder);
+  }
+  builder.closeBlock({ trailingLineBreaks: 1 });
+};
+
+function tableOf({ parent }: DomNode): DomNode | undefined {
+  return !parent || parent.name === 'table' ? parent : tableOf(parent);
+}
+
+/** Raised text: numbers are marked as such. */
+const raisedText: FormatCallback = (element, walk, builder) => {
+  const [only, ...others] = element.children;
+  if (only?.data === undefined || others.length > 0) walk(element.children, builder);
+  else builder.addInline(raised(only.data));
+};
+
 const options: HtmlToTextOptions = {
   wordwrap: columns,
   preserveNewlines: true,
   baseElements: { selectors: ['main'] },
   // Identifiers and addresses must stay whole, so that they can be copied.
   longWordSplit: { forceWrapOnLimit: false },
-  formatters: { underlined, indented },
+  formatters: { underlined, indented, numbered, row, raisedText },
   selectors: [
     { selector: 'svg', format: 'skip' },
     { selector: 'form', format: 'skip' },
@@ -50,6 +99,15 @@ const options: HtmlToTextOptions = {
     ...['h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
     // Warnings stand on lines of their own, as on the page.
     { selector: '.flag', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    { selector: 'ol', format: 'numbered' },
+    { selector: 'tr', format: 'row' },
+    { selector: 'caption', format: 'block', options: { trailingLineBreaks: 1 } },
+    { selector: 'sup', format: 'raisedText' },
+    ...['s', 'del'].map((selector) => ({
+      selector,
+      format: 'inlineSurround',
+      options: { prefix: strikeMark, suffix: strikeMark },
+    })),
     { selector: 'dl', format: 'block' },
     { selector: 'dt', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     { selector: 'dd', format: 'indented' },
@@ -61,7 +119,7 @@ const options: HtmlToTextOptions = {
  * Texts stay in logical order; terminals and screen readers arrange them.
  */
 export function pageText(html: string): string {
-  return convert(toText(), html);
+  return removeDirectionControls(convert(toText(), html));
 }
 
 /** Compiles on first use, because most processes make no plain text. */
@@ -77,7 +135,7 @@ const toText = compileOnce(options);
 const toMailText = compileOnce({
   ...options,
   baseElements: { selectors: ['body'] },
-  formatters: { underlined, action },
+  formatters: { underlined, numbered, row, raisedText, action },
   selectors: [
     { selector: '.spare', format: 'skip' },
     { selector: '.space', format: 'skip' },
@@ -89,7 +147,7 @@ const controls = /[^\n\P{Cc}]/gu;
 
 /** Converts the HTML of a mail to plain text of 72 columns. */
 export function mailText(html: string): string {
-  return convert(toMailText(), html);
+  return removeOverrides(convert(toMailText(), html));
 }
 
 /**
@@ -104,6 +162,6 @@ function convert(toPlain: (html: string) => string, html: string): string {
   return `${toPlain(html.replaceAll(wide, '$&\u0001')).replaceAll(controls, '')}\n`;
 }
 
-function longestLine(text: string): number {
-  return Math.max(0, ...text.split('\n').map((line) => line.length));
+function longest(texts: readonly string[]): number {
+  return texts.reduce((length, text) => Math.max(length, text.length), 0);
 }

@@ -1,6 +1,8 @@
 import type { MessageContent } from '#lib/contracts/messages.ts';
 import { linkPlaceholder } from '#lib/contracts/rich-text.ts';
 import type { Reader } from '#lib/pages/reader.ts';
+import { removeDirectionControls } from '#lib/text/direction-controls.ts';
+import { plainText } from './rich-plain-text.ts';
 import type { RichNode } from './rich-text-tree.ts';
 
 type Name = 'link' | 'code' | 'minutes' | 'organisation';
@@ -57,7 +59,7 @@ export function createPlaceholders(
     const url = href === linkPlaceholder ? values.link : href;
     if (url.startsWith('https://') || isOwnUrl(url, instance.baseUrl))
       return tagged('a', { ...attributes, href: url }, children);
-    const address = url.replace(/^mailto:([^?]*)(\?.*)?$/is, '$1');
+    const address = /^mailto:/i.test(url) ? (url.slice('mailto:'.length).split('?', 1)[0] ?? '') : url;
     const isShown = address === '' || plainText(children).includes(address);
     return tagged(
       'span',
@@ -68,7 +70,7 @@ export function createPlaceholders(
 
   return {
     line: (text) =>
-      text
+      removeDirectionControls(text)
         .split(placeholder)
         .map((part, index) => (index % 2 === 1 ? fillIn(part as Name) : part))
         .join(''),
@@ -92,32 +94,13 @@ function pickLanguage({ lang, dir }: Record<string, string>): Record<string, str
   return { ...(lang && { lang }), ...(dir && { dir }) };
 }
 
-const lineEnds = new Set('p br hr pre blockquote ul ol dl li dt dd table tr h1 h2 h3 h4 h5 h6'.split(' '));
-
-/** Converts rich text to plain text, a line for each block. The address of a link follows its text. */
-export function plainText(nodes: readonly RichNode[]): string {
-  return nodes
-    .map((node) => {
-      if (!('tag' in node)) return node.text.replaceAll(/\s+/g, ' ');
-      const text = plainText(node.children);
-      const { href } = node.attributes;
-      const whole = href && !text.includes(href) ? `${text} ${href}` : text;
-      return lineEnds.has(node.tag) ? `${whole.trim()}\n` : whole;
-    })
-    .join('');
-}
-
-const embeddingControls = /[\u202a-\u202e\u2066-\u2069]/g;
-
 /**
  * A value for a line of a message, without line breaks, control characters and the bidirectional controls
  * that would reorder the text around it.
  * @param maxLength in code points; a longer text is cut.
  */
 export function inlineText(text: string, maxLength: number): string {
-  const clean = text
-    .toWellFormed()
-    .replaceAll(embeddingControls, '')
+  const clean = removeDirectionControls(text.toWellFormed())
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim();
   const characters = [...clean];

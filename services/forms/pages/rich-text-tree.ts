@@ -1,24 +1,24 @@
 import { parseDocument } from 'htmlparser2';
 import { LRUCache } from 'lru-cache';
+import { richTextRules } from '#lib/contracts/rich-text.ts';
+import { countingAttributes } from '../domain/rich-attributes.ts';
 import { safeUrl } from '../domain/rich-text.ts';
+import { arrange, inParagraphs } from './rich-structure.ts';
 
 /**
  * Rich text as a tree. Templates escape its texts and attributes like all others: no raw HTML reaches a page.
  */
-export type RichNode =
-  | { text: string }
-  | { tag: string; attributes: Record<string, string>; children: RichNode[] };
+export type RichNode = { text: string } | RichElement;
 
-const blocks = new Set('p hr pre blockquote ul ol dl table h1 h2 h3 h4 h5 h6'.split(' '));
-const otherTags = 'br strong em u s sub sup code li dl dt dd thead tbody tr th td a span'.split(' ');
+export interface RichElement {
+  tag: string;
+  attributes: Record<string, string>;
+  children: RichNode[];
+}
 
-/** Tags that pages may show, and the tag that each becomes. */
-const shownTags: Record<string, string> = {
-  ...Object.fromEntries([...blocks, ...otherTags].map((tag) => [tag, tag])),
-  b: 'strong',
-  i: 'em',
-  div: 'p',
-};
+/** Tags that pages show as another tag; all others stay as they are. */
+const shownAs: Record<string, string> = { b: 'strong', i: 'em', strike: 's', div: 'p' };
+const shownTags = new Set([...richTextRules.blocks, ...richTextRules.inline]);
 const maxDepth = 32;
 
 interface ParsedNode {
@@ -60,7 +60,7 @@ function parse(html: string, linkTo: LinkTo): RichNode[] {
   const { children = [] } = parseDocument(html) as unknown as ParsedNode;
   if (children.every((node) => node.type === 'text'))
     return plainParagraphs(children.map((node) => node.data ?? '').join(''));
-  return paragraphs(children.flatMap((node) => toRich(node, 0, linkTo)));
+  return inParagraphs(children.flatMap((node) => toRich(node, 0, linkTo)));
 }
 
 /** Renumbers headings without gaps, from the level that continues the page's outline (WCAG 1.3.1). */
@@ -84,14 +84,16 @@ function toRich(node: ParsedNode, depth: number, linkTo: LinkTo): RichNode[] {
   if (node.type === 'text') return [{ text: node.data ?? '' }];
   if (node.type !== 'tag' || depth > maxDepth) return [];
   const children = (node.children ?? []).flatMap((child) => toRich(child, depth + 1, linkTo));
-  const tag = Object.hasOwn(shownTags, node.name ?? '') ? shownTags[node.name ?? ''] : undefined;
-  // A paragraph cannot contain a block, a div can.
-  if (!tag || (node.name === 'div' && children.some(isBlock))) return children;
-  return [{ tag, attributes: shownAttributes(tag, node.attribs ?? {}, linkTo), children }];
+  const { name = '', attribs = {} } = node;
+  if (!shownTags.has(name)) return children;
+  // Browsers write quotation marks by themselves, the other formats do not.
+  if (name === 'q') return [{ text: '“' }, ...children, { text: '”' }];
+  const tag = shownAs[name] ?? name;
+  return arrange({ tag, attributes: shownAttributes(tag, attribs, linkTo), children });
 }
 
 function shownAttributes(tag: string, given: Record<string, string>, linkTo: LinkTo): Record<string, string> {
-  const attributes: Record<string, string> = {};
+  const attributes = countingAttributes(tag, given);
   if (given.lang) attributes.lang = given.lang;
   if (given.dir === 'ltr' || given.dir === 'rtl') attributes.dir = given.dir;
   const href = tag === 'a' ? linkTo(given.href) : null;
@@ -99,36 +101,17 @@ function shownAttributes(tag: string, given: Record<string, string>, linkTo: Lin
   return attributes;
 }
 
-/** Wraps text and inline tags outside of blocks in paragraphs. */
-function paragraphs(nodes: RichNode[]): RichNode[] {
-  const result: RichNode[] = [];
-  let open: RichNode[] = [];
-  const close = () => {
-    if (open.some((node) => 'tag' in node || node.text.trim() !== '')) result.push(paragraph(open));
-    open = [];
-  };
-  for (const node of nodes) {
-    if (isBlock(node)) {
-      close();
-      result.push(node);
-    } else open.push(node);
-  }
-  close();
-  return result;
-}
-
 /** For text without tags: an empty line ends a paragraph, a line break becomes `<br>`. */
 function plainParagraphs(text: string): RichNode[] {
-  return text
-    .split(/\n\s*\n/)
-    .filter((part) => part.trim() !== '')
-    .map((part) =>
-      paragraph(
-        part
-          .trim()
-          .split('\n')
-          .flatMap((line, index) => [...(index > 0 ? [lineBreak] : []), { text: line }]),
-      ),
+  const paragraphs: string[][] = [[]];
+  for (const line of text.trim().split('\n')) {
+    if (line.trim() !== '') paragraphs.at(-1)?.push(line);
+    else if (paragraphs.at(-1)?.length !== 0) paragraphs.push([]);
+  }
+  return paragraphs
+    .filter((lines) => lines.length > 0)
+    .map((lines) =>
+      paragraph(lines.flatMap((line, index) => [...(index > 0 ? [lineBreak] : []), { text: line }])),
     );
 }
 
@@ -136,8 +119,4 @@ const lineBreak: RichNode = { tag: 'br', attributes: {}, children: [] };
 
 function paragraph(children: RichNode[]): RichNode {
   return { tag: 'p', attributes: {}, children };
-}
-
-function isBlock(node: RichNode): boolean {
-  return 'tag' in node && blocks.has(node.tag);
 }

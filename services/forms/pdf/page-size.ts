@@ -22,6 +22,7 @@ function count(nodes: readonly TreeNode[]): number {
   for (const node of nodes) {
     if (typeof node === 'string') continue;
     total += count(node.children);
+    for (const { cell } of node.cells ?? []) total += 1 + count(cell.children);
     for (const { label, values } of node.rows ?? []) total += count(label) + count(values);
   }
   return total;

@@ -1,5 +1,25 @@
 import { parseDocument } from 'htmlparser2';
+import { listMarkers } from '../domain/list-markers.ts';
+import {
+  classesOf,
+  containers,
+  find,
+  groups,
+  headings,
+  inlineTagOf,
+  isBlock,
+  isCell,
+  isFlag,
+  isItem,
+  isolates,
+  isSkipped,
+  nesting,
+  type Parsed,
+  rowsOf,
+  textOf,
+} from './parsed-page.ts';
 import { breakLongWords } from './printable-text.ts';
+import { type PlacedCell, placeCells } from './table-grid.ts';
 
 /** Text, or an element with its content. The language and direction are those of the content. */
 export type TreeNode = string | TreeElement;
@@ -16,6 +36,11 @@ export interface TreeElement {
   svg?: string;
   /** Rows of `facts`: labels and their values. */
   rows?: { label: TreeNode[]; values: TreeElement[] }[];
+  /** The numbers of the items of `ol`. */
+  markers?: string[];
+  /** The columns of `table`, and the places of its cells. */
+  columns?: number;
+  cells?: PlacedCell<TreeElement>[];
   children: TreeNode[];
 }
 
@@ -26,14 +51,6 @@ export interface PageTree {
   title: string;
   masthead: TreeElement[];
   content: TreeElement[];
-}
-
-interface Parsed {
-  type: string;
-  name?: string;
-  data?: string;
-  attribs?: Record<string, string>;
-  children?: Parsed[];
 }
 
 /** Converts the text of a node, e.g. replaces characters that fonts do not have. */
@@ -57,21 +74,21 @@ export function readPageTree(html: string, convert: ConvertText): PageTree {
   };
 }
 
-const groups = new Set('div section article header'.split(' '));
-const headings = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
-const containers = new Set('ul ol li blockquote table thead tbody tr th td'.split(' '));
-const inlineTags = new Set('a strong em u s sub sup code span bdi'.split(' '));
-/** Those whose text does not change the order of its surroundings (receipt.typ). */
-const isolates = new Set(['bdi', 'code']);
-const blocks = new Set([...groups, ...headings, ...containers, ...'p pre dl dt dd hr svg'.split(' ')]);
-const skipped = new Set('form button nav script style'.split(' '));
-
 interface Setting {
   /** Whether line breaks in texts are shown. */
   lines: boolean;
   /** Number of letters that certainly fit in a line. */
   longest: number;
+  /** How many lists, tables and quotations, and how many inline elements, surround the text. */
+  depth: number;
+  inlineDepth: number;
 }
+
+/** The typesetter takes about 60 nested rules; a list of facts takes six, a table of inline elements more. */
+const maxDepth = 6;
+const maxInlineDepth = 8;
+/** More columns would be narrower than a letter. */
+const maxColumns = 20;
 
 /** Estimated from the widths of the letters and of the columns in receipt.typ. */
 const longestWord = { text: 36, answers: 20, code: 60 };
@@ -104,11 +121,68 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
     const marks = marksOf(attribs);
     if (name === 'svg') return readImage(node);
     if (name === 'hr') return [{ tag: 'hr', children: [] }];
+    if (setting.depth > maxDepth && containers.has(name)) return readFlat(node, setting);
     if (name === 'dl') return [{ tag: 'facts', ...marks, rows: readRows(children, setting), children: [] }];
+    if (name === 'ul' || name === 'ol') return [readList(node, setting)];
+    if (name === 'table') return readTable(node, setting);
     if (isFlag(node)) return [{ tag: 'p', ...marks, children: readInline([node], setting) }];
     if (name === 'p' || name === 'pre' || headings.has(name))
       return [{ tag: name, ...marks, children: readInline(children, setting) }];
     return [{ tag: groups.has(name) ? 'div' : name, ...marks, children: readBlocks(children, setting) }];
+  }
+
+  /** Lists, tables and quotations that are nested too deeply for the typesetter: their lines. */
+  function readFlat({ name, attribs = {}, children = [] }: Parsed, setting: Setting): TreeElement[] {
+    const marks = marksOf(attribs);
+    if (name !== 'ul' && name !== 'ol')
+      return [{ tag: 'div', ...marks, children: readBlocks(children, setting) }];
+    const items = children.filter(isItem);
+    const markers = name === 'ol' ? markersOf(attribs, items) : items.map(() => '•');
+    return items.map((item, index) => ({
+      tag: 'div',
+      ...marksOf(item.attribs ?? {}),
+      children: readBlocks([{ type: 'text', data: `${markers[index]} ` }, ...(item.children ?? [])], setting),
+    }));
+  }
+
+  function readList({ name = '', attribs = {}, children = [] }: Parsed, setting: Setting): TreeElement {
+    const items = children.filter(isItem);
+    const read = items.map((item) => ({
+      tag: 'li',
+      ...marksOf(item.attribs ?? {}),
+      children: readBlocks(item.children ?? [], setting),
+    }));
+    const markers = name === 'ol' && { markers: markersOf(attribs, items) };
+    return { tag: name, ...marksOf(attribs), ...markers, children: read };
+  }
+
+  /** The caption, and the cells in a grid; a table with too many columns is a line for each row. */
+  function readTable({ attribs = {}, children = [] }: Parsed, setting: Setting): TreeElement[] {
+    const marks = marksOf(attribs);
+    const rows = rowsOf(children).map(({ children: cells = [] }) => cells.filter(isCell));
+    const grid = placeCells(rows);
+    const captions = children.filter(({ name }) => name === 'caption');
+    const before = captions.flatMap((caption) => readBlocks(caption.children ?? [], setting));
+    if (grid.columns > maxColumns) return [...before, ...rows.map((cells) => readRow(cells, setting))];
+    const longest = Math.max(1, Math.floor(setting.longest / grid.columns) - 1);
+    const inCell = grid.columns === 1 ? setting : { ...setting, longest };
+    const cells = grid.cells.map(({ cell, ...place }) => {
+      const { name = '', attribs: own = {}, children: content = [] } = cell;
+      return {
+        ...place,
+        cell: { tag: name, ...marksOf(own), children: readBlocks(content, settingOf(cell, inCell)) },
+      };
+    });
+    if (cells.length === 0) return before;
+    return [...before, { tag: 'table', ...marks, columns: grid.columns, cells, children: [] }];
+  }
+
+  function readRow(cells: readonly Parsed[], setting: Setting): TreeElement {
+    const children = cells.flatMap((cell, index): TreeNode[] => [
+      ...(index > 0 ? [' | '] : []),
+      ...readInline(cell.children ?? [], setting),
+    ]);
+    return { tag: 'p', children };
   }
 
   /** The rows of a list of facts, whose labels and values stand in a `div` for each row, or without one. */
@@ -134,8 +208,9 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
       if (node.name === 'br') return [{ tag: 'br', children: [] }];
       if (node.name === 'img') return [{ tag: 'logo', alt: convert(node.attribs?.alt ?? ''), children: [] }];
       const children = readInline(node.children ?? [], settingOf(node, setting));
-      if (!inlineTags.has(node.name ?? '')) return children;
-      const element = { tag: node.name as string, ...marksOf(node.attribs ?? {}) };
+      const tag = inlineTagOf(node);
+      if (!tag || setting.inlineDepth >= maxInlineDepth) return children;
+      const element = { tag, ...marksOf(node.attribs ?? {}) };
       return isolates.has(element.tag) ? isolateLines(element, children) : [{ ...element, children }];
     });
   }
@@ -159,7 +234,7 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
     );
   }
 
-  return (nodes) => readBlocks(nodes, { lines: false, longest: longestWord.text });
+  return (nodes) => readBlocks(nodes, { lines: false, longest: longestWord.text, depth: 0, inlineDepth: 0 });
 }
 
 /** A line break ends an isolate (Unicode UAX 9, class B), so each line of the element gets one of its own. */
@@ -175,31 +250,24 @@ function isolateLines(element: Omit<TreeElement, 'children'>, children: readonly
   ]);
 }
 
-function settingOf({ name, attribs }: Parsed, given: Setting): Setting {
+function settingOf(node: Parsed, given: Setting): Setting {
+  const { name = '', attribs } = node;
   const classes = classesOf(attribs ?? {});
   const isCode = name === 'pre' || name === 'code';
   const longest = classes.includes('answers') ? longestWord.answers : given.longest;
   return {
     lines: given.lines || name === 'pre' || classes.includes('lines'),
-    longest: isCode ? longestWord.code : longest,
+    longest: isCode ? Math.max(longest, longestWord.code) : longest,
+    depth: given.depth + (nesting.has(name) ? 1 : 0),
+    inlineDepth: given.inlineDepth + (inlineTagOf(node) ? 1 : 0),
   };
 }
 
-function isBlock(node: Parsed): boolean {
-  return node.type === 'tag' && (blocks.has(node.name ?? '') || isFlag(node));
-}
-
-/** A warning, which has a line of its own on the page too. */
-function isFlag({ attribs = {} }: Parsed): boolean {
-  return classesOf(attribs).includes('flag');
-}
-
-function isSkipped({ name = '', attribs = {} }: Parsed): boolean {
-  return skipped.has(name) || classesOf(attribs).includes('no-print');
-}
-
-function classesOf(attribs: Record<string, string>): string[] {
-  return attribs.class?.split(' ') ?? [];
+function markersOf(attributes: Record<string, string>, items: readonly Parsed[]): string[] {
+  return listMarkers(
+    attributes,
+    items.map(({ attribs = {} }) => attribs),
+  );
 }
 
 function marksOf(attribs: Record<string, string>): Omit<TreeElement, 'tag' | 'children'> {
@@ -219,17 +287,4 @@ function readImage({ attribs = {}, children = [] }: Parsed): TreeElement[] {
   if (!shape || !frame || attribs.role !== 'img') return [];
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${frame}" shape-rendering="crispEdges"><rect width="100%" height="100%" fill="#fff"/><path d="${shape}"/></svg>`;
   return [{ tag: 'qr', svg, alt: attribs['aria-label'] ?? '', children: [] }];
-}
-
-function find(nodes: readonly Parsed[], name: string): Parsed | undefined {
-  for (const node of nodes) {
-    const found = node.name === name ? node : find(node.children ?? [], name);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-function textOf(node: Parsed | undefined): string {
-  if (!node) return '';
-  return node.data ?? (node.children ?? []).map(textOf).join('');
 }

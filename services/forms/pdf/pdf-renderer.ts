@@ -16,8 +16,8 @@ export interface PdfRenderer {
   /**
    * @param asker who waits for the document. Askers take turns, so that documents of one wait only for its
    * own.
-   * @throws Failure `unavailable` with Retry-After if too many wait, or if this one takes too long;
-   * `not-acceptable` if the page has too many elements.
+   * @throws Failure `unavailable` with Retry-After if too many wait; `not-acceptable` if the page has too many
+   * elements, takes too long, or cannot be set.
    */
   render(job: PdfJob, asker: string): Promise<Buffer>;
   /** Ends the thread; jobs that wait fail. */
@@ -57,12 +57,11 @@ export function createPdfRenderer(options: Options): PdfRenderer {
   let thread: Thread | undefined;
   let refusals = 0;
 
-  function refuse(cause?: unknown): Failure {
+  function refuse(): Failure {
     refusals += 1;
     return fail('unavailable', 'The PDF cannot be created at the moment. Please try again.', {
       headers: { 'Retry-After': String(retryAfterSeconds[refusals % retryAfterSeconds.length]) },
-      overload: cause === undefined,
-      cause,
+      overload: true,
     });
   }
 
@@ -83,15 +82,16 @@ export function createPdfRenderer(options: Options): PdfRenderer {
       reply = await ask(thread, job, limitMs);
     } catch (error) {
       await endThread();
-      if (!stopping.signal.aborted)
-        log.error('the PDF thread failed; the next PDF starts another', { error });
-      throw refuse(error);
+      if (stopping.signal.aborted) throw refuse();
+      log.error('the PDF thread failed; the next PDF starts another', { error });
+      throw tooLong();
     }
     if (reply.memory > maxMemory) await endThread();
     const { pdf, isTooLong } = reply;
     if (isTooLong) throw tooLong();
     if (pdf) return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
-    throw fail('internal', 'The PDF cannot be created.', { cause: new Error(reply.error) });
+    log.error('a receipt cannot be typeset', { error: new Error(reply.error) });
+    throw tooLong();
   }
 
   async function inTurn(job: PdfJob, asker: string): Promise<Buffer> {
@@ -129,9 +129,12 @@ function idOf({ logo, ...texts }: PdfJob): string {
   return digest.update(logo?.body ?? '').digest('base64');
 }
 
-/** @returns the failure for a receipt that no retry can turn into a PDF. */
+/** @returns the failure for a receipt that is not available as PDF; the other formats are. */
 export function tooLong(): Failure {
-  return fail('not-acceptable', 'This receipt is too long for a PDF. Use text/html or text/plain.');
+  return fail(
+    'not-acceptable',
+    'This receipt is too long or too complex for a PDF. Use text/html or text/plain.',
+  );
 }
 
 interface Thread {

@@ -1,3 +1,5 @@
+import { removeOverrides } from '#lib/text/direction-controls.ts';
+
 /** Prepares texts for the typesetter. */
 export interface PrintableText {
   /** Removes characters that are not printed, and replaces those that no font has. */
@@ -8,10 +10,10 @@ export interface PrintableText {
 
 const replacement = '\ufffd';
 /**
- * Control characters; overrides of the text direction, which would show another text than was signed; and
- * selectors of Mongolian letters, which no font here has: after an emoji one would become an empty glyph.
+ * Control characters, and selectors of Mongolian letters, which no font here has: after an emoji one would
+ * become an empty glyph.
  */
-const removed = /\p{Cc}|\u180b|\u180c|\u180d|\u180f|[\ufeff\u202a-\u202e]/gu;
+const removed = /\p{Cc}|\u180b|\u180c|\u180d|\u180f|\ufeff/gu;
 /**
  * Format characters after a letter on which they have no effect. PDF viewers would take the pair for one
  * character, and would copy the pair wherever the letter occurs.
@@ -33,7 +35,7 @@ export function createPrintableText(hasGlyph: (codePoint: number) => boolean): P
 
   return {
     convert(text) {
-      const clean = text.toWellFormed().replaceAll(removed, '').replaceAll(ineffective, '');
+      const clean = removeOverrides(text.toWellFormed()).replaceAll(removed, '').replaceAll(ineffective, '');
       return clean.replaceAll(/[^\x20-\x7e]/gu, printable);
     },
     takeReplaced() {

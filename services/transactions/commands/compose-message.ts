@@ -77,8 +77,10 @@ export async function composeMessage(
     owners,
     ...(kind === 'withdrawal' && receipt && { withdrawn: withdrawnOn(receipt) }),
   };
-  const attachments = kind === 'notification' ? await attachReceipt(dependencies, read) : [];
-  return { ...(await forms.renderMessage(content)), attachments };
+  if (kind !== 'notification') return { ...(await forms.renderMessage(content)), attachments: [] };
+  const { attachments, isLeftOut } = await attachReceipt(dependencies, read);
+  const rendered = await forms.renderMessage({ ...content, ...(isLeftOut && { isReceiptLeftOut: true }) });
+  return { ...rendered, attachments };
 }
 
 /** For how long the code of a transaction is still valid, in whole minutes. */
@@ -98,13 +100,16 @@ export function wholeMinutes(seconds: number): number {
   return Math.max(1, Math.floor((seconds + composeSeconds) / 60));
 }
 
-/** The receipt as an attached PDF; no attachment without a receipt, or if it is too long for a PDF. */
+/**
+ * The receipt as an attached PDF; no attachment without a receipt, or if there is no PDF of it.
+ * @throws Failure `unavailable` if too many PDFs are being rendered; the mail is then composed again.
+ */
 async function attachReceipt(
   dependencies: Dependencies,
   read: ReadTransaction,
-): Promise<OutgoingMail['attachments']> {
+): Promise<{ attachments: OutgoingMail['attachments']; isLeftOut: boolean }> {
   const signed = await readReceipt(dependencies.db, read.transaction.id);
-  if (!signed) return [];
+  if (!signed) return { attachments: [], isLeftOut: false };
   const receipt = JSON.parse(signed.body) as ReceiptBody;
   const content = await receiptPdf(
     dependencies,
@@ -112,10 +117,12 @@ async function attachReceipt(
     { receipt, jws: signed.jws },
     { asker: 'messages' },
   ).catch((error: unknown) => {
-    if (error instanceof Failure && error.code === 'not-acceptable') return undefined;
-    throw error;
+    if (error instanceof Failure && error.code === 'unavailable') throw error;
+    return undefined;
   });
-  return content ? [{ filename: 'receipt.pdf', contentType: 'application/pdf', content }] : [];
+  if (!content) return { attachments: [], isLeftOut: true };
+  const attachment = { filename: 'receipt.pdf', contentType: 'application/pdf', content };
+  return { attachments: [attachment], isLeftOut: false };
 }
 
 /** Whether a message need not be sent any more: an invitation to a transaction that has ended. */

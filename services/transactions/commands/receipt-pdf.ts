@@ -10,7 +10,7 @@ import { embeddingOf, findTheme } from '../presenters/page-parts.ts';
  * @param asker who waits for it: askers take turns.
  * @param theme key or entry id of a theme; overrides the layout's.
  * @throws Failure `unavailable` if too many PDFs are being rendered; `not-acceptable` if the receipt is too
- * long.
+ * long or too complex.
  */
 export async function receiptPdf(
   { forms, instance }: { forms: FormsOperations; instance: PageInstance },

@@ -1,6 +1,6 @@
 import type { ElementType, Version } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type Difference, differenceOf } from '../../pages/text-diff.ts';
+import { type Change, differenceOf } from '../../pages/text-diff.ts';
 import { type ContentField, contentFields } from './content-fields.ts';
 import { shownValues } from './content-values.ts';
 
@@ -18,7 +18,7 @@ export function compareContents(
   reader: ConsoleReader,
   type: ElementType,
   { before, after }: { before: Version | undefined; after: Version },
-): Difference[] {
+): Change[] {
   const { t, languageName } = reader;
   const versions = before ? [before, after] : [after];
   const languages = [...new Set([after, ...versions].flatMap(({ data }) => Object.keys(data)))];

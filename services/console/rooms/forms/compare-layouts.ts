@@ -1,17 +1,13 @@
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type Difference, differenceOf } from '../../pages/text-diff.ts';
+import { type Change, differenceOf } from '../../pages/text-diff.ts';
 import { type Layout, referenceNames, switchNames, textNames } from './layout-values.ts';
 
 const referenceLabels = { info: 'designer.info', theme: 'designer.theme', notification: 'designer.mail' };
 
 /** What differs between two layouts. @param before undefined: everything is new. */
-export function compareLayouts(
-  reader: ConsoleReader,
-  before: Layout | undefined,
-  after: Layout,
-): Difference[] {
+export function compareLayouts(reader: ConsoleReader, before: Layout | undefined, after: Layout): Change[] {
   const { t } = reader;
-  const differences: Difference[] = [];
+  const differences: Change[] = [];
   const compare = (label: string, textOf: (layout: Layout) => string) => {
     const difference = differenceOf(label, before ? textOf(before) : '', textOf(after));
     if (difference) differences.push(difference);

@@ -1,6 +1,7 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
 import { isBlank } from '#lib/text/visible-text.ts';
+import { numberOutOfRange } from '../rich-attributes.ts';
 import { safeUrl, sanitiseMailText, sanitiseRichText } from '../rich-text.ts';
 
 /**
@@ -39,8 +40,12 @@ function text(most: number, clean: (given: string) => string): Field<string> {
 }
 
 /** Plain text on one line. */
-export const line = (most = maxLine): Field<string> =>
-  text(most, (given) => given.replaceAll(/[\t\n\r\v\f ]+/g, ' ').trim());
+export const line = (most = maxLine): Field<string> => text(most, oneLine);
+
+/** White space as it is stored in a text of one line: one space between words. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\t\n\r\v\f ]+/g, ' ').trim();
+}
 
 /** Plain text that may have several lines. */
 export const lines: Field<string> = text(maxText, (given) => given.trim());
@@ -53,8 +58,11 @@ function richText(sanitise: (html: string) => string): Field<string> {
     return isBlank(html.replaceAll(/<[^>]*>/g, '')) ? '' : html;
   });
   return (value, at, faults) => {
-    if (typeof value !== 'string' || countTags(value) <= maxTags) return read(value, at, faults);
-    return addFault(faults, at, 'too-long', `must have at most ${maxTags} tags`);
+    if (typeof value !== 'string' || value.length > maxRich) return read(value, at, faults);
+    if (countTags(value) > maxTags)
+      return addFault(faults, at, 'too-long', `must have at most ${maxTags} tags`);
+    const fault = numberOutOfRange(value);
+    return fault === undefined ? read(value, at, faults) : addFault(faults, at, 'invalid', fault);
   };
 }
 

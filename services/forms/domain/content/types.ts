@@ -13,6 +13,7 @@ import {
   listThatMayBeEmpty,
   mailRich,
   objectOf,
+  oneLine,
   oneOf,
   required,
   rich,
@@ -114,6 +115,9 @@ export const readPreference: Field<Record<string, unknown>> = (value, at, faults
   const read = preferenceMembers(value, at, faults);
   if (!read || faults.length > before) return read;
   const content = read as unknown as PreferenceContent;
+  // Defaults are compared with options, and are stored like them.
+  if (content.valueType !== 'FREE_TEXT' && content.defaultValues)
+    content.defaultValues = content.defaultValues.map(oneLine);
   checkOptions(content, `${at}/options`, faults);
   checkDefaults(content, `${at}/defaultValues`, faults);
   return read;

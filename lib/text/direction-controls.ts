@@ -1,0 +1,16 @@
+/** Embeddings and overrides (Unicode UAX 9): they show another text than the one that is stored and signed. */
+const overrides = /[\u202a-\u202e]/g;
+const isolates = /[\u2066-\u2069]/g;
+
+/**
+ * Removes the characters that give a text another order than its letters have. Isolates stay: Accord puts
+ * them around values in texts from right to left.
+ */
+export function removeOverrides(text: string): string {
+  return text.replaceAll(overrides, '');
+}
+
+/** {@link removeOverrides}, and removes isolates: for texts of others, before Accord adds its own. */
+export function removeDirectionControls(text: string): string {
+  return removeOverrides(text).replaceAll(isolates, '');
+}
