@@ -133,7 +133,7 @@ function idOf({ logo, ...texts }: PdfJob): string {
 export function tooLong(): Failure {
   return fail(
     'not-acceptable',
-    'This receipt is too long or too complex for a PDF. Use text/html or text/plain.',
+    'This receipt is too long for a PDF, or too complex. Use text/html or text/plain.',
   );
 }
 
