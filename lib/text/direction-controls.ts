@@ -10,6 +10,13 @@ export function removeOverrides(text: string): string {
   return text.replaceAll(overrides, '');
 }
 
+/** {@link removeDirectionControls} in all texts of a JSON value; names of members stay. */
+export function withoutDirectionControls<T>(value: T): T {
+  const clean = (_: string, each: unknown) =>
+    typeof each === 'string' ? removeDirectionControls(each) : each;
+  return JSON.parse(JSON.stringify(value), clean) as T;
+}
+
 /** {@link removeOverrides}, and removes isolates: for texts of others, before Accord adds its own. */
 export function removeDirectionControls(text: string): string {
   return removeOverrides(text).replaceAll(isolates, '');

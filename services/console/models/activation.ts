@@ -5,6 +5,7 @@ import type { Schemas } from '../api/api-types.ts';
 import type { FieldSpec } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
+import { compareChanges } from '../pages/text-diff.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, type FoundVersion, findVersion, requireVersion } from './read-model.ts';
 
@@ -69,7 +70,10 @@ export function activationRoutes<Type extends Entry['type']>(
         locals: {
           isReady,
           effects,
-          differences: compare(reader, entry, { before: active?.version, after: draft.version }),
+          differences: await compareChanges(
+            compare(reader, entry, { before: active?.version, after: draft.version }),
+            reader.language,
+          ),
           editUrl: elsewhere.url,
           ...locals,
         },

@@ -1,4 +1,5 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import { withoutDirectionControls } from '#lib/text/direction-controls.ts';
 import { pageTheme } from '../domain/content-version.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { pageText } from '../pages/page-text.ts';
@@ -45,7 +46,9 @@ export function createOperations(options: OperationOptions): FormsOperations {
       return {};
     },
     renderPage: async ({ model }) => ({ html: renderer.render(model) }),
-    renderText: async ({ model }) => ({ text: pageText(renderer.render(model)) }),
+    renderText: async ({ model }) => ({
+      text: pageText(renderer.render(withoutDirectionControls(model))),
+    }),
     renderMessage: (input) => renderMessage(context, input),
     renderReceiptPdf: createRenderReceiptPdf(context),
     labelForm: async ({ page }) => renderer.label(page),

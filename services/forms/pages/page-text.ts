@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { DomNode, FormatCallback, HtmlToTextOptions } from 'html-to-text';
-import { removeDirectionControls, removeOverrides } from '#lib/text/direction-controls.ts';
+import { removeOverrides } from '#lib/text/direction-controls.ts';
 import { listMarkers } from '../domain/list-markers.ts';
 import { cellSeparator, raised, strikeMark } from './rich-plain-text.ts';
 
@@ -119,7 +119,7 @@ const options: HtmlToTextOptions = {
  * Texts stay in logical order; terminals and screen readers arrange them.
  */
 export function pageText(html: string): string {
-  return removeDirectionControls(convert(toText(), html));
+  return removeOverrides(convert(toText(), html));
 }
 
 /** Compiles on first use, because most processes make no plain text. */
