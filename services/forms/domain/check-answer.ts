@@ -2,7 +2,7 @@ import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
-import { isBlank } from '#lib/text/visible-text.ts';
+import { isBlank, visibleText } from '#lib/text/visible-text.ts';
 import { oneLine } from './content/fields.ts';
 import type { ContentVersion } from './content-version.ts';
 
@@ -98,13 +98,9 @@ function checkOptions(version: ContentVersion, item: DescribedElement, texts: st
 function findOption(options: readonly string[], text: string): number | undefined {
   const exact = options.indexOf(text);
   if (exact >= 0) return exact;
-  const look = lookOf(text);
-  const alike = [...options.keys()].filter((position) => lookOf(options[position] as string) === look);
+  const look = visibleText(text);
+  const alike = [...options.keys()].filter((position) => visibleText(options[position] as string) === look);
   return alike.length === 1 ? alike[0] : undefined;
-}
-
-function lookOf(text: string): string {
-  return oneLine(text.replaceAll(/\p{Zs}/gu, ' ').replaceAll(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, ''));
 }
 
 function answerOf(
