@@ -1,4 +1,4 @@
-/** Embeddings and overrides (Unicode UAX 9): they show another text than the one that is stored and signed. */
+/** Embeddings and overrides (Unicode UAX 9): they show another text than the stored and signed one. */
 const overrides = /[\u202a-\u202e]/g;
 const isolates = /[\u2066-\u2069]/g;
 

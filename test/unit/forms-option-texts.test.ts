@@ -11,7 +11,11 @@ function answered(options: string[], given: string, defaultValues: string[] = []
   const en = readPreference(content, '', faults as never);
   if (!en) return faults;
   const version = createContentVersion({
-    ...{ id: '1', type: 'preference', key: 'a', serial: '1.0', defaultLanguage: 'en' },
+    id: '1',
+    type: 'preference',
+    key: 'a',
+    serial: '1.0',
+    defaultLanguage: 'en',
     data: { en },
   });
   const result = checkAnswer(version, version.describe('en', 'a') as DescribedElement, [given]);

@@ -40,7 +40,14 @@ export async function compareContents(
     const compared = { language: after.content.lang, budget };
     const parts = isSameLanguage ? await partsOf(old[field], now[field], compared) : undefined;
     const label = reader.t(`change.field.${field}`);
-    fields.push({ field, label, old: was, oldLanguage: before.content.lang, new: is, ...(parts && { parts }) });
+    fields.push({
+      field,
+      label,
+      old: was,
+      oldLanguage: before.content.lang,
+      new: is,
+      ...(parts && { parts }),
+    });
   }
   return fields;
 }

@@ -29,8 +29,9 @@ export function isBlock(node: RichNode): node is RichElement {
 const isBlank = (node: RichNode) => 'text' in node && node.text.trim() === '';
 
 /**
- * Puts an element whose children are arranged already where HTML allows it, as browsers do, so that all formats
- * show the same: text beside the cells of a table stands before it, a list in bold text is a list of bold texts.
+ * Puts an element whose children are arranged already where HTML allows it, as browsers do, so that all
+ * formats show the same: text beside the cells of a table stands before it, a list in bold text is a list of
+ * bold texts.
  * @returns the nodes that take its place.
  */
 export function arrange(element: RichElement): RichNode[] {

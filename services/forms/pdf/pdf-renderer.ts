@@ -16,8 +16,8 @@ export interface PdfRenderer {
   /**
    * @param asker who waits for the document. Askers take turns, so that documents of one wait only for its
    * own.
-   * @throws Failure `unavailable` with Retry-After if too many wait; `not-acceptable` if the page has too many
-   * elements, takes too long, or cannot be set.
+   * @throws Failure `unavailable` with Retry-After if too many wait; `not-acceptable` if the page has too
+   * many elements, takes too long, or cannot be set.
    */
   render(job: PdfJob, asker: string): Promise<Buffer>;
   /** Ends the thread; jobs that wait fail. */

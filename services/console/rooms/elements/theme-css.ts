@@ -56,8 +56,8 @@ interface RootRule {
 }
 
 /**
- * Finds the first rule for `:root` or `.accord` that has no other rule in it. Reads tokens (CSS Syntax Level 3,
- * §4), because the parser's cost grows faster than a text with many faults.
+ * Finds the first rule for `:root` or `.accord` that has no other rule in it. Reads tokens (CSS Syntax
+ * Level 3, §4), because the parser's cost grows faster than a text with many faults.
  */
 function rootRule(css: string): RootRule | undefined {
   const { tokenize, tokenTypes: kinds } = require('css-tree') as typeof import('css-tree');
