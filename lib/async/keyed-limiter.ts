@@ -8,7 +8,7 @@ export interface KeyedLimiter {
 }
 
 /** The key has more work waiting than any other, and there is no room for more. */
-export class TooManyWaiting extends Error {
+class TooManyWaiting extends Error {
   override name = 'TooManyWaiting';
 }
 

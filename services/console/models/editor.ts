@@ -170,7 +170,7 @@ export async function readContent(ctx: Context, kit: RoomKit, entry: Entry) {
 }
 
 /** What bars the activation of a draft here: what the API refuses, and what people would not be told. */
-export async function readActivationFaults(
+async function readActivationFaults(
   ctx: Context,
   kit: RoomKit,
   { id }: Entry,
