@@ -60,6 +60,16 @@ describe('a mail', () => {
     expect(item?.attribs).toMatchObject({ lang: 'fr', dir: 'ltr' });
   });
 
+  it.each([
+    ['en', 'could not be attached as a PDF'],
+    ['fr', 'n’a pas pu être joint en PDF'],
+    ['ar', 'تعذّر إرفاق الإيصال'],
+  ] as const)('says in %s that the receipt is not attached', (language, sentence) => {
+    expect(flat(builtIn('notification', language).text)).not.toContain(sentence);
+    const { text, html } = builtIn('notification', language, { isReceiptLeftOut: true });
+    for (const given of [flat(text), flat(parsePage(html ?? '').text())]) expect(given).toContain(sentence);
+  });
+
   it('says that all answers were lost, or which answers which peer did not store', () => {
     const late = [{ name: 'Northern Lab', late: true, elements: [] }];
     const { subject, text } = builtIn('bad-news', 'en', { owners: late });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
@@ -16,8 +17,8 @@ export interface PdfRenderer {
   /**
    * @param asker who waits for the document. Askers take turns, so that documents of one wait only for its
    * own.
-   * @throws Failure `unavailable` with Retry-After if too many wait; `not-acceptable` if the page has too
-   * many elements, takes too long, or cannot be set.
+   * @throws Failure `unavailable` with Retry-After if too many wait or the machine is busy; `not-acceptable`
+   * if the page has too many elements, takes too long, or cannot be set.
    */
   render(job: PdfJob, asker: string): Promise<Buffer>;
   /** Ends the thread; jobs that wait fail. */
@@ -81,11 +82,13 @@ export function createPdfRenderer(options: Options): PdfRenderer {
     try {
       reply = await ask(thread, job, limitMs);
     } catch (error) {
+      const isStarved = await hadNoTime(thread, limitMs);
       await endThread();
-      if (stopping.signal.aborted) throw refuse();
+      if (stopping.signal.aborted || isStarved) throw refuse();
       log.error('the PDF thread failed; the next PDF starts another', { error });
       throw tooLong();
     }
+    thread.cpuMs = reply.cpuMs;
     if (reply.memory > maxMemory) await endThread();
     const { pdf, isTooLong } = reply;
     if (isTooLong) throw tooLong();
@@ -141,6 +144,8 @@ interface Thread {
   worker: Worker;
   /** Resolves once the thread has died. */
   died: Promise<Error>;
+  /** CPU time that the thread had used when its last job ended. */
+  cpuMs: number;
 }
 
 /** Starts a thread that knows no settings and no secrets, and does not keep the process alive. */
@@ -158,13 +163,23 @@ function startThread(program: URL, workerData: TypesetterProgram): Thread {
     worker.once('error', (error) => resolve(error as Error));
     worker.once('exit', (code) => resolve(new Error(`the PDF thread ended with ${code}`)));
   });
-  return { worker, died };
+  return { worker, died, cpuMs: 0 };
+}
+
+/**
+ * Whether a job that was not done in time had less than a quarter of the time on a processor: then the
+ * machine is busy, and the job is worth repeating. A thread that has ended, or does not reply, had the time.
+ */
+async function hadNoTime({ worker, cpuMs }: Thread, limitMs: number): Promise<boolean> {
+  const unknown = setTimeout(500, undefined, { ref: false });
+  const usage = await Promise.race([worker.cpuUsage(), unknown]).catch(() => undefined);
+  return usage !== undefined && (usage.user + usage.system) / 1000 - cpuMs < limitMs / 4;
 }
 
 /** @throws Error if the thread dies, or has not replied in time. */
 function ask({ worker, died }: Thread, job: PdfJob, limitMs: number): Promise<WorkerReply> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no PDF within ${limitMs} ms`)), limitMs);
+    const timer = globalThis.setTimeout(() => reject(new Error(`no PDF within ${limitMs} ms`)), limitMs);
     const settle = (reply: WorkerReply) => {
       clearTimeout(timer);
       resolve(reply);

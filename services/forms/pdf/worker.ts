@@ -14,13 +14,15 @@ export interface WorkerReply {
   isTooLong?: boolean;
   /** Bytes of memory in use, which never shrinks. */
   memory: number;
+  /** CPU time that the thread has used so far. */
+  cpuMs: number;
 }
 
 lowerPriority();
 const typesetter = await createTypesetter(workerData as TypesetterProgram);
 
 parentPort?.on('message', (job: PdfJob) => {
-  const reply: WorkerReply = { memory: 0 };
+  const reply: WorkerReply = { memory: 0, cpuMs: 0 };
   try {
     reply.pdf = typesetter.render(job);
   } catch (error) {
@@ -28,6 +30,8 @@ parentPort?.on('message', (job: PdfJob) => {
     reply.error = error instanceof Error ? error.message : String(error);
   }
   reply.memory = typesetter.memory();
+  const { user, system } = process.threadCpuUsage();
+  reply.cpuMs = (user + system) / 1000;
   parentPort?.postMessage(reply);
 });
 
