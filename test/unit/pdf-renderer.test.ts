@@ -72,10 +72,9 @@ describe('the renderer of PDFs', () => {
     const renderer = start({ program: onMessage(body), limitMs: 1_500 });
     for (let round = 0; round < 2; round += 1) {
       const failure = await failureOf(renderer.render(job, 'anyone'));
-      // A thread that hangs, but had little time on a busy machine, is worth another attempt.
-      expect(
-        body.startsWith('while') && failure.code === 'unavailable' ? 'not-acceptable' : failure.code,
-      ).toBe('not-acceptable');
+      // A thread that goes on, but had little time on a busy machine, is worth another attempt.
+      const isWorthMore = body.includes('while') && failure?.code === 'unavailable';
+      expect(isWorthMore || failure?.code === 'not-acceptable').toBe(true);
     }
   });
 

@@ -82,7 +82,7 @@ export function createPdfRenderer(options: Options): PdfRenderer {
     try {
       reply = await ask(thread, job, limitMs);
     } catch (error) {
-      const isStarved = await hadNoTime(thread, limitMs);
+      const isStarved = error instanceof TimedOut && (await hadNoTime(thread, limitMs));
       await endThread();
       if (stopping.signal.aborted || isStarved) throw refuse();
       log.error('the PDF thread failed; the next PDF starts another', { error });
@@ -140,6 +140,13 @@ export function tooLong(): Failure {
   );
 }
 
+class TimedOut extends Error {
+  constructor(limitMs: number) {
+    super(`no PDF within ${limitMs} ms`);
+    this.name = 'TimedOut';
+  }
+}
+
 interface Thread {
   worker: Worker;
   /** Resolves once the thread has died. */
@@ -168,7 +175,7 @@ function startThread(program: URL, workerData: TypesetterProgram): Thread {
 
 /**
  * Whether a job that was not done in time had less than a quarter of the time on a processor: then the
- * machine is busy, and the job is worth repeating. A thread that has ended, or does not reply, had the time.
+ * machine is busy, and the job is worth repeating. A thread that does not reply had the time.
  */
 async function hadNoTime({ worker, cpuMs }: Thread, limitMs: number): Promise<boolean> {
   const unknown = setTimeout(500, undefined, { ref: false });
@@ -179,7 +186,7 @@ async function hadNoTime({ worker, cpuMs }: Thread, limitMs: number): Promise<bo
 /** @throws Error if the thread dies, or has not replied in time. */
 function ask({ worker, died }: Thread, job: PdfJob, limitMs: number): Promise<WorkerReply> {
   return new Promise((resolve, reject) => {
-    const timer = globalThis.setTimeout(() => reject(new Error(`no PDF within ${limitMs} ms`)), limitMs);
+    const timer = globalThis.setTimeout(() => reject(new TimedOut(limitMs)), limitMs);
     const settle = (reply: WorkerReply) => {
       clearTimeout(timer);
       resolve(reply);
