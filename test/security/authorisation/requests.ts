@@ -301,4 +301,5 @@ export const recipes: Record<string, Recipe> = {
   getDemoHost: plain(),
   listDemoMessages: plain(),
   getInstance: plain(),
+  getSigningKeys: plain(),
 };
