@@ -78,8 +78,9 @@ describe('no text in a body blocks other requests', () => {
           const texts = shareOf(hostileTexts, { turn: position, of: Math.min(4, fields.length) });
           const given = { name: field.join('/'), texts, bytes: bytesOf(operation) };
           const broken = await sendEach(watched, given, async (text) => {
-            const body = JSON.stringify(withText(JSON.parse(String(init.body)), field, text));
-            const status = await send(address, { ...init, body });
+            const body = JSON.stringify(withText(JSON.parse(String(init.body ?? '{}')), field, text));
+            const headers = { ...init.headers, 'Content-Type': 'application/json' };
+            const status = await send(address, { ...init, headers, body });
             if (status < 300) ({ address, init } = await renew());
             return status;
           });
