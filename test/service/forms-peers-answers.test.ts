@@ -139,7 +139,7 @@ describe('answers to a peer’s elements', () => {
     await keep([sharedInformation, ...keys.map((key) => ({ ...wishes, key }))]);
     const elements = keys.map((key) => `${key}@${at}`);
     // JSON writes a control character as six.
-    const answer = (count: number) => ['\u0001'.repeat(count)];
+    const answer = (count: number) => [`x${'\u0001'.repeat(count - 1)}`];
     const named = keys.map((key) => theirs('1.0', 'preference', key));
     const send = (count: number, longest: string) =>
       check(Object.fromEntries(named.map((name) => [name, answer(name === longest ? 4_000 : count)])), {

@@ -197,7 +197,7 @@ describe('a part with answers that are not possible', () => {
     ['is missing', { answers: {}, content: { elements: [letter] } }],
     [
       'is missing beside another',
-      { answers: { [letter]: ['accepted'] }, content: { elements: [letter, often] } },
+      { answers: { [letter]: ['accepted'] }, content: { elements: [letter, interests] } },
     ],
     ['is empty', { answers: { [letter]: [] } }],
     ['is another word', { answers: { [letter]: ['perhaps'] } }],

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { unlessMissing } from '../../api/api-failure.ts';
 import { entryChoices } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
@@ -19,12 +20,12 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
     isCreating: true,
     async ask(ctx, reader) {
       const { name } = nameOf(ctx, kit);
-      const [{ forms }, hasMail, { body: subject }] = await Promise.all([
+      const [{ forms }, hasMail, subject] = await Promise.all([
         listAskable(ctx, kit),
         sendsMail(ctx, kit),
-        kit.api(ctx).call('getSubject', { params: { name } }),
+        findSubject(ctx, kit, name),
       ]);
-      const { emailAddress, defaultLanguage } = subject;
+      const { emailAddress, defaultLanguage } = subject ?? {};
       const noAddress = reader.t(emailAddress ? 'invite.known' : 'invite.unknown');
       return {
         title: reader.t('link.title', { name }),
@@ -42,9 +43,15 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
     async send(ctx, field) {
       const { name: subject } = nameOf(ctx, kit);
       const byMail = field('way') === 'mail';
-      if (byMail) await keepIfNew(ctx, kit, field('emailAddress'));
-      const body = { subject, ...contextOf(field), ...(byMail && invitationTo(field('emailAddress'))) };
-      return { byMail, made: (await kit.api(ctx).call('createTransaction', { body })).body };
+      const address = field('emailAddress');
+      const known = byMail ? await findSubject(ctx, kit, subject) : undefined;
+      const keep = () => keepAddress(ctx, kit, subject, address);
+      if (known && (!known.emailAddress || address === '')) await keep();
+      const body = { subject, ...contextOf(field), ...(byMail && invitationTo(address)) };
+      const { body: made } = await kit.api(ctx).call('createTransaction', { body });
+      // A person becomes known by the first transaction.
+      if (byMail && !known) await keep();
+      return { byMail, made };
     },
     done(ctx, { byMail, made }) {
       const { t } = kit.reader(ctx);
@@ -96,11 +103,9 @@ function contextOf(field: ReadField) {
 
 const invitationTo = (emailAddress: string) => ({ sendInvitation: true, subjectInfos: { emailAddress } });
 
-/** An address of a person without one is kept, so that it is known the next time. */
-async function keepIfNew(ctx: Context, kit: RoomKit, typed: string): Promise<void> {
-  const { name } = nameOf(ctx, kit);
-  const { body: subject } = await kit.api(ctx).call('getSubject', { params: { name } });
-  if (!subject.emailAddress || typed === '') await keepAddress(ctx, kit, name, typed);
+/** What is known of a person; undefined for one who is not known yet. */
+async function findSubject(ctx: Context, kit: RoomKit, name: string) {
+  return (await unlessMissing(kit.api(ctx).call('getSubject', { params: { name } })))?.body;
 }
 
 async function sendsMail(ctx: Context, kit: RoomKit): Promise<boolean> {
