@@ -104,7 +104,7 @@ it('the first page with its files weighs at most 60 kB, and each later panel sen
     ([, url = '']) => url,
   );
   const panels = [...first.text.matchAll(/hx-get="([^"]+)"/g)].map(([, url = '']) => url);
-  expect([files.length, panels.length]).toEqual([3, 3]);
+  expect([files.length, panels.length]).toEqual([4, 3]);
   held.resolve(undefined);
   const loaded = await Promise.all([
     ...files.map((file) => weigh(new URL(file, pages.origin).pathname)),

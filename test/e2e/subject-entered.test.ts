@@ -28,7 +28,7 @@ describe('a link of the summary of faults', () => {
       const { url } = await createTransaction(session.operator, layout(all));
       await session.open(url, { viewport: { width, height } });
       await press('Send my choices');
-      for (const name of [interests, letter, study]) {
+      for (const name of [letter, study]) {
         await session.page.getByRole('link', { name }).click();
         const shown = question(name);
         await expect.poll(() => shown.locator(':focus').count()).toBe(1);

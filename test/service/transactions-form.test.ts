@@ -46,7 +46,7 @@ describe('the form as JSON', () => {
       expect(element).toMatchObject({
         serial: '1.0',
         owner: null,
-        required: true,
+        required: element.identifier !== often,
         multiple: false,
         previous: null,
       });

@@ -103,7 +103,7 @@ describe('a context as existing clients send it', () => {
     ).components;
     const fieldsOf = (name: string): Record<string, unknown> =>
       Object.fromEntries(Object.keys(schemas[name].properties).map((field) => [field, 1]));
-    const configuration = fieldsOf('Configuration');
+    const configuration = fieldsOf('ContextConfiguration');
     const context = schemas.PreviewContext.allOf[1].properties as Record<string, unknown>;
     expect(
       unknownFields({ ...context, ...configuration, configuration, layoutData: fieldsOf('LayoutData') }),

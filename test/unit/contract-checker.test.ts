@@ -111,8 +111,8 @@ describe('the contract checker rejects', () => {
   });
 
   test('a missing member, and a member of the wrong type', () => {
-    const { token: _, ...withoutToken } = example('TransactionCreated');
-    expect(() => check(observed({ body: withoutToken }))).toThrow("must have required property 'token'");
+    const { subject: _, ...withoutSubject } = example('TransactionCreated');
+    expect(() => check(observed({ body: withoutSubject }))).toThrow("must have required property 'subject'");
     const body = { ...example('TransactionCreated'), updatable: 'yes' };
     expect(() => check(observed({ body }))).toThrow('/updatable must be boolean');
   });

@@ -25,6 +25,7 @@ const structural = new Set([
     'code',
     'state',
     'timeZone',
+    'oldLanguage',
   ],
   ...[
     'identifier',
