@@ -55,7 +55,7 @@ function richText(sanitise: (html: string) => string): Field<string> {
   const read = text(maxRich, (given) => {
     const html = sanitise(given).trim();
     // Lines and empty paragraphs are no text.
-    return isBlank(html.replaceAll(/<[^>]*>/g, '')) ? '' : html;
+    return isBlank(html.replaceAll(/<[^<>]*>/g, '')) ? '' : html;
   });
   return (value, at, faults) => {
     if (typeof value !== 'string' || value.length > maxRich) return read(value, at, faults);
