@@ -16,8 +16,11 @@ beforeAll(async () => {
 afterAll(() => watched?.stop());
 
 const patienceMs = 10 * 60_000;
-/** CPU time of one turn; a megabyte of JSON with the most values takes 40 ms. */
-const mostMs = 100;
+/**
+ * CPU time of one turn; a megabyte of JSON with the most values takes 40 ms. Twice the 100 ms that are promised
+ * for a quiet machine, because a busy one needs up to twice the CPU time.
+ */
+const mostMs = 200;
 /** Of a request that is twice as large, and what else the process does meanwhile. */
 const [mostGrowth, otherMs] = [3, 60];
 const mostTries = 4;
