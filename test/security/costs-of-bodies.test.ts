@@ -17,8 +17,8 @@ afterAll(() => watched?.stop());
 
 const patienceMs = 10 * 60_000;
 /**
- * CPU time of one turn; a megabyte of JSON with the most values takes 40 ms. Twice the 100 ms that are promised
- * for a quiet machine, because a busy one needs up to twice the CPU time.
+ * CPU time of one turn; a megabyte of JSON with the most values takes 40 ms. Twice what a quiet machine may
+ * take (100 ms), because a busy one needs up to twice the CPU time.
  */
 const mostMs = 200;
 /** Of a request that is twice as large, and what else the process does meanwhile. */

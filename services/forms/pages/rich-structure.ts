@@ -45,7 +45,7 @@ export function arrange(element: RichElement): RichNode[] {
 }
 
 /** A part, such as an item, that no list or table holds is its content. */
-export function withoutHolder(node: RichNode): RichNode[] {
+function withoutHolder(node: RichNode): RichNode[] {
   if (!('tag' in node) || !parts.has(node.tag)) return [node];
   const content = node.children.flatMap(withoutHolder);
   return content.some(isBlock) ? content : [{ ...node, tag: 'p', attributes: {}, children: content }];
