@@ -77,7 +77,10 @@ function pollLivez(url: string) {
     while (!stopped) {
       const start = performance.now();
       // An idle connection may end just when it is used again, if this process was held up for seconds.
-      const { status } = await fetch(`${url}/livez`).catch(() => ({ status: 200 }));
+      const probe = () => fetch(`${url}/livez`);
+      const { status } = await probe()
+        .catch(probe)
+        .catch(() => ({ status: 0 }));
       longest = Math.max(longest, performance.now() - start);
       if (status !== 200) refused.push(status);
       await new Promise((next) => setTimeout(next, 100));
