@@ -101,7 +101,7 @@ export async function composeConsole(
     receiveForm(baseUrl),
     takePlace(),
     router.routes() as Koa.Middleware,
-    requireSession({ baseUrl, cookies, store, kept, issuer }),
+    requireSession({ baseUrl, cookies, store, kept, issuer, sendEndedFrame: outside.sendEndedFrame }),
     serveRooms({
       rooms,
       document,

@@ -202,6 +202,9 @@ describe('what was typed in an editor is there after the sign-in', () => {
     inEditor({}, async (page) => {
       await page.fill('[name="en:title"]', 'A letter “each” month & more');
       await endSession(page);
+      // The preview is renewed after the end as well, and says so in its frame.
+      await page.fill('[name="en:usage"]', 'For letters');
+      await shown(page).getByText('Your session has ended').first().waitFor();
       await save(page);
       await signInAgain(page);
       await page.waitForURL(/kept=[\w-]{22}/);

@@ -276,6 +276,24 @@ describe('a form', () => {
     expect((await person.browser.fetch(`${instance.url}/console`)).status).toBe(200);
   });
 
+  it.each(['', ' that ended'])('in a frame is not followed to the sign-in: session%s', async (ended) => {
+    const person = await signInToConsole(instance.url, 'admin');
+    if (ended) await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
+    const before = await run('SELECT FROM console.kept_posts');
+    for (const method of ['GET', 'POST']) {
+      const send = ended ? person.browser.fetch : fetch;
+      const response = await send(`${instance.url}/console/elements/x/edit/preview`, {
+        method,
+        headers: { 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'same-origin', Accept: 'text/html' },
+        ...(method === 'POST' && { body: new URLSearchParams({ preview: 'en' }) }),
+      });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('content-security-policy')).toContain(`frame-ancestors 'self'`);
+      expect(await response.text()).toContain('What you typed is still here');
+    }
+    expect(await run('SELECT FROM console.kept_posts')).toEqual(before);
+  });
+
   it('that was sent after the end of the session is kept, and shown to its person alone', async () => {
     const person = await signInToConsole(instance.url, 'admin');
     await run(`UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);

@@ -5,6 +5,7 @@ import { problemStatus } from '#lib/http/problem.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import type { ConsoleReader } from './console-reader.ts';
+import { sendFrame } from './frame.ts';
 import { consolePath } from './navigation.ts';
 import { colorsOf } from './preferences.ts';
 
@@ -12,6 +13,8 @@ import { colorsOf } from './preferences.ts';
 export interface OutsidePages {
   /** Says that the person has signed out. */
   sendSignedOut(ctx: Context): Promise<void>;
+  /** Says in a frame that the session has ended (401): the page around it can sign in, the frame cannot. */
+  sendEndedFrame(ctx: Context): void;
   /** The page of a failed request, such as a sign-in that the issuer refused. */
   renderFailure(ctx: Context, failure: Failure): Promise<{ html: string }>;
 }
@@ -24,14 +27,15 @@ interface Parts {
 
 /** Loads the template of these pages. */
 export function loadOutsideTemplates() {
-  return loadTemplates(new URL('views/', import.meta.url), ['outside']);
+  return loadTemplates(new URL('views/', import.meta.url), ['outside', 'framed']);
 }
 
 export function createOutsidePages({ instance, assets, reader: readerOf }: Parts): OutsidePages {
-  const { outside } = loadOutsideTemplates();
+  const { outside, framed } = loadOutsideTemplates();
   function render(
     ctx: Context,
     words: (reader: ConsoleReader) => { title: string; text: string; detail: string },
+    template = outside,
   ) {
     const reader = readerOf(ctx);
     const paths = { home: consolePath };
@@ -47,7 +51,7 @@ export function createOutsidePages({ instance, assets, reader: readerOf }: Parts
       calls: [],
       done: '',
     };
-    return outside({ ...shared, ...words(reader) });
+    return template({ ...shared, ...words(reader) });
   }
   return {
     async sendSignedOut(ctx) {
@@ -57,6 +61,14 @@ export function createOutsidePages({ instance, assets, reader: readerOf }: Parts
         detail: '',
       }));
       sendPage(ctx, html, { status: 200 });
+    },
+    sendEndedFrame(ctx) {
+      const words = ({ t }: ConsoleReader) => ({
+        title: t('failure.unauthorized'),
+        text: t('idle.ended'),
+        detail: '',
+      });
+      sendFrame(ctx, { html: render(ctx, words, framed), status: 401 });
     },
     async renderFailure(ctx, failure) {
       const { status } = problemStatus[failure.code];

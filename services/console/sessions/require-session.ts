@@ -22,13 +22,22 @@ interface Dependencies {
   store: SessionStore;
   kept: KeptPosts;
   issuer: Issuer;
+  /** Answers a frame, which cannot show the pages of a sign-in. */
+  sendEndedFrame(ctx: Context): void;
 }
 
 /**
  * Puts the session of the person on the request. Without one a page leads to the sign-in and back; a form
  * that was sent is kept and shown again, as it was typed, to the same person.
  */
-export function requireSession({ baseUrl, cookies, store, kept, issuer }: Dependencies): Middleware {
+export function requireSession({
+  baseUrl,
+  cookies,
+  store,
+  kept,
+  issuer,
+  sendEndedFrame,
+}: Dependencies): Middleware {
   return async (ctx, next) => {
     const id = cookies.session.read(ctx);
     // A session may have ended while the body of a form arrived.
@@ -76,6 +85,9 @@ export function requireSession({ baseUrl, cookies, store, kept, issuer }: Depend
     found: Pick<FoundSession, 'person'> | undefined,
     asked: { silent?: boolean; maxAge?: number },
   ): Promise<void> {
+    // What is typed around a frame stays there; a preview is not worth keeping.
+    const isFramed = ctx.get('sec-fetch-dest') === 'iframe';
+    if (isFramed && !(asked.silent && ctx.method === 'GET')) return sendEndedFrame(ctx);
     const form = ctx.state.form;
     const to = new URL(ctx.method === 'GET' ? ctx.url : ctx.path, baseUrl);
     if (ctx.method === 'GET' && ctx.get('hx-request')) throw fail('unauthorized', 'Please sign in again.');

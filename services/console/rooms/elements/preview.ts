@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
-import { sendFrame, setFramePolicy } from '../../models/preview-frame.ts';
 import { type FoundElement, findElement } from '../../models/read-model.ts';
+import { sendFrame, setFramePolicy } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { boundEdit } from '../../pages/merge-form.ts';
 import { contentFields } from './content-fields.ts';
@@ -25,7 +25,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     const html = await kit
       .api(ctx)
       .page('previewVersion', { params, body: { language, orientation } as never });
-    sendFrame(ctx, entry.type, html);
+    sendFrame(ctx, { type: entry.type, html });
   });
 
   // What stands in the editor, in one language. Nothing is saved.
@@ -41,7 +41,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     try {
       const body = { language, orientation: orientation[0], data: data[language] } as never;
       const html = await kit.api(ctx).page('previewVersion', { params: { id: entry.id, vid }, body });
-      sendFrame(ctx, entry.type, html);
+      sendFrame(ctx, { type: entry.type, html });
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       await sendFaults(ctx, entry, { language, failure: error });

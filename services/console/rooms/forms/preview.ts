@@ -2,8 +2,8 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { previewView } from '../../models/preview.ts';
-import { sendFrame } from '../../models/preview-frame.ts';
 import { type Entry, findForm, newestVersion } from '../../models/read-model.ts';
+import { sendFrame } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { placeFaults } from './layout-faults.ts';
 import { contentOf, type Layout, layoutOf } from './layout-values.ts';
@@ -41,7 +41,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     const one = (name: string) => [ctx.query[name]].flat()[0] ?? '';
     const shown = { language: one('language'), orientation: one('orientation') };
     const page = { id: entry.id, vid: versionOf(ctx, entry).id, ...shown };
-    sendFrame(ctx, entry.type, await render(ctx, layout, page));
+    sendFrame(ctx, { type: entry.type, html: await render(ctx, layout, page) });
   });
 
   async function readLayout(ctx: Context, entry: Entry): Promise<Layout> {

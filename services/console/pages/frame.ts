@@ -1,5 +1,11 @@
 import type { Context } from 'koa';
 
+interface FramedDocument {
+  html: string;
+  type?: string;
+  status?: number;
+}
+
 /**
  * The policy of a page in a frame: its own styles and images, no script, no sending. The styles of a mail are
  * inline, because programs for mail drop others.
@@ -10,9 +16,9 @@ export function setFramePolicy(ctx: Context, type: string): void {
   ctx.set('Content-Security-Policy', `default-src 'none'; style-src ${styles}; ${sources}; sandbox`);
 }
 
-/** Sends a page of the API for a frame. @param type of the entry that it shows. */
-export function sendFrame(ctx: Context, type: string, html: string): void {
-  ctx.status = 200;
+/** Sends a document for a frame. @param type of the entry that it shows. */
+export function sendFrame(ctx: Context, { html, type = '', status = 200 }: FramedDocument): void {
+  ctx.status = status;
   ctx.type = 'text/html; charset=utf-8';
   setFramePolicy(ctx, type);
   ctx.body = html;
