@@ -38,7 +38,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
       await forms.resolveLayout({ layout: 'layout.001', pinned: layout });
       const id = randomId();
       const context = { ...defaults, ...body };
-      const created = { id, context, layout, author: 'bench', parent: null };
+      const created = { id, context, layout, author: 'bench', parent: null, createdBy: null };
       const made = await insertWithClaim(db, randomBytes(32), created, source);
       return { ...made?.transaction };
     },

@@ -89,6 +89,8 @@ async function start(name: string): Promise<Instance> {
     ...accordSettings(dataDir),
     LOG_LEVEL: 'error',
     MAIL_URL: `smtp://localhost:${mail.port}`,
+    MAIL_HOURLY_LIMIT: '1000000',
+    CREATOR_HOURLY_LIMIT: '1000000',
   });
   running.push(server);
   const database = new pg.Client({ connectionString: await findRunningPostgres(dataDir) });

@@ -57,6 +57,8 @@ try {
     LOG_LEVEL: 'error',
     MAIL_URL: `smtp://localhost:${mailPort}`,
     MESSAGE_DAILY_LIMIT: '1000000',
+    MAIL_HOURLY_LIMIT: '1000000',
+    CREATOR_HOURLY_LIMIT: '1000000',
   });
   running.push(server);
   const client = createHttpClient({ port: server.port, connections: concurrency });

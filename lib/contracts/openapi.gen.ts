@@ -248,7 +248,7 @@ export interface paths {
          * Mail the transaction's URL to its subject
          * @description Queues a mail to `subjectInfos.emailAddress` with the URL of the transaction, or without that to the address of the subject. 409 unless the
          *     transaction is CREATED or awaits a code; 410 after its deadline; 422 if neither has a valid address, or if mail is not configured
-         *     (`not-available`); 429 with `Retry-After` beyond the daily limit of the address. A body is ignored.
+         *     (`not-available`); 429 with `Retry-After` beyond the limits of the address, the caller or all mails. A body is ignored.
          */
         post: operations["sendInvitation"];
         delete?: never;
@@ -3311,7 +3311,7 @@ export interface components {
             created: string;
             /** Format: date-time */
             sent?: string;
-            /** @description Class of the last failure, such as `smtp-550`, `timeout`, `tls`, `limit` */
+            /** @description Class of the last failure, such as `smtp-550`, `timeout`, `tls`, `limit`; `hourly-limit` while it waits for an hourly limit */
             error?: string;
         };
         /** @description A message of a demonstration */

@@ -15,13 +15,14 @@ import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createVersionsCache } from './commands/decide.ts';
-import type { MessageLimits } from './commands/queue-messages.ts';
+import { createHourlyReport } from './commands/queue-messages.ts';
 import { followNotices } from './consumers/follow-notices.ts';
 import { followVerdicts } from './consumers/follow-verdicts.ts';
 import { createAnswersDigests } from './domain/answers.ts';
 import { createCodes } from './domain/code.ts';
 import { createSubjectDigest } from './domain/erasure.ts';
 import { createDestinationDigests } from './domain/message.ts';
+import type { MessageLimits } from './domain/message-limits.ts';
 import { createReceiptSigner } from './domain/receipt.ts';
 import { createTransactionTokens } from './domain/transaction-token.ts';
 import { createSubjectAuthentication } from './handlers/authenticate.ts';
@@ -35,7 +36,12 @@ import {
 } from './jobs/background-jobs.ts';
 import { createDecisionCounts } from './jobs/decision-counts.ts';
 import { createEraser } from './jobs/erasures.ts';
-import { createMessageJob, createQueueSweeper, type Transports } from './jobs/message-deliveries.ts';
+import {
+  createMessageJob,
+  createQueueSweeper,
+  createWaitingReleaser,
+  type Transports,
+} from './jobs/message-deliveries.ts';
 import { createRetention } from './jobs/retention.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
@@ -124,6 +130,7 @@ export async function composeTransactions(
         options.metrics?.messages.countFailed({ kind: channel, error: 'limit' });
         log.warn('message not sent; not retried', { id, operation: `${channel} ${kind}`, code: 'limit' });
       },
+      reportHourly: createHourlyReport({ log, metrics: options.metrics?.messages }),
     },
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
@@ -162,6 +169,7 @@ export async function composeTransactions(
     createVerdictSweeper({ db, log }),
     createInboxSweeper({ db, log }),
     createQueueSweeper(job),
+    createWaitingReleaser({ ...job, limits: settings.limits }),
     decisionCounts,
   ];
   const { mail, sms } = dependencies.messaging.channels;

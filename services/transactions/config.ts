@@ -33,6 +33,9 @@ export const transactionsSpecs = {
   /** Codes, and messages of all kinds, for one address in 24 hours. */
   CODE_DAILY_LIMIT: wholeNumber({ default: 10 }),
   MESSAGE_DAILY_LIMIT: wholeNumber({ default: 20 }),
+  /** Mails in an hour, and messages that one account, key or peer causes in an hour. */
+  MAIL_HOURLY_LIMIT: wholeNumber({ default: 5_000 }),
+  CREATOR_HOURLY_LIMIT: wholeNumber({ default: 2_500 }),
   /** Text messages to one country, and to all together, in an hour. */
   SMS_PREFIX_LIMIT: wholeNumber({ default: 60 }),
   SMS_HOURLY_LIMIT: wholeNumber({ default: undefined }),

@@ -52,6 +52,8 @@ export const transactionsService = defineService({
               messages: settings.MESSAGE_DAILY_LIMIT,
               prefix: settings.SMS_PREFIX_LIMIT,
               sms: settings.SMS_HOURLY_LIMIT ?? Math.max(100, settings.SMS_PREFIX_LIMIT),
+              mails: settings.MAIL_HOURLY_LIMIT,
+              creator: settings.CREATOR_HOURLY_LIMIT,
             },
           },
           ...createTransports(settings, { host, mailbox }),

@@ -152,12 +152,14 @@ export function createSubmissionMetrics(registers: Registry[]): SubmissionMetric
   };
 }
 
-/** Messages to subjects that will never be sent. Never the address. */
+/** Messages to subjects that will never be sent, or later because of a limit. Never the address. */
 export interface MessageMetrics {
   /** Reports zero for every class, because an alert does not see the first increment of a new series. */
   watch(): void;
   /** @param facts.error class of the failure, such as `limit` or `smtp-550`. */
   countFailed(facts: { kind: 'mail' | 'sms'; error: string | null }): void;
+  /** Counts a message that was refused or waits because of an hourly limit. */
+  countLimited(limit: 'mails' | 'creator'): void;
 }
 
 const failures = [
@@ -181,10 +183,18 @@ export function createMessageMetrics(registers: Registry[]): MessageMetrics {
     labelNames: ['kind', 'error'],
     registers,
   });
+  const limited = new Counter({
+    name: 'accord_messages_limited_total',
+    help: 'Messages to subjects that were refused or wait because of an hourly limit.',
+    labelNames: ['limit'],
+    registers,
+  });
   return {
     watch() {
+      for (const limit of ['mails', 'creator']) limited.inc({ limit }, 0);
       for (const kind of ['mail', 'sms']) for (const error of errorLabels) failed.inc({ kind, error }, 0);
     },
+    countLimited: (limit) => limited.inc({ limit }),
     countFailed({ kind, error }) {
       const label = (error ?? 'other').replace(/^(smtp|http)-(\d)\d\d$/, '$1-$2xx');
       failed.inc({ kind, error: errorLabels.has(label) ? label : 'other' });

@@ -1,8 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
+import { type Failure, fail } from '#lib/errors/fail.ts';
+
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
+import type { Logger } from '#lib/observability/logger.ts';
+import type { MessageMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { noSuchTransaction } from '../domain/access.ts';
 import type { Channels } from '../domain/context.ts';
 import {
@@ -14,19 +18,18 @@ import {
   mailDestination,
   notificationAddress,
 } from '../domain/message.ts';
+import {
+  type HourlyLimit,
+  hourlyRoom,
+  type MessageLimits,
+  type ReachedLimit,
+  reachedHourly,
+  reachedLimit,
+} from '../domain/message-limits.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { countRecentMessages, insertMessage, isErased, type RecentMessages } from '../queries/messages.ts';
+import { countHourly, countRecentMessages } from '../queries/message-counts.ts';
+import { insertMessage, isErased } from '../queries/messages.ts';
 import { readSubject } from '../queries/subjects.ts';
-
-/** Limits of messages (docs/operations.md, "Settings"). */
-export interface MessageLimits {
-  /** Per address in 24 hours: CODE_DAILY_LIMIT and MESSAGE_DAILY_LIMIT. */
-  codes: number;
-  messages: number;
-  /** Text messages in an hour: per country calling code (SMS_PREFIX_LIMIT), and all (SMS_HOURLY_LIMIT). */
-  prefix: number;
-  sms: number;
-}
 
 /** Dependencies of the functions that queue messages. */
 export interface Messaging {
@@ -36,13 +39,38 @@ export interface Messaging {
   digests: DestinationDigests;
   /** Counts and logs a message that is stored as failed because of a limit. */
   reportLimited: (message: Pick<Message, 'id' | 'kind' | 'channel'>) => void;
+  /** Counts and logs that an hourly limit of mails or of a creator is reached. */
+  reportHourly: (reached: HourlyLimit) => void;
+}
+
+const hourMs = 3_600_000;
+
+/** Counts each message that an hourly limit refuses or lets wait, and logs the first of an hour. */
+export function createHourlyReport({
+  log,
+  metrics,
+}: {
+  log: Logger;
+  metrics: Pick<MessageMetrics, 'countLimited'> | undefined;
+}): Messaging['reportHourly'] {
+  const logged = new LRUCache<string, true>({ max: 1_000, ttl: hourMs });
+  return ({ limit, causedBy }) => {
+    metrics?.countLimited(limit);
+    const key = causedBy ?? '';
+    if (logged.has(key)) return;
+    logged.set(key, true);
+    log.warn('hourly limit of messages reached; further ones are refused or wait', {
+      code: limit,
+      ...(causedBy !== null && { id: causedBy }),
+    });
+  };
 }
 
 interface MessageRequest {
   transaction: string;
   kind: MessageKind;
   destination: Destination;
-  /** The account of role user that causes the message; null: the organisation or a peer does. */
+  /** Who causes the message (`creatorOf`); null: not known. */
   causedBy: string | null;
   from?: string | undefined;
   code?: { number: number; text: string };
@@ -51,13 +79,14 @@ interface MessageRequest {
 /**
  * Queues a message in the database transaction that causes the message; it is sent after the COMMIT
  * (docs/messages.md).
- * @param whenLimited above a limit, `refuse` throws, and `record` stores the message as failed.
+ * @param whenLimited above a limit, `refuse` throws. With `record`, above an hourly limit the message waits;
+ * above another one it is stored as failed.
  * @returns undefined if the transaction has been erased meanwhile; then there is no message.
  * @throws Failure `too-many-requests` with Retry-After.
  */
 async function queueMessage(
   tx: Queries,
-  { box, limits, digests, reportLimited }: Messaging,
+  { box, limits, digests, reportLimited, reportHourly }: Messaging,
   { transaction, kind, destination, causedBy, from, code }: MessageRequest,
   whenLimited: 'refuse' | 'record' = 'record',
 ): Promise<Message | undefined> {
@@ -66,11 +95,13 @@ async function queueMessage(
   const address = digests.addressOf(destination);
   const recent = await countRecentMessages(tx, { address, prefix: destination.prefix, causedBy });
   const limit = reachedLimit(recent, { kind, hasPrefix: destination.prefix !== null }, limits);
-  if (limit && whenLimited === 'refuse')
-    throw fail('too-many-requests', limit.detail, {
-      headers: { 'Retry-After': String(limit.waitSeconds) },
-      errors: [{ pointer: '', code: 'limit', detail: limit.detail }],
-    });
+  if (limit && whenLimited === 'refuse') throw tooMany(limit);
+  const about = { kind, causedBy, room: hourlyRoom({ kind, channel: destination.channel }, limits) };
+  const hourly = limit
+    ? undefined
+    : reachedHourly(await countHourly(tx, { ...about, isExact: whenLimited === 'refuse' }), about);
+  if (hourly?.isReached) reportHourly(hourly);
+  if (hourly && whenLimited === 'refuse') throw tooMany(hourly);
   const secrets: MessageSecrets = {
     to: destination.to,
     ...(from && { from }),
@@ -89,42 +120,15 @@ async function queueMessage(
     code: code?.number ?? null,
     sealed: limit ? null : box.seal(id, JSON.stringify(secrets)),
     error: limit ? 'limit' : null,
+    waits: hourly !== undefined,
   });
 }
 
-const toAddress = 'Too many messages were sent to this address. Try again later.';
-const toCountry = 'Too many text messages were sent to this country. Try again later.';
-const toAll = 'Too many text messages were sent. Try again later.';
-const byAccount = 'This account has caused too many messages. Try again later.';
-const daySeconds = 86_400;
-const hourSeconds = 3_600;
-
-/** The limit that forbids a message for the longest time, with the wait; undefined if it may be sent now. */
-function reachedLimit(
-  recent: RecentMessages,
-  { kind, hasPrefix }: { kind: MessageKind; hasPrefix: boolean },
-  limits: MessageLimits,
-): { detail: string; waitSeconds: number } | undefined {
-  const waits = [
-    { detail: toAddress, wait: recent.messages >= limits.messages ? daySeconds - recent.oldestMessage : 0 },
-    {
-      detail: toAddress,
-      wait: kind === 'code' && recent.codes >= limits.codes ? daySeconds - recent.oldestCode : 0,
-    },
-    {
-      detail: toCountry,
-      wait: hasPrefix && recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0,
-    },
-    { detail: toAll, wait: hasPrefix && recent.sms >= limits.sms ? hourSeconds - recent.oldestSms : 0 },
-    {
-      detail: byAccount,
-      wait: recent.ofAccount >= limits.messages ? daySeconds - recent.oldestOfAccount : 0,
-    },
-  ];
-  const [longest] = waits.sort((a, b) => b.wait - a.wait);
-  return longest && longest.wait > 0
-    ? { detail: longest.detail, waitSeconds: Math.ceil(longest.wait) }
-    : undefined;
+function tooMany({ detail, waitSeconds }: ReachedLimit): Failure {
+  return fail('too-many-requests', detail, {
+    headers: { 'Retry-After': String(waitSeconds) },
+    errors: [{ pointer: '', code: 'limit', detail }],
+  });
 }
 
 /**
@@ -148,6 +152,7 @@ export async function queueCode(
 /**
  * Queues the invitation to an open transaction, to its address or else to the subject's. Only the
  * organisation invites.
+ * @param causedBy who invites (`creatorOf`).
  * @throws Failure `invalid` without a valid address, `not-found` if the transaction was erased,
  * `too-many-requests`.
  */
@@ -155,6 +160,7 @@ export async function queueInvitation(
   tx: Queries,
   messaging: Messaging,
   { id, subject, context }: Pick<Transaction, 'id' | 'subject' | 'context'>,
+  causedBy: string,
 ): Promise<Message> {
   const address = context.subjectInfos?.emailAddress ?? (await readSubject(tx, subject))?.emailAddress;
   const destination = mailDestination(address ?? '');
@@ -163,7 +169,7 @@ export async function queueInvitation(
       'invalid',
       'Neither the transaction (subjectInfos.emailAddress) nor its subject has a valid e-mail address.',
     );
-  const message = { transaction: id, kind: 'invitation', destination, causedBy: null } as const;
+  const message = { transaction: id, kind: 'invitation', destination, causedBy } as const;
   const queued = await queueMessage(tx, messaging, message, 'refuse');
   if (!queued) throw noSuchTransaction();
   return queued;
@@ -201,12 +207,12 @@ export async function queueNotification(
 export async function queueWithdrawalNews(
   tx: Queries,
   messaging: Messaging,
-  withdrawal: Pick<Transaction, 'id' | 'context' | 'isAddressKnown'>,
+  withdrawal: Pick<Transaction, 'id' | 'context' | 'createdBy' | 'isAddressKnown'>,
 ): Promise<void> {
   const destination = notificationAddress(withdrawal);
   if (!destination || !messaging.channels.mail) return;
-  const { id: transaction } = withdrawal;
-  await queueMessage(tx, messaging, { transaction, kind: 'withdrawal', destination, causedBy: null });
+  const { id: transaction, createdBy: causedBy } = withdrawal;
+  await queueMessage(tx, messaging, { transaction, kind: 'withdrawal', destination, causedBy });
 }
 
 /**

@@ -22,6 +22,7 @@ import {
 } from '../domain/context.ts';
 import { codeDestination, isKnownAddress, type Message, notificationAddress } from '../domain/message.ts';
 import {
+  creatorOf,
   isAwaitingCode,
   type NewTransaction,
   newTransaction,
@@ -151,7 +152,8 @@ export async function createTransaction(
     const found = first
       ? { ...first, created: true }
       : await reuseOrCreate(tx, claim, (claimed) => isReusable(tx, claimed, active));
-    if (found.created && context.sendInvitation) await queueInvitation(tx, messaging, found.transaction);
+    if (found.created && context.sendInvitation)
+      await queueInvitation(tx, messaging, found.transaction, creatorOf(principal));
     if (found.created) await recordByStaff(tx, principal, 'transaction.created', transaction.id);
     return found;
   });
@@ -181,7 +183,7 @@ export function requireNotifiable(
  */
 export async function inviteSubject(
   { db, instance, messaging }: Pick<CreateDependencies, 'db' | 'instance' | 'messaging'>,
-  id: string,
+  { id, principal }: { id: string; principal: Principal },
 ): Promise<Message> {
   const read = await readTransaction(db, id);
   if (!read) throw noSuchTransaction();
@@ -189,7 +191,7 @@ export async function inviteSubject(
   if (!messaging.channels.mail)
     throw fail('not-available', 'Mail is not configured on this instance (MAIL_URL).');
   return db.withTransaction(async (tx) => {
-    const message = await queueInvitation(tx, messaging, read.transaction);
+    const message = await queueInvitation(tx, messaging, read.transaction, creatorOf(principal));
     await recordAction(tx, { action: 'invitation.sent', target: `transaction/${id}` });
     return message;
   });

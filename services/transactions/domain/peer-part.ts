@@ -95,6 +95,7 @@ export function peerTransaction(
     },
     layout: { ...defaultLayout, ...asked, ...(peer.notification && { notification: peer.notification }) },
     author: peer.name,
+    createdBy: `peer:${peer.id}`,
     parent: null,
     leader: { location: leader.location, id },
   };

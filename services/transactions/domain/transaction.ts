@@ -1,5 +1,5 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
-import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import type { ConsentContext, ReadContext } from './context.ts';
 import { addDuration } from './values.ts';
@@ -53,10 +53,7 @@ export interface Transaction {
   kind: TransactionKind;
   /** The creator, or the author that the context names. */
   author: string;
-  /**
-   * The account of role user that created it, or the transaction that it is based on; null: the organisation
-   * or a peer did.
-   */
+  /** Who created it, or the transaction that it is based on ({@link creatorOf}); null: not known. */
   createdBy: string | null;
   /** Whether mails may be sent to its address: not one that such an account is not known to have. */
   isAddressKnown: boolean;
@@ -89,8 +86,8 @@ export interface NewTransaction {
   parent: string | null;
   leader?: Leader;
   kind?: 'WITHDRAWAL';
-  /** Null and true by default, as for what the organisation or a peer creates. */
-  createdBy?: string | null;
+  createdBy: string | null;
+  /** True by default, as for what the organisation or a peer creates. */
   isAddressKnown?: boolean;
 }
 
@@ -101,8 +98,16 @@ export function newTransaction(
   principal: Principal,
 ): NewTransaction {
   const author = context.author ?? principal.name;
-  const createdBy = isPrivileged(principal) ? null : principal.account;
+  const createdBy = creatorOf(principal);
   return { id: randomId(), context, layout, author, parent: null, createdBy, isAddressKnown };
+}
+
+/**
+ * Against whom messages count: `user:…` for an account of role user, `staff user:…`, `key:…` and `peer:…` for
+ * the others.
+ */
+export function creatorOf(principal: Principal): string {
+  return isStaff(principal) ? `staff ${principal.account}` : principal.account;
 }
 
 /** A transaction as it is stored when it is created at `now`. */
@@ -111,7 +116,6 @@ export function createdTransaction(created: NewTransaction, now: Date): Transact
     ...created,
     leader: created.leader ?? null,
     kind: created.kind ?? null,
-    createdBy: created.createdBy ?? null,
     isAddressKnown: created.isAddressKnown ?? true,
     subject: created.context.subject,
     state: 'CREATED',

@@ -7,7 +7,7 @@ import type { Commitment } from './commitment.ts';
 import type { Origin } from './context.ts';
 import { referencesOf, type StandingPart } from './part-withdrawal.ts';
 import { isWithdrawable } from './receipt.ts';
-import { createdTransaction, type Transaction, type TransactionKind } from './transaction.ts';
+import { createdTransaction, creatorOf, type Transaction, type TransactionKind } from './transaction.ts';
 import { keyOf } from './values.ts';
 import type { WithdrawalRequest } from './withdrawal-request.ts';
 
@@ -183,7 +183,7 @@ export function composeWithdrawal(
       layout: { ...source.layout, elements: keys },
       author,
       parent,
-      createdBy: source.createdBy,
+      createdBy: principal.transaction ? source.createdBy : creatorOf(principal),
       isAddressKnown: source.isAddressKnown,
       kind: 'WITHDRAWAL',
     },

@@ -15,9 +15,9 @@ import { readerLanguages } from './send.ts';
 export function messageHandlers(dependencies: Dependencies): Handlers {
   const { db } = dependencies;
   return {
-    async sendInvitation(ctx, { params }) {
+    async sendInvitation(ctx, { params, principal }) {
       ctx.status = 202;
-      ctx.body = presentMessage(await inviteSubject(dependencies, params.txid ?? ''));
+      ctx.body = presentMessage(await inviteSubject(dependencies, { id: params.txid ?? '', principal }));
     },
 
     async listMessages(ctx, { params }) {

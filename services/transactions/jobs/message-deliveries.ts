@@ -10,7 +10,9 @@ import type { Metrics } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
 import { composeMessage } from '../commands/compose-message.ts';
 import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../domain/message.ts';
+import { hourlyRoom, type MessageLimits } from '../domain/message-limits.ts';
 import type { TransactionTokens } from '../domain/transaction-token.ts';
+import { releaseWaiting } from '../queries/message-counts.ts';
 import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../queries/messages.ts';
 import type { MailTransport, SendResult, SmsTransport } from '../transports/transport.ts';
 
@@ -74,6 +76,27 @@ export function createQueueSweeper({
     },
     onError: (error) =>
       log.warn('failed to delete empty queues of messages; retried at the next interval', { error }),
+  });
+}
+
+const releasedBatch = 500;
+
+/** Lets messages be sent that wait because of an hourly limit, as soon as the limits allow it. */
+export function createWaitingReleaser({
+  db,
+  log,
+  limits,
+  everyMs,
+}: Pick<Dependencies, 'db' | 'log'> & { limits: MessageLimits; everyMs: number }): RepeatedWork {
+  const room = hourlyRoom({ kind: 'notification', channel: 'mail' }, limits);
+  const release = () => db.withTransaction((tx) => releaseWaiting(tx, { room, batch: releasedBatch }));
+  return createRepeatedWork({
+    everyMs,
+    async work(isStopped) {
+      while ((await release()) === releasedBatch && !isStopped());
+    },
+    onError: (error) =>
+      log.warn('failed to release waiting messages; retried at the next interval', { error }),
   });
 }
 

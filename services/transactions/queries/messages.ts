@@ -1,6 +1,6 @@
 import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { type Statement, sql } from '#lib/db/sql.ts';
+import { sql } from '#lib/db/sql.ts';
 import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { Destination, Message } from '../domain/message.ts';
 import { messageEvents } from './events.ts';
@@ -25,7 +25,7 @@ export interface NewMessage {
   queue: string;
   /** Keyed digest of the address. */
   address: Buffer;
-  /** The account of role user that causes it; null: the organisation or a peer does. */
+  /** Who causes it (`creatorOf`); null: not known. */
   causedBy?: string | null;
   /** Number of the code that it carries; null without one. */
   code: number | null;
@@ -33,6 +33,8 @@ export interface NewMessage {
   sealed: Buffer | null;
   /** Set if it failed already. */
   error: string | null;
+  /** Whether it waits until an hourly limit allows it ({@link releaseWaiting}). */
+  waits?: boolean;
 }
 
 /**
@@ -50,14 +52,16 @@ export async function isErased(tx: Queries, transaction: string): Promise<boolea
  * foreign key would, so that {@link deleteEmptyQueues} does not delete it.
  */
 export async function insertMessage(tx: Queries, message: NewMessage): Promise<Message> {
-  const { destination: to, queue, sealed, causedBy = null } = message;
+  const { destination: to, queue, sealed, causedBy = null, waits = false } = message;
+  const [notBefore, error] = waits ? [sql`'infinity'`, 'hourly-limit'] : [sql`accord_now()`, message.error];
+  const countedAt = sealed === null ? sql`'-infinity'` : notBefore;
   const insert = sql`
     INSERT INTO messages AS m (id, transaction, kind, channel, queue, destination, address, prefix, created_by,
-                               code, sealed, state, not_before, error, created_at)
+                               code, sealed, state, not_before, counted_at, error, created_at)
     SELECT ${message.id}::uuid, ${message.transaction}, ${message.kind}, ${to.channel}, q.name, ${to.masked},
            ${message.address}::bytea, ${to.prefix}, ${causedBy}::text, ${message.code}::integer,
-           ${sealed}::bytea, ${sealed === null ? 'FAILED' : 'PENDING'}, accord_now(), ${message.error},
-           accord_now()
+           ${sealed}::bytea, ${sealed === null ? 'FAILED' : 'PENDING'}, ${notBefore}::timestamptz,
+           ${countedAt}::timestamptz, ${error}, accord_now()
       FROM message_queues AS q WHERE q.name = ${queue} FOR KEY SHARE OF q
     RETURNING ${columns}`;
   const [stored] = await tx.query<Message>(insert);
@@ -88,60 +92,6 @@ export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<num
   await tx.query(sql`
     DELETE FROM message_queues AS q WHERE q.name = ANY(${found.map(({ name }) => name)}::text[]) AND ${isEmpty}`);
   return found.length;
-}
-
-/** The messages to an address and by an account in the last day, and text messages in the last hour. */
-export interface RecentMessages {
-  messages: number;
-  codes: number;
-  /** Age in seconds of the oldest counted message, and of the oldest counted code. */
-  oldestMessage: number;
-  oldestCode: number;
-  /** Text messages to the country, and the age in seconds of the oldest. */
-  toPrefix: number;
-  oldestToPrefix: number;
-  /** All text messages, and the age in seconds of the oldest. */
-  sms: number;
-  oldestSms: number;
-  /** Messages that the account has caused in the last day, and the age in seconds of the oldest. */
-  ofAccount: number;
-  oldestOfAccount: number;
-}
-
-/** SQL: 0 without a time. A request that has waited for a lock may find times after its own. */
-function secondsSince(time: Statement): Statement {
-  return sql`coalesce(greatest(extract(epoch FROM accord_now() - ${time}), 0), 0)::float8`;
-}
-
-/**
- * Counts recent messages. Locks the address, and then, for a text message, all text messages until the end of
- * the database transaction: parallel requests cannot exceed a limit together. An account needs no lock,
- * because it has one address and one number.
- */
-export async function countRecentMessages(
-  tx: Queries,
-  { address, prefix, causedBy = null }: Pick<NewMessage, 'address' | 'causedBy'> & { prefix: string | null },
-): Promise<RecentMessages> {
-  await tx.query(sql`SELECT pg_advisory_xact_lock(${address.readInt32BE(0)}, ${address.readInt32BE(4)})`);
-  if (prefix !== null) await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('sms'), 0)`);
-  return tx.one<RecentMessages>(sql`
-    SELECT r.*, s.*, a.*
-      FROM (SELECT count(*)::int AS messages, count(*) FILTER (WHERE m.kind = 'code')::int AS codes,
-                   ${secondsSince(sql`min(m.created_at)`)} AS "oldestMessage",
-                   ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.kind = 'code')`)} AS "oldestCode"
-              FROM messages AS m
-             WHERE m.address = ${address} AND m.created_at > accord_now() - interval '1 day'
-               AND m.error IS DISTINCT FROM 'limit') AS r
-     CROSS JOIN (SELECT count(*) FILTER (WHERE m.prefix = ${prefix})::int AS "toPrefix", count(*)::int AS sms,
-                        ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.prefix = ${prefix})`)} AS "oldestToPrefix",
-                        ${secondsSince(sql`min(m.created_at)`)} AS "oldestSms"
-                   FROM messages AS m
-                  WHERE ${prefix}::text IS NOT NULL AND m.prefix IS NOT NULL
-                    AND m.created_at > accord_now() - interval '1 hour') AS s
-     CROSS JOIN (SELECT count(*)::int AS "ofAccount", ${secondsSince(sql`min(m.created_at)`)} AS "oldestOfAccount"
-                   FROM messages AS m
-                  WHERE m.created_by = ${causedBy} AND m.created_at > accord_now() - interval '1 day'
-                    AND m.error IS DISTINCT FROM 'limit') AS a`);
 }
 
 /** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */

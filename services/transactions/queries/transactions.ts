@@ -214,7 +214,7 @@ export async function insertTransaction(
 }
 
 function inserted(
-  { id, context, layout, author, createdBy = null, isAddressKnown = true, parent, leader }: NewTransaction,
+  { id, context, layout, author, createdBy, isAddressKnown = true, parent, leader }: NewTransaction,
   source: string,
   from: Statement,
 ): Statement {

@@ -28,7 +28,7 @@ type Operations = Pick<
 const messageSettings = {
   codeTtl: 600,
   resendAfter: 30,
-  limits: { codes: 10, messages: 20, prefix: 60, sms: 100 },
+  limits: { codes: 10, messages: 20, prefix: 60, sms: 100, mails: 5_000, creator: 2_500 },
 };
 
 export interface OwnerInstance extends TestInstance {
