@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { csvLine } from '#lib/text/csv.ts';
+import type { ConsoleReader } from './console-reader.ts';
 import { largestPage, readPages, whileConnected } from './read-pages.ts';
 import type { Column } from './table.ts';
 
@@ -15,13 +16,13 @@ export type ReadRows<Row> = (
 
 /**
  * Sends a list as a CSV file. The first page is read before the response begins, so that a failure of the
- * API still has its status. A later failure breaks the connection, so that a part is not taken for the whole.
+ * API still has its status. A later failure breaks the connection, and a longer list ends with a line that
+ * says so, so that a part is not taken for the whole.
  */
 export async function sendCsv<Row>(
   ctx: Context,
-  name: string,
-  columns: readonly Column<Row>[],
-  read: ReadRows<Row>,
+  { number, t }: Pick<ConsoleReader, 'number' | 't'>,
+  { name, columns, read }: { name: string; columns: readonly Column<Row>[]; read: ReadRows<Row> },
 ): Promise<void> {
   const pages = readPages((cursor) => read(cursor, largestPage), whileConnected(ctx));
   const first = await pages.next();
@@ -33,7 +34,9 @@ export async function sendCsv<Row>(
       const rows = page.value.rows.slice(0, maxRows - count);
       yield csvRows(columns, rows);
       count += rows.length;
-      if (count === maxRows) return;
+      if (rows.length === page.value.rows.length) continue;
+      yield csvLine([t('list.cut', { count: number(maxRows) })]);
+      return;
     }
   }
 }

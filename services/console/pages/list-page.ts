@@ -29,7 +29,9 @@ export interface ListPage<Row> {
 /** Sends a page of a list, or with `format=csv` the whole list. */
 export async function sendList<Row>(ctx: Context, kit: RoomKit, list: ListPage<Row>): Promise<void> {
   const { view, title, path = kit.path, filters, columns, read, csv, locals } = list;
-  if (csv && ctx.query.format === 'csv') return sendCsv(ctx, csv, columns, read);
+  if (csv && ctx.query.format === 'csv') {
+    return sendCsv(ctx, kit.reader(ctx), { name: csv, columns, read });
+  }
   const cursor = kit.cursor(ctx);
   const page = { caption: title, columns, path, filters, cursor, ...(await read(cursor)) };
   const table = tableView(kit.reader(ctx), { ...page, ...(csv && { csv: '' }) });

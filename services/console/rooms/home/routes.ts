@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { sendCsv } from '../../pages/csv-export.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { expiringColumns, readExpiring } from './expiring.ts';
 import { dayColumns, elementColumns } from './figures.ts';
@@ -24,14 +25,16 @@ export const home: Room = {
 /** The counts of the page as a file. */
 async function sendTable(ctx: Context, kit: RoomKit): Promise<void> {
   const reader = kit.reader(ctx);
+  const send = <Row>(name: string, columns: readonly Column<Row>[], rows: readonly Row[]) =>
+    sendCsv(ctx, reader, { name, columns, read: async () => ({ rows }) });
   if (ctx.query.table === 'expiring') {
     const { elements } = await readExpiring(kit.api(ctx));
-    return sendCsv(ctx, 'expiring', expiringColumns(reader), async () => ({ rows: elements }));
+    return send('expiring', expiringColumns(reader), elements);
   }
   const stats = await readDays(kit.api(ctx), kit.timeZone, periodOf(ctx.query.days));
   if (ctx.query.table === 'elements') {
     const rows = await nameElements(kit.api(ctx), stats.elements, 200);
-    return sendCsv(ctx, 'elements', elementColumns(reader), async () => ({ rows }));
+    return send('elements', elementColumns(reader), rows);
   }
-  return sendCsv(ctx, 'days', dayColumns(reader), async () => ({ rows: stats.days }));
+  return send('days', dayColumns(reader), stats.days);
 }

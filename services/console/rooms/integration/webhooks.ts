@@ -61,7 +61,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     const href = ctx.path;
     if (ctx.query.format === 'csv') {
       const { columns, read } = deliveryList(ctx, kit, href);
-      return sendCsv(ctx, 'deliveries', columns, read);
+      return sendCsv(ctx, reader, { name: 'deliveries', columns, read });
     }
     const [webhook, deliveries] = await Promise.all([find(ctx), readDeliveries(ctx, kit, href)]);
     const isPaused = webhook.state === 'PAUSED';
