@@ -1,22 +1,24 @@
 import fc from 'fast-check';
 import { Parser } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
+import type { Fault } from '#lib/errors/fail.ts';
+import { rich } from '../../services/forms/domain/content/fields.ts';
 import { sanitiseMailText, sanitiseRichText } from '../../services/forms/domain/rich-text.ts';
 
 describe('sanitising the rich text of a mail', () => {
-  it.each(['{link}', 'https://example.org/'])('keeps a link to %s', (href) => {
-    expect(sanitiseMailText(`<a href="${href}">x</a>`)).toBe(`<a href="${href}">x</a>`);
+  it.each(['{link}', 'https://example.org/'])('keeps a link to %s', async (href) => {
+    expect(await sanitiseMailText(`<a href="${href}">x</a>`)).toBe(`<a href="${href}">x</a>`);
   });
 
   it.each(['{code}', 'x{link}', '{link}/x', '//{link}', '/consents', 'javascript:{link}'])(
     'removes a link to %s',
-    (href) => {
-      expect(sanitiseMailText(`<a href="${href}">x</a>`)).toBe('<a>x</a>');
+    async (href) => {
+      expect(await sanitiseMailText(`<a href="${href}">x</a>`)).toBe('<a>x</a>');
     },
   );
 
-  it('is the only case in which a link may be a placeholder', () => {
-    expect(sanitiseRichText('<a href="{link}">x</a>')).toBe('<a>x</a>');
+  it('is the only case in which a link may be a placeholder', async () => {
+    expect(await sanitiseRichText('<a href="{link}">x</a>')).toBe('<a>x</a>');
   });
 });
 
@@ -44,9 +46,9 @@ describe('sanitising rich text', () => {
     ['<form action="/x"><input></form>', ''],
     ['<iframe src="x"></iframe><object></object>', ''],
     ['<p <script><math><p <script>', '<p></p><p></p><p></p>'],
-  ])('turns %j into %j', (given, wanted) => expect(sanitiseRichText(given)).toBe(wanted));
+  ])('turns %j into %j', async (given, wanted) => expect(await sanitiseRichText(given)).toBe(wanted));
 
-  it('keeps only allowed tags and attributes, and is idempotent', () => {
+  it('keeps only allowed tags and attributes, and is idempotent', async () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom('<', '>', '"', "'", '</', '<!--', '-->', '<![CDATA[', '&lt;', '&#x6a;'),
@@ -62,9 +64,9 @@ describe('sanitising rich text', () => {
         '<b>',
       ),
     );
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
-        const clean = sanitiseRichText(pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 20 }), async (pieces) => {
+        const clean = await sanitiseRichText(pieces.join(''));
         new Parser({
           onopentag(name, attributes) {
             expect(name).not.toMatch(/^(script|style|svg|math|template|img|iframe|form|input|object)$/);
@@ -72,9 +74,29 @@ describe('sanitising rich text', () => {
             if (attributes.href) expect(attributes.href).toMatch(/^(https?|mailto):/);
           },
         }).end(clean);
-        expect(sanitiseRichText(clean)).toBe(clean);
+        expect(await sanitiseRichText(clean)).toBe(clean);
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('a rich text', () => {
+  const faultOf = async (html: string) => {
+    const faults: Fault[] = [];
+    await rich(html, '/body', faults);
+    return faults.map(({ code }) => code);
+  };
+
+  it.each([
+    ['<b>'.repeat(5_001), ['too-long']],
+    ['<p>a</p>'.repeat(2_500), []],
+    // Shown in each paragraph: 30 times 2,000.
+    [`${'<b>'.repeat(30)}${'<p>a</p>'.repeat(2_000)}`, ['too-long']],
+    [`${'<span lang="fr"><i>'.repeat(10)}<ul>${'<li>a'.repeat(2_000)}`, ['too-long']],
+    [`<b>${'<p>a</p>'.repeat(1_600)}</b>`, []],
+    [`${'<p><b><i>a</i></b></p>'.repeat(800)}`, []],
+  ])('has at most 5,000 tags, as it is written and as it is shown: %#', async (html, codes) => {
+    expect(await faultOf(html)).toEqual(codes);
   });
 });

@@ -14,11 +14,18 @@ const templates = readdirSync(folder, { recursive: true, encoding: 'utf8' }).fil
 describe('every template', () => {
   it('is found', () => expect(templates.length).toBeGreaterThan(10));
 
+  // HTML that forms/views/rich.pug wrote from a tree, and that is escaped already.
+  const isWritten = (line: string) => /^\s*\.rich\(.*\)!= written\.html$/.test(line);
+
   // `&attributes` does not escape its values.
   it.each(templates)('%s escapes all it shows', (file) => {
     const lines = readFileSync(`${folder}/${file}`, 'utf8').split('\n');
+    const isRich = file.endsWith('mixins/rich.pug');
+    expect(lines.filter(isWritten)).toHaveLength(isRich ? 1 : 0);
     expect(
-      lines.filter((line) => /!=\s|!\{|^\s*\S*!=(?!=)|&attributes/.test(line.replaceAll('!==', ''))),
+      lines.filter(
+        (line) => !isWritten(line) && /!=\s|!\{|^\s*\S*!=(?!=)|&attributes/.test(line.replaceAll('!==', '')),
+      ),
     ).toEqual([]);
   });
 

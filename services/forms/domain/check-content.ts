@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { escapePointer } from '#lib/json/check-json.ts';
-import { addFault, type Field, required } from './content/fields.ts';
+import { addFault, type Field, type SlowField, slowRequired } from './content/fields.ts';
 import { layoutTexts, readSavedLayout } from './content/layout.ts';
 import {
   readConditions,
@@ -14,7 +14,7 @@ import {
 } from './content/types.ts';
 import type { ModelType, VersionData } from './model.ts';
 
-const readers: Record<ModelType, Field<Record<string, unknown>>> = {
+const readers: Record<ModelType, Field<Record<string, unknown>> | SlowField<Record<string, unknown>>> = {
   information: readInformation,
   processing: readProcessing,
   preference: readPreference,
@@ -26,7 +26,7 @@ const readers: Record<ModelType, Field<Record<string, unknown>>> = {
 
 /** Reads content of one language. @param at JSON pointer of the content. */
 export function readContent(type: ModelType, content: unknown, at: string, faults: Fault[]) {
-  return required(readers[type])(content, at, faults);
+  return slowRequired(readers[type])(content, at, faults);
 }
 
 const maxLanguages = 50;
@@ -59,9 +59,9 @@ export async function checkContent(
   const data: VersionData = Object.create(null);
   for (const language of languages.slice(0, maxLanguages)) {
     const at = pointerTo(language);
-    const read = readContent(type, given.data[language], at, faults);
+    const read = await readContent(type, given.data[language], at, faults);
     if (read) data[language] = read;
-    // Sanitising is slow: let other requests run in between.
+    // Other requests have their turn.
     await nextTurn();
   }
   if (faults.length === 0 || (incomplete && faults.every(isGap)))

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import sanitizeHtml from 'sanitize-html';
 import { linkPlaceholder, richTextRules } from '#lib/contracts/rich-text.ts';
 import { countingAttributes } from './rich-attributes.ts';
@@ -40,18 +41,20 @@ const mailOptions = optionsWith(mailUrl);
 
 /**
  * Keeps the allowed tags and attributes of rich text: no script, style, image, class, id or event handler,
- * and only http, https and mailto links. Content is sanitised when it is saved and again when it is shown
- * (docs/security.md, "Pages").
+ * and only http, https and mailto links. For content that is stored: what is shown passes
+ * `pages/rich-text-tree.ts` as well (docs/security.md, "Pages"). Other requests have their turn before each
+ * pass, which takes some 30 ms for the longest text.
  */
-export const sanitiseRichText = (html: string): string => sanitise(html, pageOptions);
+export const sanitiseRichText = (html: string): Promise<string> => sanitise(html, pageOptions);
 
 /** {@link sanitiseRichText} for mails, in which a link may also be the placeholder `{link}`. */
-export const sanitiseMailText = (html: string): string => sanitise(html, mailOptions);
+export const sanitiseMailText = (html: string): Promise<string> => sanitise(html, mailOptions);
 
-function sanitise(html: string, options: sanitizeHtml.IOptions): string {
-  let clean = sanitizeHtml(html, options);
+async function sanitise(html: string, options: sanitizeHtml.IOptions): Promise<string> {
+  let clean = html;
   // Removing a tag can change how the rest is parsed, so repeat until nothing changes.
-  for (let pass = 1; pass < maxPasses; pass += 1) {
+  for (let pass = 0; pass < maxPasses; pass += 1) {
+    await nextTurn();
     const again = sanitizeHtml(clean, options);
     if (again === clean) return clean;
     clean = again;

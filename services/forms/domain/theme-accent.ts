@@ -12,9 +12,9 @@ const hexadecimal =
  * The accent colour that a theme sets for all pages (`--accord-accent`), for paper. @returns `#rrggbb`;
  * undefined if the theme sets none, or sets it in another notation.
  */
-export function themeAccent(css: string): string | undefined {
+export async function themeAccent(css: string): Promise<string | undefined> {
   if (!css.includes('--accord-accent')) return undefined;
-  const accent = known.get(css) ?? readAccent(css) ?? 'none';
+  const accent = known.get(css) ?? (await readAccent(css)) ?? 'none';
   known.set(css, accent);
   return accent === 'none' ? undefined : accent;
 }
@@ -22,9 +22,9 @@ export function themeAccent(css: string): string | undefined {
 /** Accents by style sheet, because every receipt on paper needs one. */
 const known = new LRUCache<string, string>({ max: 20 });
 
-function readAccent(css: string): string | undefined {
+async function readAccent(css: string): Promise<string | undefined> {
   const { parse, generate } = require('css-tree') as typeof import('css-tree');
-  const sheet = parse(scopeThemeCss(css));
+  const sheet = parse(await scopeThemeCss(css));
   if (sheet.type !== 'StyleSheet') return undefined;
   const values = sheet.children.toArray().flatMap((rule) => {
     if (rule.type !== 'Rule' || !generate(rule.prelude).split(',').includes(themeRoot)) return [];

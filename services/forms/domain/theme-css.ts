@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CssNode } from 'css-tree';
+import { LRUCache } from 'lru-cache';
 
 const require = createRequire(import.meta.url);
 /** Loaded on first use, because most processes never read a style sheet. */
@@ -115,18 +117,25 @@ const functions = new Set([
   'steps',
 ]);
 
+/** Faults by style sheet, because all languages of a theme have the same one. */
+const checked = new LRUCache<string, readonly string[]>({ max: 10 });
+
 /** The faults of a theme's style sheet, as sentences without a subject. */
-export function checkThemeCss(css: string): string[] {
-  return parseTheme(css).faults;
+export function checkThemeCss(css: string): readonly string[] {
+  const faults = checked.get(css) ?? parseTheme(css).faults;
+  checked.set(css, faults);
+  return faults;
 }
 
 /**
  * The style sheet as it is served: rebuilt from the parsed rules, with every selector under {@link
- * themeRoot}. Forbidden rules are removed here too, although saving refuses them.
+ * themeRoot}. Forbidden rules are removed here too, although saving refuses them. The longest take 100 ms,
+ * with turns of other requests in between.
  */
-export function scopeThemeCss(css: string): string {
+export async function scopeThemeCss(css: string): Promise<string> {
   const { sheet, faults } = parseTheme(css);
   if (!sheet || faults.length > 0) return '';
+  await nextTurn();
   const { generate, walk } = cssTree();
   walk(sheet, {
     visit: 'Rule',
@@ -136,6 +145,7 @@ export function scopeThemeCss(css: string): string {
       rule.prelude = { type: 'Raw', value: scoped.toArray().join(',') };
     },
   });
+  await nextTurn();
   return generate(sheet);
 }
 

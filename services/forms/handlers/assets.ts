@@ -16,7 +16,7 @@ export function assetHandlers({ assets, db }: Dependencies): Handlers {
   async function readScopedCss(key: string, name: string): Promise<EncodedBody> {
     const css = await readThemeCss(db, key, name);
     if (css === undefined) throw fail('not-found', 'Style sheet not found.');
-    return encodeOnce(scopeThemeCss(css));
+    return encodeOnce(await scopeThemeCss(css));
   }
 
   return {

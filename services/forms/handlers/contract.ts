@@ -50,7 +50,7 @@ export function contractHandlers(dependencies: Dependencies): Handlers {
     /** The reference page, the same for all readers: openapi.yaml is written in English. */
     async getDocs(ctx) {
       page ??= encodeOnce(
-        renderer.render({
+        await renderer.renderInTurns({
           page: 'api',
           document: document as unknown as Record<string, unknown>,
           signIn,

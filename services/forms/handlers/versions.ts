@@ -99,7 +99,7 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
         ...dependencies,
         readMailFrom: () => readMailFrom(db),
       });
-      sendPage(ctx, renderer.render(page), { inlineStyles: page.page === 'mail' });
+      sendPage(ctx, await renderer.renderInTurns(page), { inlineStyles: page.page === 'mail' });
     },
   };
 }

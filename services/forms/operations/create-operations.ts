@@ -45,9 +45,9 @@ export function createOperations(options: OperationOptions): FormsOperations {
       await saveChannels(db, channels, mailFrom);
       return {};
     },
-    renderPage: async ({ model }) => ({ html: renderer.render(model) }),
+    renderPage: async ({ model }) => ({ html: await renderer.renderInTurns(model) }),
     renderText: async ({ model }) => ({
-      text: pageText(renderer.render(withoutDirectionControls(model))),
+      text: pageText(await renderer.renderInTurns(withoutDirectionControls(model))),
     }),
     renderMessage: (input) => renderMessage(context, input),
     renderReceiptPdf: createRenderReceiptPdf(context),

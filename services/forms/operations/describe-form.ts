@@ -102,7 +102,7 @@ export async function renderForm(
 ): Promise<{ html: string | null }> {
   const description = await describeForm(context, { layout, languages });
   if (description.revision !== revision) return { html: null };
-  return { html: context.renderer.render(formPage(page, layout, description)) };
+  return { html: await context.renderer.renderInTurns(formPage(page, layout, description)) };
 }
 
 function formPage(page: FormOutline, layout: PinnedLayout, description: FormDescription): FormPage {

@@ -18,7 +18,7 @@ export function createRenderReceiptPdf(context: FormsContext): FormsOperations['
   const { renderer, pdf } = context;
   return async ({ model, jws, asker }) => {
     const { receipt } = model;
-    const html = renderer.render(model);
+    const html = await renderer.renderInTurns(model);
     if (html.length > maxPdfHtml) throw tooLong();
     const words = renderer.paperWords(model);
     const job: PdfJob = {

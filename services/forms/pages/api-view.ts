@@ -1,9 +1,9 @@
 import { marked } from 'marked';
-import type { RichNode, RichText } from './rich-text-tree.ts';
+import type { RichBlocks } from './rich-blocks.ts';
 import { type Resolve, type Schema, schemaRows, typeName } from './schema-rows.ts';
 
-/** Parses a description (CommonMark, as OpenAPI requires). @param topHeading as in {@link RichText}. */
-type Describe = (text: string | undefined, topHeading?: number) => RichNode[];
+/** Reads a description (CommonMark, as OpenAPI requires). */
+type Describe = RichBlocks;
 
 /** The members of an OpenAPI document, as far as the reference page shows them. */
 interface Contract {
@@ -45,9 +45,9 @@ type Response = NonNullable<Operation['responses']>[string];
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** The reference page of openapi.yaml: operations by tag, in the order of the document. */
-export function apiView(document: Record<string, unknown>, rich: RichText) {
+export function apiView(document: Record<string, unknown>, rich: RichBlocks) {
   const describe: Describe = (text, topHeading) =>
-    text ? rich(marked.parse(text, { async: false }), topHeading) : [];
+    rich(text && marked.parse(text, { async: false }), topHeading);
   const { info = {}, tags = [], paths = {} } = document as Contract;
   const resolve = resolver(document);
   const operations = Object.entries(paths).flatMap(([path, item]) =>

@@ -10,7 +10,7 @@ import type {
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { recipientViews } from './facts.ts';
 import { receiptView } from './receipt-view.ts';
-import type { RichText } from './rich-text-tree.ts';
+import type { RichBlocks } from './rich-blocks.ts';
 
 /** A line of a cell. */
 interface Line {
@@ -88,7 +88,7 @@ function erasureRow({ state, reason, ground, peer, created, due, done }: Exporte
 }
 
 /** Transactions of an export. */
-export function exportPartView({ transactions, ...page }: ExportPart, reader: Reader, rich: RichText) {
+export function exportPartView({ transactions, ...page }: ExportPart, reader: Reader, rich: RichBlocks) {
   const links = { child: null, transaction: null, formats: [] };
   return {
     transactions: transactions.map((transaction) => ({

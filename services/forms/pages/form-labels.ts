@@ -4,7 +4,7 @@ import type { Reader } from '#lib/pages/reader.ts';
 import { legalBases, purposes } from '../domain/content/types.ts';
 import { type FormView, formView } from './form-view.ts';
 import { faultCodes, type QuestionView } from './question-view.ts';
-import type { RichText } from './rich-text-tree.ts';
+import type { RichBlocks } from './rich-blocks.ts';
 
 const headings = {
   data: 'processing.data',
@@ -35,7 +35,7 @@ const phrases = {
 };
 
 /** The texts of the form page around its content, for clients that render the form themselves. */
-export function formLabels(page: FormPage, reader: Reader, rich: RichText): FormLabels {
+export function formLabels(page: FormPage, reader: Reader, rich: RichBlocks): FormLabels {
   const { t } = reader;
   const view = formView(page, reader, rich);
   const questions = [...view.columns.flat(), ...view.owners.flatMap((owner) => owner.questions)];

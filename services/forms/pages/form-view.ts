@@ -7,11 +7,11 @@ import { safeUrl } from '../domain/rich-text.ts';
 import { changeView } from './change-view.ts';
 import { answerView, controllerView } from './facts.ts';
 import { type QuestionView, questionView } from './question-view.ts';
-import type { RichText } from './rich-text-tree.ts';
+import type { RichBlocks } from './rich-blocks.ts';
 
 type Content = FormInformation['content'];
 
-export function formView(page: FormPage, reader: Reader, rich: RichText) {
+export function formView(page: FormPage, reader: Reader, rich: RichBlocks) {
   const ids = new Map(page.elements.map((element, index) => [element.identifier, `q${index + 1}`]));
   const view = (element: FormPage['elements'][number]) =>
     questionView(element, ids.get(element.identifier) ?? 'q', page, reader, rich);
@@ -114,7 +114,7 @@ const informationViews = {
   3: rememberByIdentity<Content, Reader, InformationView>(),
 };
 
-function informationView(info: FormInformation | null, reader: Reader, rich: RichText, topHeading: 2 | 3) {
+function informationView(info: FormInformation | null, reader: Reader, rich: RichBlocks, topHeading: 2 | 3) {
   if (!info) return null;
   const { content } = info;
   return informationViews[topHeading](content, reader, () => contentView(content, reader, rich, topHeading));
@@ -122,7 +122,7 @@ function informationView(info: FormInformation | null, reader: Reader, rich: Ric
 
 type InformationView = ReturnType<typeof contentView>;
 
-function contentView(content: Content, reader: Reader, rich: RichText, topHeading: number) {
+function contentView(content: Content, reader: Reader, rich: RichBlocks, topHeading: number) {
   const url = safeUrl(content.privacyPolicyUrl);
   return {
     title: content.title,

@@ -2,7 +2,7 @@ import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts
 import type { Template } from '#lib/pages/load-templates.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { removeDirectionControls } from '#lib/text/direction-controls.ts';
-import { mailUrl, sanitiseMailText } from '../domain/rich-text.ts';
+import { mailUrl } from '../domain/rich-text.ts';
 import { mailStyles } from './mail-style.ts';
 import {
   builtInParts,
@@ -14,7 +14,7 @@ import {
 } from './message-parts.ts';
 import { mailText } from './page-text.ts';
 import { plainText } from './rich-plain-text.ts';
-import { createRichText } from './rich-text-tree.ts';
+import { createRichText, type RichText } from './rich-text-tree.ts';
 import { smsText } from './sms-text.ts';
 
 /** How a message is written. */
@@ -32,7 +32,8 @@ export type RenderMessage = (content: MessageContent, style: MessageStyle, reade
 
 /** @param template of views/message.pug. */
 export function createMessageRenderer(template: Template): RenderMessage {
-  const rich = createRichText((html) => removeDirectionControls(sanitiseMailText(html)), mailUrl);
+  const trees = createRichText(mailUrl);
+  const rich: RichText = (html, topHeading) => trees(html && removeDirectionControls(html), topHeading);
 
   return (content, { mail, brand, ...style }, reader) => {
     const language = mail ? style.language : reader.language;

@@ -8,7 +8,6 @@ import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { createReader, isLanguageTag, type Reader } from '#lib/pages/reader.ts';
 import type { ComparisonBudget } from '#lib/text/compare-words.ts';
-import { sanitiseRichText } from '../domain/rich-text.ts';
 import { apiView } from './api-view.ts';
 import { compareContents, type Item } from './compare-contents.ts';
 import { confirmView } from './confirm-view.ts';
@@ -21,13 +20,16 @@ import { createMessageRenderer, type MessageStyle, type RenderMessage } from './
 import { messagesView } from './messages-view.ts';
 import { problemView } from './problem-view.ts';
 import { receiptView } from './receipt-view.ts';
-import { createRichText, type RichText } from './rich-text-tree.ts';
+import { createRichBlocks, type RichBlocks, writeRichBlocks } from './rich-blocks.ts';
+import { createRichText } from './rich-text-tree.ts';
 import { answeredView, childView, errorView, finalView } from './status-views.ts';
 import { hostView, welcomeView } from './welcome-view.ts';
 
 /** Renders page models to HTML. */
 export interface PageRenderer {
   render(model: PageModel): string;
+  /** Renders a page that may have many long texts: other requests have their turn in between. */
+  renderInTurns(model: PageModel): Promise<string>;
   /** What differs between two versions of an entry, for readers of a language. */
   compare(versions: {
     before: Item;
@@ -73,14 +75,15 @@ const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
 
 /** Loads the templates of all pages and messages. */
 export function loadPageTemplates() {
-  const names = [...new Set(Object.values(templateOf)), 'message'] as const;
+  const names = [...new Set(Object.values(templateOf)), 'message', 'rich'] as const;
   return loadTemplates(new URL('../views/', import.meta.url), names);
 }
 
 export function createPageRenderer(assets: Assets): PageRenderer {
   const catalogues = loadCatalogues(new URL('../locales/', import.meta.url));
   const templates = loadPageTemplates();
-  const rich = createRichText(sanitiseRichText);
+  const rich = createRichText();
+  const blocks = createRichBlocks(rich, templates.rich);
   const renderMessage = createMessageRenderer(templates.message);
   const readers = new LRUCache<string, Reader>({ max: 100 });
 
@@ -104,21 +107,35 @@ export function createPageRenderer(assets: Assets): PageRenderer {
     );
   }
 
+  function readerOf(model: PageModel): Reader {
+    const language = englishOnly.has(model.page) ? 'en' : model.language;
+    return readerFor(language, model.instance.timeZone);
+  }
+
+  function write(model: PageModel, reader: Reader, view: unknown): string {
+    const html = templates[templateOf[model.page]]({
+      model,
+      reader,
+      t: reader.t,
+      asset: assets.url,
+      colorScheme: usedColorScheme(model),
+      view,
+      asker: askerView(model, reader),
+    });
+    return model.page === 'export' ? withStyles(html) : html;
+  }
+
   return {
     languages: catalogues.languages,
     render(model) {
-      const language = englishOnly.has(model.page) ? 'en' : model.language;
-      const reader = readerFor(language, model.instance.timeZone);
-      const html = templates[templateOf[model.page]]({
-        model,
-        reader,
-        t: reader.t,
-        asset: assets.url,
-        colorScheme: usedColorScheme(model),
-        view: viewOf(model, { reader, rich, renderMessage }),
-        asker: askerView(model, reader),
-      });
-      return model.page === 'export' ? withStyles(html) : html;
+      const reader = readerOf(model);
+      return write(model, reader, viewOf(model, { reader, blocks, renderMessage }));
+    },
+    async renderInTurns(model) {
+      const reader = readerOf(model);
+      const view = viewOf(model, { reader, blocks, renderMessage });
+      await writeRichBlocks(view);
+      return write(model, reader, view);
     },
     renderMessage: (content, style) =>
       renderMessage(content, style, readerFor(style.language, content.instance.timeZone)),
@@ -128,21 +145,21 @@ export function createPageRenderer(assets: Assets): PageRenderer {
     },
     compare: ({ before, after, language, budget }) =>
       compareContents(before, after, { reader: readerFor(language, 'UTC'), rich, budget }),
-    label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), rich),
+    label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), blocks),
   };
 }
 
 interface ViewTools {
   reader: Reader;
-  rich: RichText;
+  blocks: RichBlocks;
   renderMessage: RenderMessage;
 }
 
 /** The view of a page: what its template shows besides the model. Views decide, templates only insert. */
-function viewOf(model: PageModel, { reader, rich, renderMessage }: ViewTools): unknown {
+function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools): unknown {
   switch (model.page) {
     case 'form':
-      return formView(model, reader, rich);
+      return formView(model, reader, blocks);
     case 'answered':
       return answeredView(model, reader);
     case 'confirm':
@@ -154,11 +171,11 @@ function viewOf(model: PageModel, { reader, rich, renderMessage }: ViewTools): u
     case 'error':
       return errorView(model, reader);
     case 'receipt':
-      return receiptView(model, reader, rich);
+      return receiptView(model, reader, blocks);
     case 'export':
       return exportView(model, reader);
     case 'export-part':
-      return exportPartView(model, reader, rich);
+      return exportPartView(model, reader, blocks);
     case 'mail':
       return mailView(model, reader, renderMessage);
     case 'welcome':
@@ -168,7 +185,7 @@ function viewOf(model: PageModel, { reader, rich, renderMessage }: ViewTools): u
     case 'host':
       return hostView(model);
     case 'api':
-      return apiView(model.document, rich);
+      return apiView(model.document, blocks);
     default:
       return finalView(model, reader);
   }

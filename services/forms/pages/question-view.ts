@@ -10,7 +10,7 @@ import { rememberByIdentity } from '#lib/memo/remember.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { changeView } from './change-view.ts';
 import { type ControllerView, controllerView, type ProcessingFacts, processingFacts } from './facts.ts';
-import type { RichNode, RichText } from './rich-text-tree.ts';
+import type { RichBlock, RichBlocks } from './rich-blocks.ts';
 
 /**
  * The native control of a question. `pair`: two radio buttons of the same size, side by side; `notice`: no
@@ -26,7 +26,7 @@ interface Specifics {
   description: string | null;
   facts: ProcessingFacts | null;
   controller: ControllerView;
-  body: RichNode[];
+  body: RichBlock | null;
   /** `own`: whether the label is a text of the content, in its language. */
   choices: { value: string; label: string; own: boolean }[];
   defaults: string[];
@@ -40,7 +40,7 @@ export function questionView(
   id: string,
   page: FormPage,
   reader: Reader,
-  rich: RichText,
+  rich: RichBlocks,
 ) {
   const { choices, defaults, ...view } = specifics(element.content, reader, () =>
     specificsOf(element, reader, rich),
@@ -132,7 +132,7 @@ function isOptional({ content, required }: FormElement, control: Control): boole
 /** Content of activated versions never changes, so its view is cached. */
 const specifics = rememberByIdentity<FormElement['content'], Reader, Specifics>();
 
-function specificsOf(element: FormElement, reader: Reader, rich: RichText): Specifics {
+function specificsOf(element: FormElement, reader: Reader, rich: RichBlocks): Specifics {
   const { type } = element.entry;
   if (type === 'processing') return processingSpecifics(element as ProcessingElement, reader);
   if (type === 'conditions') return conditionsSpecifics(element as ConditionsElement, reader, rich);
@@ -145,7 +145,7 @@ const absent = {
   description: null,
   facts: null,
   controller: null,
-  body: [],
+  body: null,
   defaults: [],
 };
 
@@ -170,7 +170,7 @@ function noticeText({ legalBases = [] }: ProcessingElement['content'], reader: R
   return reader.t('notice.text', { reasons: reader.list(reasons.map((key) => reader.t(key))) });
 }
 
-function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, rich: RichText): Specifics {
+function conditionsSpecifics({ content }: ConditionsElement, reader: Reader, rich: RichBlocks): Specifics {
   const refusable = content.refusable !== false;
   const choices = choicesOf(
     refusable,

@@ -3,7 +3,7 @@ import type { ReceiptPeer, ReceiptUnanswered } from '#lib/contracts/receipt-body
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { controllerView, processingFacts } from './facts.ts';
-import type { RichText } from './rich-text-tree.ts';
+import type { RichBlocks } from './rich-blocks.ts';
 
 /** Texts on a receipt. Members may be missing, because receipts of all releases are shown. */
 type Texts = Record<string, unknown>;
@@ -12,7 +12,7 @@ type Texts = Record<string, unknown>;
 export function informationView(
   { identifier, sha256, lang, texts }: ReceiptPeer['information'],
   reader: Reader,
-  rich: RichText,
+  rich: RichBlocks,
 ) {
   const attributes = reader.in(lang);
   return {
@@ -59,7 +59,7 @@ function linkViews(texts: Texts, attributes: LanguageAttributes, reader: Reader)
 type ShownElement = ReceiptPeer['elements'][number] & Partial<Pick<ReceiptUnanswered, 'type' | 'options'>>;
 
 /** The texts of an element and its choices, as the page of the form showed them. */
-export function elementView(element: ShownElement, reader: Reader, rich: RichText) {
+export function elementView(element: ShownElement, reader: Reader, rich: RichBlocks) {
   const { identifier, sha256, lang, texts } = element;
   const type = element.type ?? identifier.split('/')[1];
   return {
@@ -70,7 +70,7 @@ export function elementView(element: ShownElement, reader: Reader, rich: RichTex
     description: text(texts.usage) ?? text(texts.description),
     facts: type === 'processing' ? processingFacts(processingTexts(texts, lang), reader) : null,
     controller: shownController(texts, true),
-    body: type === 'conditions' ? richIn(texts.body, rich, 4) : [],
+    body: type === 'conditions' ? richIn(texts.body, rich, 4) : null,
     options: optionViews(element, type, reader),
   };
 }
@@ -113,7 +113,7 @@ function processingTexts(texts: Texts, lang: string): Parameters<typeof processi
   };
 }
 
-function richIn(value: unknown, rich: RichText, topHeading: number) {
+function richIn(value: unknown, rich: RichBlocks, topHeading: number) {
   return rich(text(value) ?? undefined, topHeading);
 }
 

@@ -11,7 +11,7 @@ import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { askerView, recipientViews, standingView, withdrawAllView } from './facts.ts';
 import { elementView, informationView } from './receipt-shown.ts';
-import type { RichText } from './rich-text-tree.ts';
+import type { RichBlocks } from './rich-blocks.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -24,7 +24,7 @@ interface Row {
   code?: boolean;
 }
 
-export function receiptView(page: ReceiptPage, reader: Reader, rich: RichText) {
+export function receiptView(page: ReceiptPage, reader: Reader, rich: RichBlocks) {
   const { receipt } = page;
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
     consentView(consent, reader, rich, page.withdrawal),
@@ -147,7 +147,7 @@ function rows(pairs: [key: string, values: (string | undefined)[], lang?: string
 function consentView(
   consent: ReceiptConsent | ReceiptUnanswered,
   reader: Reader,
-  rich: RichText,
+  rich: RichBlocks,
   withdrawal?: WithdrawalChoice,
 ) {
   const given = 'answer' in consent ? consent : null;
@@ -192,7 +192,7 @@ function ownerView(
   { name, location, information, elements }: ReceiptPeer,
   answered: string,
   reader: Reader,
-  rich: RichText,
+  rich: RichBlocks,
 ) {
   return {
     heading: reader.t('form.peer', { owner: name }),

@@ -36,10 +36,10 @@ export type RichText = (html: string | undefined, topHeading?: number) => RichNo
 type LinkTo = (href: string | undefined) => string | null;
 
 /**
- * Parses rich text into trees, cached by source. The text is sanitised again (docs/security.md, "Pages"), and
- * only the tags and attributes that this file lists reach a page.
+ * Parses rich text into trees, cached by source. Only the tags and attributes that this file lists are in a
+ * tree, whatever is stored (docs/security.md, "Pages").
  */
-export function createRichText(sanitise: (html: string) => string, linkTo: LinkTo = safeUrl): RichText {
+export function createRichText(linkTo: LinkTo = safeUrl): RichText {
   const trees = new LRUCache<string, RichNode[]>({
     max: 1000,
     maxSize: 16 * 2 ** 20,
@@ -50,7 +50,7 @@ export function createRichText(sanitise: (html: string) => string, linkTo: LinkT
     const key = `${topHeading}${html}`;
     const known = trees.get(key);
     if (known) return known;
-    const tree = withHeadingsFrom(topHeading, parse(sanitise(html), linkTo));
+    const tree = withHeadingsFrom(topHeading, parse(html, linkTo));
     trees.set(key, tree);
     return tree;
   };
@@ -65,19 +65,25 @@ function parse(html: string, linkTo: LinkTo): RichNode[] {
 
 /** Renumbers headings without gaps, from the level that continues the page's outline (WCAG 1.3.1). */
 function withHeadingsFrom(topHeading: number, nodes: RichNode[]): RichNode[] {
-  const ranks = [...new Set(nodes.flatMap(headingsIn))].sort();
+  const found = new Set<string>();
+  addHeadings(nodes, found);
+  if (found.size === 0) return nodes;
+  const ranks = [...found].sort();
   const rename = (node: RichNode): RichNode => {
     if (!('tag' in node)) return node;
     const rank = ranks.indexOf(node.tag);
     const tag = rank < 0 ? node.tag : `h${Math.min(6, topHeading + rank)}`;
     return { ...node, tag, children: node.children.map(rename) };
   };
-  return ranks.length === 0 ? nodes : nodes.map(rename);
+  return nodes.map(rename);
 }
 
-function headingsIn(node: RichNode): string[] {
-  if (!('tag' in node)) return [];
-  return [...(/^h[1-6]$/.test(node.tag) ? [node.tag] : []), ...node.children.flatMap(headingsIn)];
+function addHeadings(nodes: readonly RichNode[], found: Set<string>): void {
+  for (const node of nodes) {
+    if (!('tag' in node)) continue;
+    if (/^h[1-6]$/.test(node.tag)) found.add(node.tag);
+    addHeadings(node.children, found);
+  }
 }
 
 function toRich(node: ParsedNode, depth: number, linkTo: LinkTo): RichNode[] {
@@ -103,20 +109,17 @@ function shownAttributes(tag: string, given: Record<string, string>, linkTo: Lin
 
 /** For text without tags: an empty line ends a paragraph, a line break becomes `<br>`. */
 function plainParagraphs(text: string): RichNode[] {
-  const paragraphs: string[][] = [[]];
+  const paragraphs: RichNode[] = [];
+  let children: RichNode[] = [];
   for (const line of text.trim().split('\n')) {
-    if (line.trim() !== '') paragraphs.at(-1)?.push(line);
-    else if (paragraphs.at(-1)?.length !== 0) paragraphs.push([]);
+    if (line.trim() === '') children = [];
+    else {
+      if (children.length === 0) paragraphs.push({ tag: 'p', attributes: {}, children });
+      else children.push(lineBreak);
+      children.push({ text: line });
+    }
   }
-  return paragraphs
-    .filter((lines) => lines.length > 0)
-    .map((lines) =>
-      paragraph(lines.flatMap((line, index) => [...(index > 0 ? [lineBreak] : []), { text: line }])),
-    );
+  return paragraphs;
 }
 
 const lineBreak: RichNode = { tag: 'br', attributes: {}, children: [] };
-
-function paragraph(children: RichNode[]): RichNode {
-  return { tag: 'p', attributes: {}, children };
-}

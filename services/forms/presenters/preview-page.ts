@@ -50,7 +50,7 @@ export async function previewPage(
   request: PreviewRequest,
   parts: Parts,
 ): Promise<FormPage | MailPage> {
-  const preview = readPreview(entry, stored, request);
+  const preview = await readPreview(entry, stored, request);
   const { version, language } = preview;
   switch (version.type) {
     case 'email':
@@ -69,12 +69,13 @@ export async function previewPage(
   }
 }
 
-function readPreview(entry: Entry, version: Version, request: PreviewRequest): Preview {
+async function readPreview(entry: Entry, version: Version, request: PreviewRequest): Promise<Preview> {
   const found: Fault[] = [];
   const language = request.language || version.defaultLanguage;
   const orientation = request.orientation || 'VERTICAL';
   const stored = Object.hasOwn(version.data, language) ? version.data[language] : undefined;
-  const given = request.data === undefined ? stored : readContent(entry.type, request.data, '/data', found);
+  const given =
+    request.data === undefined ? stored : await readContent(entry.type, request.data, '/data', found);
   const content = given && fillGaps(entry.type, given);
   const faults = found.filter((fault) => !isGap(fault));
   if (canonicalLanguageTag(language) === undefined || (!content && faults.length === 0))

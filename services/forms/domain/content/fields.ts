@@ -1,7 +1,7 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
 import { isBlank } from '#lib/text/visible-text.ts';
-import { numberOutOfRange } from '../rich-attributes.ts';
+import { findRichFault } from '../rich-limits.ts';
 import { safeUrl, sanitiseMailText, sanitiseRichText } from '../rich-text.ts';
 
 /**
@@ -11,6 +11,9 @@ import { safeUrl, sanitiseMailText, sanitiseRichText } from '../rich-text.ts';
  */
 export type Field<T = unknown> = (value: unknown, at: string, faults: Fault[]) => T | undefined;
 
+/** A {@link Field} that takes long to read: other requests have their turn meanwhile. */
+export type SlowField<T = unknown> = (value: unknown, at: string, faults: Fault[]) => Promise<T | undefined>;
+
 /** @returns undefined, the value of a field with a fault. */
 export function addFault(faults: Fault[], pointer: string, code: string, detail: string): undefined {
   faults.push({ pointer, code, detail });
@@ -19,7 +22,6 @@ export function addFault(faults: Fault[], pointer: string, code: string, detail:
 const maxLine = 500;
 const maxText = 20_000;
 const maxRich = 100_000;
-const maxTags = 5_000;
 
 /** `""` and null count as absent (docs/interface.md, "Terms"). */
 function isAbsent(value: unknown): boolean {
@@ -28,16 +30,28 @@ function isAbsent(value: unknown): boolean {
 
 function text(most: number, clean: (given: string) => string): Field<string> {
   return (value, at, faults) => {
-    if (isAbsent(value)) return undefined;
-    if (typeof value !== 'string') return addFault(faults, at, 'invalid', 'must be a text');
-    // Checked before sanitising, which is slow, and again after it, because it writes `&amp;` for `&`.
-    const normalised = boundedNfc(value.trim(), most);
-    const cleaned = normalised && clean(normalised.replaceAll('\r\n', '\n'));
-    if (cleaned === undefined || [...cleaned].length > most)
-      return addFault(faults, at, 'too-long', `must have at most ${most} characters`);
-    return isBlank(cleaned) ? undefined : cleaned;
+    const given = readText(value, most, at, faults);
+    return given === undefined ? undefined : textToStore(clean(given), most, at, faults);
   };
 }
+
+/** A text in NFC, and with one kind of line breaks. */
+function readText(value: unknown, most: number, at: string, faults: Fault[]): string | undefined {
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'string') return addFault(faults, at, 'invalid', 'must be a text');
+  const normalised = boundedNfc(value.trim(), most);
+  if (normalised === undefined) return addTooLong(most, at, faults);
+  return normalised.replaceAll('\r\n', '\n');
+}
+
+/** Measured once more, because sanitising writes `&amp;` for `&`. */
+function textToStore(text: string, most: number, at: string, faults: Fault[]): string | undefined {
+  if (text.length > most && [...text].length > most) return addTooLong(most, at, faults);
+  return isBlank(text) ? undefined : text;
+}
+
+const addTooLong = (most: number, at: string, faults: Fault[]): undefined =>
+  addFault(faults, at, 'too-long', `must have at most ${most} characters`);
 
 /** Plain text on one line. */
 export const line = (most = maxLine): Field<string> => text(most, oneLine);
@@ -50,19 +64,16 @@ export function oneLine(text: string): string {
 /** Plain text that may have several lines. */
 export const lines: Field<string> = text(maxText, (given) => given.trim());
 
-/** HTML, sanitised before it is stored. The cost of sanitising grows with the number of tags. */
-function richText(sanitise: (html: string) => string): Field<string> {
-  const read = text(maxRich, (given) => {
-    const html = sanitise(given).trim();
+/** HTML, sanitised before it is stored. */
+function richText(sanitise: (html: string) => Promise<string>): SlowField<string> {
+  return async (value, at, faults) => {
+    const fault = typeof value === 'string' && value.length <= maxRich ? findRichFault(value) : undefined;
+    if (fault) return addFault(faults, at, fault.code, fault.detail);
+    const given = readText(value, maxRich, at, faults);
+    if (given === undefined) return undefined;
+    const html = (await sanitise(given)).trim();
     // Lines and empty paragraphs are no text.
-    return isBlank(html.replaceAll(/<[^<>]*>/g, '')) ? '' : html;
-  });
-  return (value, at, faults) => {
-    if (typeof value !== 'string' || value.length > maxRich) return read(value, at, faults);
-    if (countTags(value) > maxTags)
-      return addFault(faults, at, 'too-long', `must have at most ${maxTags} tags`);
-    const fault = numberOutOfRange(value);
-    return fault === undefined ? read(value, at, faults) : addFault(faults, at, 'invalid', fault);
+    return isBlank(html.replaceAll(/<[^<>]*>/g, '')) ? undefined : textToStore(html, maxRich, at, faults);
   };
 }
 
@@ -70,13 +81,6 @@ export const rich = richText(sanitiseRichText);
 
 /** Rich text of a mail. */
 export const mailRich = richText(sanitiseMailText);
-
-/** Start and end tags, and everything else that begins with `<`. */
-function countTags(html: string): number {
-  let tags = 0;
-  for (let at = html.indexOf('<'); at >= 0 && tags <= maxTags; at = html.indexOf('<', at + 1)) tags += 1;
-  return tags;
-}
 
 /** A link that a page may show: http, https or mailto. */
 export const url: Field<string> = (value, at, faults) => {
@@ -130,23 +134,54 @@ export const listThatMayBeEmpty = <T>(item: Field<T>, most: number): Field<T[]> 
 export const objectOf =
   (shape: Record<string, Field>): Field<Record<string, unknown>> =>
   (value, at, faults) => {
-    if (isAbsent(value)) return undefined;
-    if (typeof value !== 'object' || Array.isArray(value))
-      return addFault(faults, at, 'invalid', 'must be an object');
-    const given = value as Record<string, unknown>;
+    const given = readObject(value, at, faults);
+    if (given === undefined) return undefined;
     const read: Record<string, unknown> = {};
     for (const [name, field] of Object.entries(shape)) {
-      const member = field(Object.hasOwn(given, name) ? given[name] : undefined, `${at}/${name}`, faults);
+      const member = field(memberOf(given, name), `${at}/${name}`, faults);
       if (member !== undefined) read[name] = member;
     }
     return read;
   };
+
+/** {@link objectOf} with members that take long to read. */
+export const slowObjectOf =
+  (shape: Record<string, Field | SlowField>): SlowField<Record<string, unknown>> =>
+  async (value, at, faults) => {
+    const given = readObject(value, at, faults);
+    if (given === undefined) return undefined;
+    const read: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(shape)) {
+      const member = await field(memberOf(given, name), `${at}/${name}`, faults);
+      if (member !== undefined) read[name] = member;
+    }
+    return read;
+  };
+
+function readObject(value: unknown, at: string, faults: Fault[]): Record<string, unknown> | undefined {
+  if (isAbsent(value)) return undefined;
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
+  return addFault(faults, at, 'invalid', 'must be an object');
+}
+
+const memberOf = (given: Record<string, unknown>, name: string) =>
+  Object.hasOwn(given, name) ? given[name] : undefined;
 
 /** A field that must have a value. */
 export function required<T>(field: Field<T>): Field<T> {
   return (value, at, faults) => {
     const before = faults.length;
     const read = field(value, at, faults);
+    if (read === undefined && faults.length === before) addFault(faults, at, 'required', 'is required');
+    return read;
+  };
+}
+
+/** {@link required} for a field that takes long to read. */
+export function slowRequired<T>(field: Field<T> | SlowField<T>): SlowField<T> {
+  return async (value, at, faults) => {
+    const before = faults.length;
+    const read = await field(value, at, faults);
     if (read === undefined && faults.length === before) addFault(faults, at, 'required', 'is required');
     return read;
   };

@@ -17,6 +17,8 @@ import {
   oneOf,
   required,
   rich,
+  slowObjectOf,
+  slowRequired,
   url,
 } from './fields.ts';
 
@@ -29,7 +31,7 @@ const dataController = objectOf({
   phoneNumber: line(64),
 });
 
-export const readInformation = objectOf({
+export const readInformation = slowObjectOf({
   title: required(line()),
   header: rich,
   footer: rich,
@@ -148,19 +150,19 @@ function checkDefaults(content: PreferenceContent, at: string, faults: Fault[]):
   });
 }
 
-export const readConditions = objectOf({
+export const readConditions = slowObjectOf({
   title: required(line()),
-  body: required(rich),
+  body: slowRequired(rich),
   acceptLabel: line(120),
   rejectLabel: line(120),
   refusable: flag,
 });
 
-export const readEmail = objectOf({
+export const readEmail = slowObjectOf({
   sender: line(320),
   subject: required(line(255)),
   title: line(),
-  body: required(mailRich),
+  body: slowRequired(mailRich),
   buttonLabel: line(120),
   footer: mailRich,
   signature: mailRich,
