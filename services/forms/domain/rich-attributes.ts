@@ -35,7 +35,9 @@ export function countingAttributes(tag: string, given: Attributes): Record<strin
   return kept;
 }
 
-/** What is wrong with an element's numbers: without one that is out of range, clauses would have other numbers. */
+/**
+ * What is wrong with an element's numbers: without one that is out of range, clauses would have others.
+ */
 export function numberOutOfRange(tag: string, given: Attributes): string | undefined {
   for (const [name, isAllowed] of Object.entries(integers[tag] ?? {})) {
     const value = readInteger(given[name]);
