@@ -4629,6 +4629,7 @@ export interface components {
             expirationDate?: components["schemas"]["EpochMilliseconds"];
         };
         KeyInput: {
+            /** @description Without control characters */
             name: string;
             /** @description OWNER, PEER or DECISION */
             scope: string;

@@ -20,3 +20,15 @@ export function visibleText(text: string): string {
     .normalize('NFC')
     .trim();
 }
+
+/** What breaks a line or changes the direction of the text around it (Unicode UAX 9). */
+const unruly = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/** Whether a text can name a person, a key or an organisation wherever names are listed. */
+export function isName(text: string): boolean {
+  return text.isWellFormed() && !isBlank(text) && !unruly.test(text);
+}
+
+/** The rule of {@link isName}, for faults. */
+export const nameRule =
+  'something to see, no line breaks or other control characters, also none of direction';

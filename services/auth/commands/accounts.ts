@@ -2,7 +2,13 @@ import { parseArgs } from 'node:util';
 import { commandLine, recordAction } from '#lib/audit/record-action.ts';
 import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import { type GivenRole, isGivenRole, nameRule, readAccountName, readNewName } from '../domain/accounts.ts';
+import {
+  accountNameRule,
+  type GivenRole,
+  isGivenRole,
+  readAccountName,
+  readNewName,
+} from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, passwordFaults } from '../domain/password.ts';
 import { findAccountByName, insertAccount, isNameTaken, listAccounts } from '../queries/accounts.ts';
 import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
@@ -59,7 +65,7 @@ export async function addAccount(
   input: { name: string; role: GivenRole; password: string },
 ): Promise<string> {
   const name = readNewName(input.name);
-  if (!name) throw new StartupError(`The username is not valid. ${nameRule}`);
+  if (!name) throw new StartupError(`The username is not valid. ${accountNameRule}`);
   const passwordHash = await hashNewPassword(input.password, name);
   await db.withTransaction(async (tx) => {
     const isTaken = await isNameTaken(tx, name);

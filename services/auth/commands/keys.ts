@@ -5,6 +5,7 @@ import { addToOutbox } from '#lib/events/outbox.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
+import { isName, nameRule } from '#lib/text/visible-text.ts';
 import { drawApiKey, type KeyedHash, keyScopes } from '../domain/api-keys.ts';
 import { type ApiKey, insertKey, revokeKey as revokeRow } from '../queries/api-keys.ts';
 
@@ -76,8 +77,12 @@ function readNewKey(input: NewKey): Pick<ApiKey, 'name' | 'scope' | 'elements'> 
   const scope = keyScopes.find((each) => each === input.scope);
   const elements = input.elements && [...new Set(input.elements.map((key) => key.trim()).filter(Boolean))];
   const faults: Fault[] = [];
-  if (!name)
-    faults.push({ pointer: '/name', code: 'invalid', detail: `Must have 1 to ${maxName} characters.` });
+  if (!name || !isName(name))
+    faults.push({
+      pointer: '/name',
+      code: 'invalid',
+      detail: `Must have 1 to ${maxName} characters, ${nameRule}.`,
+    });
   if (!scope)
     faults.push({ pointer: '/scope', code: 'invalid', detail: `Must be ${keyScopes.join(' or ')}.` });
   if (elements && scope !== 'DECISION')

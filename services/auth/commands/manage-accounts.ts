@@ -3,7 +3,13 @@ import { recordAction } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
-import { demoAccounts, type GivenRole, isGivenRole, nameRule, readNewName } from '../domain/accounts.ts';
+import {
+  accountNameRule,
+  demoAccounts,
+  type GivenRole,
+  isGivenRole,
+  readNewName,
+} from '../domain/accounts.ts';
 import { hashPassword } from '../domain/password.ts';
 import { drawLinkToken } from '../operations/setup.ts';
 import { isNameTaken } from '../queries/accounts.ts';
@@ -137,7 +143,7 @@ function readNewAccount(input: { name: string; role: string }): { name: string; 
     faults.push({
       pointer: '/name',
       code: 'invalid',
-      detail: nameRule,
+      detail: accountNameRule,
     });
   if (!isGivenRole(role)) faults.push(roleFault);
   if (!name || !isGivenRole(role)) throw fail('invalid', 'The account is not valid.', { errors: faults });

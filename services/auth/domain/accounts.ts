@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Role } from '#lib/contracts/principal.ts';
 import { canStandInPath } from '#lib/text/host-name.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
+import { isName, nameRule } from '#lib/text/visible-text.ts';
 
 /** Roles that an account or a client can have. */
 export type GivenRole = 'admin' | 'operator' | 'user';
@@ -45,21 +46,16 @@ export function readAccountName(text: string): string | undefined {
 }
 
 /**
- * Reads the username of a new account: {@link readAccountName}, with something to see, and without characters
- * that change the direction of the text. Older names stay as they are.
+ * Reads the username of a new account: a {@link readAccountName} that {@link isName}. Older names stay as
+ * they are.
  */
 export function readNewName(text: string): string | undefined {
   const name = readAccountName(text);
-  return name &&
-    canStandInPath(name) &&
-    !/^[\p{Default_Ignorable_Code_Point}\p{Z}\p{M}\u2800]*$|\p{Bidi_Control}/u.test(name)
-    ? name
-    : undefined;
+  return name && canStandInPath(name) && isName(name) ? name : undefined;
 }
 
 /** The rule of {@link readNewName}. */
-export const nameRule =
-  'Must have 1 to 255 characters, something to see, no control characters, also none of direction, and not be . or ..';
+export const accountNameRule = `Must have 1 to 255 characters, ${nameRule}, and not be . or ..`;
 
 /** Sign-in attempts are counted by this digest, so that mistyped names are not stored. */
 export function digestOfName(name: string): Buffer {

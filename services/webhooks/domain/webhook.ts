@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
+import { isName, nameRule } from '#lib/text/visible-text.ts';
 import type { Outcome } from './acknowledgement.ts';
 import { actionNames, isAction } from './actions.ts';
 
@@ -91,7 +92,8 @@ export function readWebhook(
   const faults: Fault[] = [];
   const refuse: Refuse = (pointer, detail) => faults.push({ pointer, code: 'invalid', detail });
   const name = input.name === undefined ? undefined : readBoundedText(input.name, maxName);
-  if (input.name !== undefined && !name) refuse('/name', `Must have 1 to ${maxName} characters.`);
+  if (input.name !== undefined && !(name && isName(name)))
+    refuse('/name', `Must have 1 to ${maxName} characters, ${nameRule}.`);
   const targetUrl = input.targetUrl?.trim();
   if (targetRefusal) refuse('/targetUrl', targetRefusal);
   else if (targetUrl !== undefined && targetUrl.length > maxUrl)
@@ -119,8 +121,8 @@ const keyPattern = /^[0-9A-Za-z_.-]{2,255}$/;
 /** Reads the members about the organisation behind the endpoint. */
 function readRecipient(input: WebhookInput, refuse: Refuse): Partial<WebhookSettings> {
   const recipient = input.recipient === undefined ? undefined : readBoundedText(input.recipient, maxName);
-  if (input.recipient !== undefined && recipient === undefined)
-    refuse('/recipient', `Must have at most ${maxName} characters.`);
+  if (input.recipient !== undefined && (recipient === undefined || (recipient !== '' && !isName(recipient))))
+    refuse('/recipient', `Must have at most ${maxName} characters, ${nameRule}.`);
   const elements = input.elements?.map((key) => key.trim());
   elements?.forEach((key, index) => {
     if (!keyPattern.test(key)) refuse(`/elements/${index}`, 'Must be the key of an element.');
