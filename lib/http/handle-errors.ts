@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Failure } from '#lib/errors/fail.ts';
-import { problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
+import { pointInto, problemStatus, toFailure, toProblem } from '#lib/http/problem.ts';
 import { setCommonHeaders } from '#lib/http/security-headers.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -90,7 +90,7 @@ async function sendFailure(
   }
   ctx.status = status;
   ctx.type = 'application/problem+json';
-  ctx.body = JSON.stringify(toProblem(failure, baseUrl, ctx.path));
+  ctx.body = JSON.stringify(toProblem(pointInto(ctx.state.sent, failure), baseUrl, ctx.path));
 }
 
 /**

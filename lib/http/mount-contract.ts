@@ -92,6 +92,7 @@ function serve(
       const query = readQuery(ctx, operation);
       const { body, form } = await readInput(ctx, operation);
       const params = readParams(ctx);
+      ctx.state.sent = body;
       validate(operation, { params, query, body });
       if (types.length > 1 || mode === 'html') ctx.vary('Accept');
       ctx.state.principal = principal;

@@ -1,4 +1,5 @@
 import { Failure, type Fault, type ProblemCode } from '#lib/errors/fail.ts';
+import { pointerInto } from '#lib/json/pointer.ts';
 
 /** HTTP status and title of every problem code (docs/interface.md, "Errors"). */
 export const problemStatus: Record<ProblemCode, { status: number; title: string }> = {
@@ -51,6 +52,14 @@ export function toFailure(error: unknown): Failure {
   const status = (error as { status?: unknown } | null)?.status;
   if (status === 400) return new Failure('malformed', 'The request is malformed.', { cause: error });
   return new Failure('internal', 'Please try again later. The error has been logged.', { cause: error });
+}
+
+/** The failure with pointers into the body that the client has sent. */
+export function pointInto(sent: unknown, failure: Failure): Failure {
+  if (!failure.errors) return failure;
+  const { code, message, members, headers, cause, overload } = failure;
+  const errors = failure.errors.map((fault) => ({ ...fault, pointer: pointerInto(sent, fault.pointer) }));
+  return new Failure(code, message, { errors, members, headers, cause, overload });
 }
 
 /**

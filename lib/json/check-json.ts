@@ -1,4 +1,5 @@
 import { type Failure, fail } from '#lib/errors/fail.ts';
+import { boundedPointer, escapePointer } from '#lib/json/pointer.ts';
 import { isStreamSafe } from '#lib/text/nfc.ts';
 
 const maxDepth = 16;
@@ -142,15 +143,9 @@ export function checkJson(value: unknown, pointer = '', depth = 0): void {
   }
 }
 
-/** Escapes a member name for a JSON pointer (RFC 6901 §3). */
-export function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
 /** The failure of a JSON text that is malformed at a place. @param what e.g. `has a NUL character`. */
 export function malformedAt(pointer: string, what: string): Failure {
-  const shown = pointer.toWellFormed().replaceAll('\0', '');
   return fail('malformed', `The request ${what}.`, {
-    errors: [{ pointer: shown.slice(0, 500), code: 'malformed', detail: `The value ${what}.` }],
+    errors: [{ pointer: boundedPointer(pointer), code: 'malformed', detail: `The value ${what}.` }],
   });
 }

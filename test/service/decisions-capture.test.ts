@@ -99,6 +99,19 @@ it('faults of the context are below /capture, also when nothing is to be asked',
   expect(await faultsOf({ questions: two, capture: captureOf(key) })).toEqual(['422 invalid', '/capture']);
 });
 
+it('a fault of the person who is asked is where the request names the person', async () => {
+  const { key } = await makeElement();
+  const long = 'x'.repeat(1_025);
+  for (const [body, pointer] of [
+    [{ subject: long, questions: [{ element: key }] }, '/subject'],
+    [{ questions: [{ element: key, subject: long }] }, '/questions/0/subject'],
+  ] as const)
+    expect(await problemOf(await post({ ...body, capture: captureOf(key) }))).toMatchObject({
+      said: '422 invalid',
+      errors: [{ pointer }],
+    });
+});
+
 /** The same question in each form. */
 function inEveryForm(key: string): ((caller: Caller) => Promise<Response>)[] {
   const evaluation = {

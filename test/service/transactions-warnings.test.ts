@@ -44,6 +44,11 @@ describe('a context with fields that are not known', () => {
     expect(namesOf(await created({}, '/consents/singlestep', single))).toEqual(['/context/colour']);
   });
 
+  it('gets a warning about the context for a name that is too long to be shown', async () => {
+    const made = await created({ subject: 'long', layout: 'layout.001', ['n'.repeat(600)]: 1 });
+    expect(namesOf(made)).toEqual(['']);
+  });
+
   it('gets a limited number of warnings with names of limited length', async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${n} ${'x'.repeat(100)}\n`, n]));
     const made = await created({ subject: 'many', layout: 'layout.001', ...many });

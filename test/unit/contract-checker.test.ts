@@ -27,6 +27,36 @@ const problem = (name: string, changes: Record<string, unknown> = {}) => ({
   body: JSON.stringify({ ...example(name), ...changes }),
 });
 
+describe('the contract checker holds pointers of faults to what was sent', () => {
+  const asked = { subject: 'jane', layoutData: { elements: ['a'] } };
+  const answered = (pointer: string, sent: unknown = asked) =>
+    observed({
+      method: 'POST',
+      path: '/consents',
+      status: 422,
+      ...problem('ProblemUnknownElement', {
+        errors: [{ pointer, code: 'unknown-element', detail: 'is unknown' }],
+      }),
+      sent: { type: 'application/json', body: JSON.stringify(sent) },
+    });
+
+  test.each(['', '/subject', '/layoutData/elements/0', '/layoutData/info', '/configuration'])(
+    '%s',
+    (pointer) => {
+      expect(() => check(answered(pointer))).not.toThrow();
+    },
+  );
+
+  test.each([
+    ['/subject/0', 'goes on in what is no object'],
+    ['/layoutData/elements/1', 'an item that the list does not have'],
+    ['/configuration/timeout', '"configuration" was not sent'],
+    ['/unheard', 'is no member of the contract'],
+  ])('not %s', (pointer, why) => {
+    expect(() => check(answered(pointer))).toThrow(why);
+  });
+});
+
 describe('the contract checker accepts', () => {
   test('a representation, as text or parsed', () => {
     expect(() => check(observed())).not.toThrow();

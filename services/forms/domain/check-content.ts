@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
-import { escapePointer } from '#lib/json/check-json.ts';
+import { escapePointer } from '#lib/json/pointer.ts';
 import { addFault, type Field, type SlowField, slowRequired } from './content/fields.ts';
 import { layoutTexts, readSavedLayout } from './content/layout.ts';
 import {
@@ -32,7 +32,7 @@ export function readContent(type: ModelType, content: unknown, at: string, fault
 const maxLanguages = 50;
 
 function pointerTo(language: string): string {
-  return `/data/${escapePointer(language).slice(0, 500)}`;
+  return `/data/${escapePointer(language)}`;
 }
 
 /** A version's content as clients send it. */

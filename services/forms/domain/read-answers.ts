@@ -1,6 +1,7 @@
 import type { FormAction, FormFields } from '#lib/contracts/form-content.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { escapePointer, isStorable } from '#lib/json/check-json.ts';
+import { isStorable } from '#lib/json/check-json.ts';
+import { escapePointer } from '#lib/json/pointer.ts';
 import { readAnswerText } from './check-answer.ts';
 import { addFault } from './content/fields.ts';
 import { type Identifier, parseIdentifier, withoutBlocPrefix } from './identifiers.ts';
@@ -43,7 +44,7 @@ export function pointerTo(name: string): string {
 }
 
 function addFaultAt({ faults }: GivenAnswers, name: string, code: string, detail: string): void {
-  addFault(faults, pointerTo(name).slice(0, 500), code, detail);
+  addFault(faults, pointerTo(name), code, detail);
 }
 
 /**

@@ -3,7 +3,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { ReadContext } from '../domain/context.ts';
 import type { Decision, DecisionReason } from '../domain/decision.ts';
 import { mintLinks, type TransactionTokens } from '../domain/transaction-token.ts';
-import { invalid } from '../domain/values.ts';
+import { invalid, isFault, parseSubject } from '../domain/values.ts';
 import { prefixPointers } from './submit-single-step.ts';
 import { type CreateDependencies, createTransaction, readContext } from './transactions.ts';
 
@@ -12,6 +12,8 @@ export interface Capture {
   given: Record<string, unknown>;
   /** Subjects of the questions. */
   subjects: readonly string[];
+  /** Where the request names the first subject. */
+  subjectAt: string;
   /** Object of the request, for a context without one. */
   object: string | undefined;
 }
@@ -25,11 +27,13 @@ export interface Capture {
 export function readCapture(
   { messaging }: Pick<CreateDependencies, 'messaging'>,
   principal: Principal,
-  { given, subjects, object }: Capture,
+  { given, subjects, subjectAt, object }: Capture,
 ): Promise<ReadContext> {
   if (!isPrivileged(principal)) throw fail('forbidden', 'You may not use capture.');
   const [subject, ...others] = new Set(subjects);
+  const named = parseSubject({ value: subject ?? '', pointer: subjectAt });
   const errors = [
+    ...(isFault(named) ? [named] : []),
     ...(others.length > 0 ? [invalid('/capture', 'needs questions about one person')] : []),
     ...('subject' in given ? [invalid('/capture/subject', 'must not be set')] : []),
   ];

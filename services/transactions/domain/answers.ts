@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { fail } from '#lib/errors/fail.ts';
-import { escapePointer } from '#lib/json/check-json.ts';
+import { escapePointer } from '#lib/json/pointer.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { normaliseText } from './values.ts';
 

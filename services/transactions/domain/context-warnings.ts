@@ -1,5 +1,5 @@
 import type { Fault } from '#lib/errors/fail.ts';
-import { escapePointer } from '#lib/json/check-json.ts';
+import { boundedPointer, escapePointer } from '#lib/json/pointer.ts';
 import { configurationFields, topFields } from './context.ts';
 
 /** Fields of `layoutData`, which forms reads. */
@@ -19,7 +19,6 @@ const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySe
 };
 
 const maxWarnings = 20;
-const maxNameLength = 100;
 
 /** Warnings about unknown fields of a context, such as misspelt ones. Empty texts count as absent. */
 export function unknownFields(body: Record<string, unknown>): Fault[] {
@@ -40,6 +39,8 @@ export function unknownFields(body: Record<string, unknown>): Fault[] {
 }
 
 function unknownField(prefix: string, name: string): Fault {
-  const shown = escapePointer(name.slice(0, maxNameLength).toWellFormed());
-  return { pointer: `${prefix}/${shown}`, code: 'unknown-field', detail: 'is unknown and was ignored' };
+  const pointer = boundedPointer(`${prefix}/${escapePointer(name)}`);
+  const detail =
+    pointer === prefix ? 'has an unknown field, which was ignored' : 'is unknown and was ignored';
+  return { pointer, code: 'unknown-field', detail };
 }

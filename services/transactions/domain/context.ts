@@ -215,14 +215,18 @@ function unavailableChannels(context: ConsentContext, fields: Fields, { mail, sm
 /** Faults of the addresses and senders that the messages of a context need. */
 function contactFaults(context: ConsentContext, fields: Fields, { mail, sms }: Channels): Fault[] {
   const { confirmation, confirmationConfig = {}, subjectInfos = {}, sendInvitation, notification } = context;
-  const infos = fields.get('subjectInfos')?.pointer ?? '/subjectInfos';
+  const infos = fields.get('subjectInfos')?.pointer;
   const config = fields.get('confirmationConfig')?.pointer ?? '/confirmationConfig';
   const faults: (Fault | string)[] = [];
-  const { emailAddress, phoneNumber } = subjectInfos;
+  const { emailAddress } = subjectInfos;
+  const needed = (name: 'emailAddress' | 'phoneNumber', parse: (given: Given) => string | Fault) => {
+    const parsed = parse({ value: subjectInfos[name] ?? '', pointer: `${infos}/${name}` });
+    if (infos !== undefined || !isFault(parsed)) return parsed;
+    return { ...parsed, pointer: '/subjectInfos', detail: `${name} ${parsed.detail}` };
+  };
   if (confirmation === 'EMAIL_CODE' || sendInvitation || (notification && emailAddress !== undefined))
-    faults.push(parseEmailAddress({ value: emailAddress ?? '', pointer: `${infos}/emailAddress` }));
-  if (confirmation === 'SMS_CODE')
-    faults.push(parsePhoneNumber({ value: phoneNumber ?? '', pointer: `${infos}/phoneNumber` }));
+    faults.push(needed('emailAddress', parseEmailAddress));
+  if (confirmation === 'SMS_CODE') faults.push(needed('phoneNumber', parsePhoneNumber));
   for (const [name, channel] of [
     ['senderEmail', mail],
     ['senderPhone', sms],

@@ -39,13 +39,13 @@ export function decisionHandlers(dependencies: Dependencies): Handlers {
       const given = questions.map((question) => ({ ...common, ...question }));
       const subjects = given.map(({ subject = '' }) => subject);
       const object = readText(common.object);
-      const context =
-        capture && (await readCapture(dependencies, principal, { given: capture, subjects, object }));
-      const decisions = await answerQuestions(dependencies, principal, given, (place, member) =>
+      const pointerTo = (place: number, member: keyof GivenQuestion) =>
         questions[place]?.[member] === undefined && common[member as keyof Circumstances] !== undefined
           ? `/${member}`
-          : `/questions/${place}/${member}`,
-      );
+          : `/questions/${place}/${member}`;
+      const asked = capture && { given: capture, subjects, subjectAt: pointerTo(0, 'subject'), object };
+      const context = asked && (await readCapture(dependencies, principal, asked));
+      const decisions = await answerQuestions(dependencies, principal, given, pointerTo);
       ctx.set('Cache-Control', 'private, no-cache');
       const isAsking = context && decisions.some(isAskable);
       const url = isAsking ? await captureUrl(dependencies, context, principal) : undefined;

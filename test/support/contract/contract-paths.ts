@@ -1,4 +1,4 @@
-import { escapePointer } from '#lib/json/check-json.ts';
+import { escapePointer } from '#lib/json/pointer.ts';
 
 /** The parts of an OpenAPI document that the contract's tests read. */
 export interface ContractDocument {
@@ -36,6 +36,7 @@ interface HeaderObject {
 /** A documented response and its place in the document. */
 export interface FoundResponse {
   operationId: string;
+  operation?: OperationObject;
   response: ResponseObject;
   /** JSON pointer. */
   pointer: string;
@@ -91,7 +92,8 @@ export function createContractPaths(document: ContractDocument) {
         return `the status is not documented for ${operation.operationId} (${documented} are)`;
       const at = `/paths/${escapePointer(match)}/${name}/responses/${status}`;
       const found = resolve<ResponseObject>(document, response, at);
-      return { operationId: operation.operationId, response: found.value, pointer: found.pointer };
+      const { operationId } = operation;
+      return { operationId, operation, response: found.value, pointer: found.pointer };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { allowEmpty, readContract as read } from '#lib/http/contract-document.ts';
-import { escapePointer } from '#lib/json/check-json.ts';
+import { escapePointer } from '#lib/json/pointer.ts';
 import { lightFetch } from '../network/light-fetch.ts';
 import {
   type ContractDocument,
@@ -9,6 +9,7 @@ import {
   type ResponseObject,
   resolve,
 } from './contract-paths.ts';
+import { findLostPointer, type SentRequest } from './pointers.ts';
 
 /** A response as a client saw it. `path` may carry a query; `body` is the text, or the parsed JSON. */
 export interface ObservedResponse {
@@ -18,6 +19,8 @@ export interface ObservedResponse {
   contentType: string | null;
   headers: Headers;
   body: unknown;
+  /** The request; with it the pointers of faults are checked. */
+  sent?: SentRequest;
 }
 
 export interface ContractChecker {
@@ -56,6 +59,8 @@ export function createContractChecker(document: ContractDocument): ContractCheck
       const validate = validatorFor(`${found.pointer}${pointer}`);
       if (!validate(body)) fail(`${describe(validate.errors ?? [])}\n${excerpt(observed.body)}`);
       if (mediaType === 'application/problem+json') checkProblem(found.response, observed.status, body, fail);
+      const lost = observed.sent && findLostPointer(document, found.operation, observed.sent, body);
+      if (lost) fail(`${lost}\n${excerpt(observed.sent?.body ?? '')}`);
     },
   };
 }
@@ -87,8 +92,18 @@ export function contractFetch(
       contentType: response.headers.get('content-type'),
       headers: response.headers,
       body: await response.clone().text(),
+      sent: sentBy(init),
     });
     return response;
+  };
+}
+
+function sentBy({ body, headers }: RequestInit): SentRequest {
+  const isForm = body instanceof URLSearchParams;
+  const type = new Headers(headers).get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  return {
+    type: type ?? (isForm ? 'application/x-www-form-urlencoded' : ''),
+    body: typeof body === 'string' || isForm ? String(body) : undefined,
   };
 }
 
