@@ -2,6 +2,7 @@ import path from 'node:path';
 import canonicalize from 'canonicalize';
 import { Temporal } from 'temporal-polyfill';
 import { digestFile } from '#lib/evidence/file-digest.ts';
+import { createHeldHeads, type HeldHead, type HeldHeads } from '#lib/evidence/held-heads.ts';
 import {
   EvidenceFault,
   type ReadObject,
@@ -151,36 +152,37 @@ export interface HeldCheckpoints {
  * @throws EvidenceFault for one that this instance has not signed.
  */
 export async function readHeld(file: string, options: Options): Promise<HeldCheckpoints> {
-  const byArea = new Map<string, StatedHead[]>();
+  const name = path.basename(file);
+  const byArea = new Map<string, HeldHeads>();
   let count = 0;
   for await (const read of readObjects(file)) {
     const { logs } = readClaims(read, options);
     count += 1;
     for (const [area, { size, root }] of Object.entries(logs)) {
-      const stated = byArea.get(area) ?? [];
-      byArea.set(area, stated);
-      const before = stated.at(-1);
-      if (before?.size === size && before.root === root) continue;
-      stated.push({ area, size, root, place: read.place, mayBeBlanked: true });
+      const heads = byArea.get(area) ?? createHeldHeads();
+      byArea.set(area, heads);
+      heads.add({ size, root, line: count });
     }
   }
-  // From the end, the smallest.
-  for (const stated of byArea.values()) stated.sort((a, b) => b.size - a.size);
+  for (const heads of byArea.values()) heads.sort();
+  const placeOf = ({ line }: HeldHead) => `${name}, line ${line}`;
   return {
     count,
     *upTo({ area, size, mayBeBlanked }) {
-      const stated = byArea.get(area) ?? [];
-      for (let next = stated.at(-1); next && next.size <= size; next = stated.at(-1)) {
-        stated.pop();
-        yield { ...next, mayBeBlanked };
+      const heads = byArea.get(area);
+      for (let next = heads?.smallest(); next && next.size <= size; next = heads?.smallest()) {
+        heads?.removeSmallest();
+        yield { area, size: next.size, root: next.root, place: placeOf(next), mayBeBlanked };
       }
     },
     requireAllRead() {
-      for (const [area, [longest]] of byArea)
-        if (longest)
+      for (const [area, heads] of byArea) {
+        const next = heads.largest();
+        if (next)
           throw new EvidenceFault(
-            `${longest.place}: the checkpoint states ${longest.size} lines of ${area}, and the folder ends before.`,
+            `${placeOf(next)}: the checkpoint states ${next.size} lines of ${area}, and the folder ends before.`,
           );
+      }
     },
   };
 }
