@@ -83,6 +83,18 @@ export function invalidMember(detail: string, at: string, fault: string, cause?:
   return fail('invalid', detail, { errors: [{ pointer: at, code: 'invalid', detail: fault }], cause });
 }
 
+/** Runs `work` on a member of the body; pointers of its faults start at the root of the body. */
+export async function prefixPointers<T>(prefix: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.errors) throw error;
+    const { code, message, errors, members, headers, cause } = error;
+    const prefixed = errors.map((fault) => ({ ...fault, pointer: `${prefix}${fault.pointer}` }));
+    throw new Failure(code, message, { errors: prefixed, members, headers, cause });
+  }
+}
+
 /**
  * A reason why the process cannot start, in one plain sentence. The entry point prints it and exits with 1.
  */

@@ -252,6 +252,8 @@ describe('export and import', () => {
     const json = { key: 'imported.bad', type: 'processing', name: 'Bad', versions };
     const response = await forms.send('/models/import', { method: 'POST', json });
     expect(response.status).toBe(422);
+    const { errors } = (await response.json()) as { errors: { pointer: string }[] };
+    expect(errors.map(({ pointer }) => pointer)).toContain('/versions/0/data/en/usage');
     expect((await forms.send('/models/serials/imported.bad')).status).toBe(404);
   });
 });

@@ -43,7 +43,7 @@ describe('a pointer into what was sent', () => {
       fc.property(json, pointers, (sent, pointer) => {
         const into = pointerInto(sent, pointer);
         expect(pointer.startsWith(into)).toBe(true);
-        if (follow(sent, into)) return;
+        if (follow(sent, into) || !follow(sent, `/${pointer.split('/')[1]}`)) return;
         const parent = follow(sent, into.slice(0, into.lastIndexOf('/')))?.value;
         expect(typeof parent === 'object' && parent !== null && !Array.isArray(parent)).toBe(true);
       }),
@@ -60,7 +60,7 @@ describe('a pointer into what was sent', () => {
   });
 
   it.each([
-    ['a member of an object that was left out', { a: 1 }, '/b/c', '/b'],
+    ['a member of what was not sent at all', { a: 1 }, '/b/c', '/b/c'],
     ['an item of a list that was sent as a text', { a: 'x' }, '/a/0', '/a'],
     ['an item that a list does not have', { a: ['x'] }, '/a/1', '/a'],
     ['a missing member', { a: {} }, '/a/b', '/a/b'],

@@ -1,6 +1,6 @@
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
+import { fail, prefixPointers } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { GivenContent } from '../domain/check-content.ts';
 import { defaultKey } from '../domain/identifiers.ts';
@@ -76,7 +76,9 @@ export async function importModel(
     if (!source) return entry;
     const { defaultLanguage } = source;
     const data = entry.type === 'theme' ? await withoutForeignLogos(tx, source.data) : source.data;
-    await insertNewDraft(tx, entry, { defaultLanguage, data }, 'MINOR');
+    await prefixPointers(`/versions/${versions.indexOf(source)}`, () =>
+      insertNewDraft(tx, entry, { defaultLanguage, data }, 'MINOR'),
+    );
     return touchModel(tx, entry.id);
   });
 }

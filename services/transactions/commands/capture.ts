@@ -1,10 +1,9 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
-import { fail } from '#lib/errors/fail.ts';
+import { fail, prefixPointers } from '#lib/errors/fail.ts';
 import type { ReadContext } from '../domain/context.ts';
 import type { Decision, DecisionReason } from '../domain/decision.ts';
 import { mintLinks, type TransactionTokens } from '../domain/transaction-token.ts';
 import { invalid, isFault, parseSubject } from '../domain/values.ts';
-import { prefixPointers } from './submit-single-step.ts';
 import { type CreateDependencies, createTransaction, readContext } from './transactions.ts';
 
 /** The context of a form for those whom decisions are about. */

@@ -1,7 +1,7 @@
 import type { AnswerCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
-import { Failure, fail } from '#lib/errors/fail.ts';
+import { fail, prefixPointers } from '#lib/errors/fail.ts';
 import { requireOpen } from '../domain/access.ts';
 import {
   invalidComment,
@@ -116,16 +116,4 @@ function requireValid(check: AnswerCheck, { answers }: SentAnswers): ValidCheck 
   throw fail('invalid-answer', 'The answers are not valid.', {
     errors: check.faults.map((fault) => ({ ...fault, pointer: `/values${fault.pointer}` })),
   });
-}
-
-/** Runs `work` on a member of the body; pointers of its faults start at the root of the body. */
-export async function prefixPointers<T>(prefix: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Failure) || !error.errors) throw error;
-    const { code, message, errors, members, headers, cause } = error;
-    const prefixed = errors.map((fault) => ({ ...fault, pointer: `${prefix}${fault.pointer}` }));
-    throw new Failure(code, message, { errors: prefixed, members, headers, cause });
-  }
 }
