@@ -64,11 +64,15 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         .map(([name, value]) => {
           const [, type = '', key = '', serial = ''] = name.split('/');
           const given = { key, type, serial, value: [value], positions: [0], expiresAt };
-          return { id: randomUUID(), infoKey: layout.info, infoSerial: '1.0', ...given };
+          const effect = { isInForce: true, ends: null, withdraws: null };
+          return { id: randomUUID(), infoKey: layout.info, infoSerial: '1.0', ...given, ...effect };
         });
       const facts = {
         id,
         version: read?.transaction.version ?? 0,
+        subject: read?.transaction.subject ?? '',
+        seen: null,
+        source: null,
         answersDigest: randomBytes(32),
         submittedAt: read?.now ?? new Date(),
         givenAt: read?.now ?? new Date(),
@@ -101,7 +105,13 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
       const attempt = await countAttempt(db, id, {});
       const committedAt = attempt?.read.now ?? new Date();
       const times = { committedAt, expiresAt: new Date(expiresAt), deadline: committedAt };
-      if (!(await commitSubmittedTransaction(db, { id, ...times, receipt, code: 1 }, source)))
+      const subject = attempt?.read.transaction.subject ?? '';
+      const rows = await db.query<{ id: string }>(
+        sql`SELECT r.id FROM records AS r WHERE r.transaction = ${id}`,
+      );
+      const records = rows.map((row) => ({ id: row.id, isInForce: true, ends: null, withdraws: null }));
+      const submitted = { id, subject, ...times, records, receipt, code: 1 };
+      if (!(await commitSubmittedTransaction(db, submitted, source)))
         throw new Error('The answers were not committed.');
     },
   };

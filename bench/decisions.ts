@@ -44,12 +44,14 @@ interface Contestant {
 /** One subject with many answers to one element. */
 const heavySubject = `
   INSERT INTO transactions.records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value,
-                                    positions, state, origin, author, created_at, committed_at, expires_at)
+                                    positions, state, origin, author, created_at, committed_at, expires_at,
+                                    from_position, from_at, until_position, until_at)
   SELECT gen_random_uuid(), s.transaction, 'heavy', '', s.key, s.type, s.serial, s.info_key, s.info_serial, s.value,
-         s.positions, s.state, s.origin, s.author, t.at, t.at, now() + interval '1 year'
+         s.positions, s.state, s.origin, s.author, t.at, t.at, now() + interval '1 year',
+         $1 - t.n + 1, t.at, CASE WHEN t.n > 1 THEN $1 - t.n + 2 END, CASE WHEN t.n > 1 THEN t.at + interval '1 minute' END
     FROM (SELECT r.* FROM transactions.records AS r
            WHERE r.subject = 'sample' AND r.key = 'processing.001' LIMIT 1) AS s,
-         (SELECT now() - n * interval '1 minute' AS at FROM generate_series(1, $1::int) AS n) AS t`;
+         (SELECT n, now() - n * interval '1 minute' AS at FROM generate_series(1, $1::int) AS n) AS t`;
 
 const parts: { stop(): Promise<unknown> }[] = [];
 function keep<T extends { stop(): Promise<unknown> }>(part: T): T {

@@ -25,7 +25,7 @@ export async function fillTables(url: string, records: number): Promise<void> {
   await fill(url, records, async (client, superuser) => {
     // References are not checked again for rows that are known to have them.
     if (superuser) await client.query('SET session_replication_role = replica');
-    for (const statement of [...copies, copyRecords]) await client.query(statement);
+    for (const statement of [...copies, copyRecords, takePositions]) await client.query(statement);
     await client.query('VACUUM ANALYZE');
     if (superuser) await client.query('CHECKPOINT');
   });
@@ -44,6 +44,7 @@ export async function fillRecords(url: string, records: number): Promise<void> {
       "UPDATE pg_index SET indisready = false, indisvalid = false WHERE indrelid = 'records'::regclass",
     );
     await client.query(copyRecords);
+    await client.query(takePositions);
     await client.query('REINDEX TABLE records');
     await client.query('VACUUM ANALYZE records');
     await client.query('CHECKPOINT');
@@ -100,10 +101,15 @@ const copies = [
    SELECT gen_random_uuid(), f.subject, min(f.at), min(f.at) FROM filled AS f GROUP BY f.subject`,
 ];
 
+/** Later statements take later positions. */
+const takePositions = `SELECT setval('positions', (SELECT coalesce(max(r.until_position), 0) FROM records AS r) + 1000)`;
+
 const copyRecords = `
   INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state, origin, author,
-                        created_at, committed_at, expires_at)
+                        created_at, committed_at, expires_at, from_position, from_at, until_position, until_at)
    SELECT gen_random_uuid(), f.id, f.subject, s.key, s.type, s.serial, s.info_key, s.info_serial, s.value, s.positions, s.state, s.origin,
-          s.author, f.at, f.at, f.at + interval '3 years'
+          s.author, f.at, f.at, f.at + interval '3 years', row_number() OVER asked, f.at,
+          CASE WHEN lead(f.at) OVER asked IS NOT NULL THEN row_number() OVER asked + 1 END, lead(f.at) OVER asked
      FROM filled AS f CROSS JOIN (SELECT r.* FROM records AS r WHERE r.subject = 'sample') AS s
-    WHERE NOT f.open`;
+    WHERE NOT f.open
+   WINDOW asked AS (PARTITION BY f.subject, s.key ORDER BY f.at, f.id)`;

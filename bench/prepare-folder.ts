@@ -94,14 +94,18 @@ export async function writeAnswers(url: string, subjects: number): Promise<void>
     await client.query(
       `WITH sample AS (SELECT r.*, row_number() OVER (ORDER BY r.key) - 1 AS place, count(*) OVER () AS places FROM records AS r)
        INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state,
-                            origin, author, created_at, committed_at, expires_at)
+                            origin, author, created_at, committed_at, expires_at, from_position, from_at, until_position, until_at)
        SELECT gen_random_uuid(), s.transaction, 'returning-' || n.number, s.key, s.type, s.serial, s.info_key, s.info_serial, s.value,
-              s.positions, s.state, s.origin, 'returning-' || n.number, before.at, before.at, s.expires_at
+              s.positions, s.state, s.origin, 'returning-' || n.number, before.at, before.at, s.expires_at,
+              $2 - answer, before.at, CASE WHEN answer >= s.places THEN $2 - answer + s.places END,
+              CASE WHEN answer >= s.places THEN before.at + interval '1 day' END
          FROM generate_series(0, $1::int - 1) AS n (number) CROSS JOIN generate_series(0, $2::int - 1) AS answer
          JOIN sample AS s ON s.place = answer % s.places
         CROSS JOIN LATERAL (SELECT s.created_at - (1 + answer / s.places) * interval '1 day' AS at) AS before`,
       [subjects, answersEach],
     );
+    // Later statements take later positions.
+    await client.query("SELECT setval('positions', 1000000)");
     await client.query('VACUUM ANALYZE');
   } finally {
     await client.end();

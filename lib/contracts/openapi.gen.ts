@@ -3549,6 +3549,11 @@ export interface components {
             object?: string;
             /** @description A past time; now if absent */
             asOf?: string;
+            /**
+             * Format: int64
+             * @description Position of the person, as an earlier decision states it; the answer that was in force then decides
+             */
+            position?: number;
             evidence?: components["schemas"]["WantedEvidence"];
             /**
              * @description A context without `subject`, which comes from the questions, as does `object` if it has none. If
@@ -3564,6 +3569,8 @@ export interface components {
                 subject?: string;
                 object?: string;
                 asOf?: string;
+                /** Format: int64 */
+                position?: number;
                 evidence?: components["schemas"]["WantedEvidence"];
             }[];
         };
@@ -3614,6 +3621,11 @@ export interface components {
              * @description The time that the decision is true at
              */
             asOf: string;
+            /**
+             * Format: int64
+             * @description How far the statements of the person were known. Ask with it, and with `asOf`, to get this decision again
+             */
+            position: number;
         };
         PurposeDecision: {
             /** @description Whether every ACTIVE processing of this instance with the purpose is allowed */
@@ -3625,6 +3637,11 @@ export interface components {
             decisions: components["schemas"]["ElementDecision"][];
             /** Format: date-time */
             asOf: string;
+            /**
+             * Format: int64
+             * @description Absent without decisions
+             */
+            position?: number;
         };
         Decision: components["schemas"]["ElementDecision"] | components["schemas"]["PurposeDecision"];
         Decisions: {
@@ -3672,6 +3689,11 @@ export interface components {
             context?: {
                 /** @description A past time; now if absent */
                 asOf?: string;
+                /**
+                 * Format: int64
+                 * @description Position of the person, as an earlier decision states it; the answer that was in force then decides
+                 */
+                position?: number;
                 evidence?: components["schemas"]["WantedEvidence"];
             } & {
                 [key: string]: unknown;
@@ -7494,6 +7516,8 @@ export interface operations {
                 object?: string;
                 /** @description A past time; now if absent */
                 asOf?: string;
+                /** @description Position of the person, as an earlier decision states it; the answer that was in force then decides */
+                position?: number;
                 /**
                  * @description Only answers with this evidence count
                  * @example COLLECTED

@@ -99,7 +99,7 @@ describe('with thousands of records, requests', () => {
   it('are detected as slow if an index is missing', async () => {
     const client = new pg.Client({ connectionString: instance.databaseUrl });
     await client.connect();
-    await client.query('DROP INDEX transactions.records_subject, transactions.records_newest');
+    await client.query('DROP INDEX transactions.records_subject, transactions.records_in_force');
     await client.end();
     const plans = await plansOf('filled-2');
     expect(plans.flatMap(({ readWhole }) => readWhole)).toContain('records');

@@ -58,7 +58,7 @@ const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(
 
 /** A statement that takes the lock of a withdrawal or an erasure of the person. */
 const withdrawalOf = ({ subject }: LiveTransaction) =>
-  `SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext('${subject}'))`;
+  `SELECT FROM transactions.subjects WHERE name = '${subject}' FOR NO KEY UPDATE`;
 
 /** A database transaction that has run a statement, and holds what it locked. */
 async function holding(statement: string): Promise<pg.Client> {

@@ -202,6 +202,7 @@ it('the audit log counts decisions by caller and reason, again after a failure, 
     reason,
     element: 'processing.001',
     asOf: '2026-05-03T10:00:00.000Z',
+    position: 7,
   });
   counts.count(`key:${id}`, [decided('GIVEN'), decided('NO_ANSWER'), decided('GIVEN')]);
   counts.count('subject', [decided('GIVEN')]);

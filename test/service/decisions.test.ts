@@ -56,6 +56,7 @@ describe('a decision', () => {
       reason: 'NO_ANSWER',
       element: key,
       asOf: expect.any(String),
+      position: 0,
     });
     await record(subject, key, 'accepted');
     expect(await decide(subject, key)).toMatchObject({ allowed: true, reason: 'GIVEN', serial: '1.0' });

@@ -69,7 +69,7 @@ describe('equal contexts whose claim an erasure deletes at the same moment', () 
     await shop.send('POST', `/consents/${ended}/cancel`);
     const context = { subject, layout: 'layout.001' };
     const create = () => json<{ id: string }>(shop.send('POST', '/consents', context));
-    const lock = `SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext('${subject}'))`;
+    const lock = `SELECT FROM transactions.subjects WHERE name = '${subject}' FOR NO KEY UPDATE`;
     const held = await holdUp(instance, lock, 'accord-transactions');
     // Both have found the claim, and wait for the subject.
     const creating = [create(), create()];

@@ -31,14 +31,16 @@ async function storeWithdrawal(subject: string): Promise<pg.Client> {
   await other.connect();
   onTestFinished(() => other.end());
   await other.query('BEGIN');
-  await other.query(`SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext($1))`, [subject]);
+  await other.query(`SELECT FROM transactions.subjects WHERE name = $1 FOR NO KEY UPDATE`, [subject]);
   return other;
 }
 
 /** Resolves as soon as a statement waits for the lock of a subject. */
 const isAwaited = (other: pg.Client) =>
   until(async () => {
-    const { rows } = await other.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
+    const { rows } = await other.query(
+      'SELECT FROM pg_stat_activity AS a WHERE pg_backend_pid() = ANY(pg_blocking_pids(a.pid))',
+    );
     expect(rows).not.toEqual([]);
   });
 
@@ -57,7 +59,9 @@ it('answers that meet a withdrawal on their way to the COMMIT are sealed again, 
   const {
     rows: [{ at }],
   } = await other.query(
-    `UPDATE transactions.transactions SET changed_at = clock_timestamp() WHERE subject = $1 AND kind = 'WITHDRAWAL' RETURNING changed_at AS at`,
+    `WITH taken AS (
+       UPDATE transactions.subjects SET position = nextval('transactions.positions') WHERE name = $1)
+     UPDATE transactions.transactions SET changed_at = clock_timestamp() WHERE subject = $1 AND kind = 'WITHDRAWAL' RETURNING changed_at AS at`,
     [subject],
   );
   await other.query('COMMIT');

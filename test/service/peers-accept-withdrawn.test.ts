@@ -252,8 +252,8 @@ describe('a part that arrives after its answers were withdrawn at the owner', ()
         expect(
           await rowsOf(
             lab,
-            `SELECT FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
-              WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`,
+            `SELECT FROM pg_stat_activity
+              WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
           ),
         ).toHaveLength(count),
       );

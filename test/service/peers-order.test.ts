@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
@@ -112,11 +111,11 @@ describe('answers to a peer that arrive in another order than they were given', 
       await here.delivered(refusal);
       expect(await decisionAtLab(made.subject)).toMatchObject({ allowed: false });
     }
-    // The refusal has ended the consent, unless it was stored first: then the consent is a millisecond older.
+    // The refusal has ended the consent, unless it was stored first: then the consent was never in force.
     const subjects = answers.map(({ made }) => made.subject);
     const stored = await rowsOf<{ isRight: boolean }>(
       here.lab,
-      `SELECT r.withdraws = a.id OR a.committed_at = r.committed_at - interval '1 millisecond' AS "isRight"
+      `SELECT r.withdraws = a.id OR a.from_position IS NULL AS "isRight"
          FROM transactions.records AS r JOIN transactions.records AS a ON a.subject = r.subject
         WHERE r.subject = ANY($1::text[]) AND r.value = '{refused}' AND a.value = '{accepted}'`,
       [subjects],
@@ -135,52 +134,6 @@ describe('answers to a peer that arrive in another order than they were given', 
     await here.letWaitsPass();
     await here.delivered(made);
     expect(await decisionAtLab(made.subject)).toMatchObject({ allowed: false });
-  });
-});
-
-describe('parts of one person that are stored at the same moment', () => {
-  /** Arguments of `takes_effect_at`: an acceptance of the laboratory's question that arrives now. */
-  const arriving = ({ subject }: Asked) => [subject, '', 'processing.002', here.clinic.url];
-  const connectToLab = async () => {
-    const options = '-c search_path=transactions';
-    const client = new pg.Client({ connectionString: here.lab.databaseUrl, options });
-    await client.connect();
-    return client;
-  };
-  const effect = `SELECT transactions.takes_effect_at($1, $2, $3, true, now(), now(), $4, now()) AS at`;
-
-  it('wait for each other, and the second is ordered by what the first has stored', async () => {
-    const made = await here.consent();
-    await here.delivered(made);
-    const [first, second] = [await connectToLab(), await connectToLab()];
-    await first.query('BEGIN');
-    await first.query(effect, arriving(made));
-    const later = second.query<{ at: Date }>(effect, arriving(made));
-    const waiting = `SELECT FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
-                      WHERE l.locktype = 'advisory' AND NOT l.granted AND a.query LIKE '%takes_effect_at%'`;
-    await until(async () => expect(await rowsOf(here.lab, waiting)).toHaveLength(1));
-    const stored = await first.query<{ at: Date }>(
-      `UPDATE transactions.records
-          SET value = '{refused}', created_at = now() + interval '20 seconds', committed_at = now()
-        WHERE subject = $1 RETURNING committed_at AS at`,
-      [made.subject],
-    );
-    await first.query('COMMIT');
-    const [after] = (await later).rows;
-    expect(Number(after?.at)).toBeLessThan(Number(stored.rows[0]?.at));
-    await Promise.all([first.end(), second.end()]);
-  });
-
-  it('store nothing by a statement that began before the newest answer was stored', async () => {
-    const made = await here.consent();
-    await here.delivered(made);
-    const newest = `SELECT transactions.is_newest_at($1, $2, $3, true, now(), $4, now(), r.seen) AS "isNewest"
-                      FROM (SELECT max(committed_at) AS seen FROM transactions.records WHERE subject = $1
-                             UNION ALL SELECT NULL) AS r`;
-    const client = await connectToLab();
-    const { rows } = await client.query<{ isNewest: boolean }>(newest, arriving(made));
-    await client.end();
-    expect(rows.map(({ isNewest }) => isNewest)).toEqual([true, false]);
   });
 });
 

@@ -150,7 +150,7 @@ describe('a list of records', () => {
     await runInDatabase(
       instance,
       `INSERT INTO transactions.records
-       SELECT (r).* FROM (SELECT jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'comment', n::text,
+       SELECT (r).* FROM (SELECT jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'comment', n::text, 'from_position', null, 'from_at', null,
                 'created_at', r.created_at - n * interval '1 s', 'committed_at', r.committed_at - n * interval '1 s')) AS r
                 FROM transactions.records AS r CROSS JOIN generate_series(1, 120) AS n
                WHERE r.transaction = $1 AND r.key = 'processing.001') AS copies`,

@@ -89,12 +89,20 @@ describe('an answer to what has changed since', () => {
 });
 
 describe('an answer that is not committed', () => {
-  const write = (subject: string, state: string) =>
-    runInDatabase(
+  const write = async (subject: string, state: string) => {
+    await runInDatabase(
       instance,
-      'UPDATE transactions.records SET state = $2, committed_at = NULL WHERE subject = $1 AND value[1] = $3',
-      [subject, state, 'refused'],
+      `UPDATE transactions.records SET state = $2, committed_at = NULL, from_position = NULL, from_at = NULL
+        WHERE subject = $1 AND value[1] = 'refused'`,
+      [subject, state],
     );
+    await runInDatabase(
+      instance,
+      `UPDATE transactions.records SET until_position = NULL, until_at = NULL, ended_by = NULL
+        WHERE subject = $1 AND value[1] <> 'refused'`,
+      [subject],
+    );
+  };
 
   it.each([
     ['PENDING', 'STILL_PENDING'],

@@ -114,7 +114,7 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   ]);
   expect(await erased()).not.toContain(newer);
   // The longer consent that the expired one had replaced is not in force again.
-  expect((await decided('', 'tom')).reason).toBe('EXPIRED');
+  expect((await decided('', 'tom')).reason).toBe('NO_ANSWER');
   // A withdrawal that a peer ordered still names the peer after the part was erased.
   const [left] = await rowsOf<{ leader: { location: string } | null; parent: string | null }>(
     { databaseUrl: database },

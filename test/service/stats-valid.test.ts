@@ -198,6 +198,14 @@ describe('counting in batches', () => {
                AS s (id uuid, subject text, object text, key text, type text, serial text, "infoSerial" text, answer text,
                      state text, "committedDaysAgo" int, "expiresInDays" int)
        CROSS JOIN LATERAL (SELECT date_trunc('day', accord_now()) - s."committedDaysAgo" * interval '1 day') AS at (committed)`);
+    await db.query(sql`
+      UPDATE records AS r
+         SET from_position = p.place, from_at = r.committed_at, until_position = p.next, until_at = p.until
+        FROM (SELECT o.id, row_number() OVER asked AS place, lead(o.committed_at) OVER asked AS until,
+                     CASE WHEN lead(o.id) OVER asked IS NOT NULL THEN row_number() OVER asked + 1 END AS next
+                FROM records AS o WHERE o.transaction = ${transaction} AND o.state = 'COMMITTED'
+              WINDOW asked AS (PARTITION BY o.subject, o.object, o.key ORDER BY o.committed_at, o.id)) AS p
+       WHERE r.id = p.id`);
   }
 
   const notReused = { reusedFrom: Number.POSITIVE_INFINITY };

@@ -55,11 +55,11 @@ describe('a child', () => {
     const client = new pg.Client({ connectionString: instance.databaseUrl });
     await client.connect();
     await client.query(
-      `BEGIN; SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext('${transaction.subject}'))`,
+      `BEGIN; SELECT FROM transactions.subjects WHERE name = '${transaction.subject}' FOR NO KEY UPDATE`,
     );
     const answer = subject.post('/child');
-    const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    const waiting = `SELECT FROM pg_stat_activity
+                      WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`;
     await until(async () => expect(await rowsOf(instance, waiting)).toHaveLength(1));
     await client.query(
       `UPDATE transactions.transactions SET erased_at = now(), subject = 'nobody', token_epoch = token_epoch + 1 WHERE id = $1`,

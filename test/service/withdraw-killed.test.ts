@@ -43,12 +43,12 @@ interface StoredRecord {
   withdraws: string | null;
 }
 
-/** All committed records of each person, oldest first. */
+/** All committed records of each person: the one in force last. */
 async function historiesOf(database: string, prefix: string): Promise<Map<string, StoredRecord[]>> {
   const rows = await rowsOf<StoredRecord>(
     { databaseUrl: database },
     `SELECT id, subject, value, withdraws FROM transactions.records
-      WHERE state = 'COMMITTED' AND starts_with(subject, $1) ORDER BY committed_at, id`,
+      WHERE state = 'COMMITTED' AND starts_with(subject, $1) ORDER BY from_position NULLS FIRST, id`,
     [prefix],
   );
   return Map.groupBy(rows, ({ subject }) => subject);

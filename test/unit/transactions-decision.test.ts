@@ -24,6 +24,7 @@ const facts: DecisionFacts = {
   answer,
   information,
   asOf,
+  position: 48,
 };
 const reasonOf = (change: Partial<DecisionFacts>) => decideElement({ ...facts, ...change }).reason;
 const answered = (change: Partial<AnswerAt>) => ({ answer: { ...answer, ...change } });
@@ -40,6 +41,7 @@ describe('a decision about an element', () => {
       expires: '2026-09-14T09:27:11.000Z',
       evidence: 'COLLECTED',
       asOf: '2026-05-03T10:00:00.000Z',
+      position: 48,
     });
   });
 

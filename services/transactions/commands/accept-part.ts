@@ -7,24 +7,30 @@ import { fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { type CommitmentFacts, composeCommitment, type ValidCheck } from '../domain/commitment.ts';
+import {
+  type CommitmentFacts,
+  composeCommitment,
+  type ValidCheck,
+  withoutWithdrawnNotices,
+} from '../domain/commitment.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import { decryptReceivedPart, peerTransaction } from '../domain/peer-part.ts';
 import { createdTransaction, type NewTransaction } from '../domain/transaction.ts';
 import {
+  type AskedStanding,
   commitPeerPart,
   hasMaxRows,
   insertVerdict,
+  type PartState,
   type PeerPartKey,
   presentVerdict,
-  readVerdict,
+  readPartState,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
+import { readStanding } from '../queries/standing.ts';
 import { insertTransaction } from '../queries/transactions.ts';
-import { endHeldPart } from './decide-part.ts';
 import { isNotified, queueNotification } from './queue-messages.ts';
 import { type SubmitDependencies, storeAnswers } from './submit-answers.ts';
-import { withoutWithdrawnNotices } from './withdrawn-notices.ts';
 
 export interface AcceptDependencies extends SubmitDependencies {
   db: Database;
@@ -38,17 +44,15 @@ export interface AcceptDependencies extends SubmitDependencies {
 
 export type RecentDatabaseTime = ReturnType<typeof createRecentDatabaseTime>;
 
-/** Estimates the database's time from a recent reading. A statement that uses the estimate must verify it. */
+/** Estimates the database's time from the last reading. What is stored goes by a new reading. */
 export function createRecentDatabaseTime() {
-  let read: { now: Date; at: number } | undefined;
+  let ahead = 0;
   return {
     set(now: Date): void {
-      read = { now, at: performance.now() };
+      ahead = now.getTime() - Date.now();
     },
-    /** Undefined if the last reading is older than 1 s. */
-    now(): Date | undefined {
-      const sinceMs = read ? performance.now() - read.at : Number.POSITIVE_INFINITY;
-      return read && sinceMs < 1_000 ? new Date(read.now.getTime() + sinceMs) : undefined;
+    now(): Date {
+      return new Date(Date.now() + ahead);
     },
   };
 }
@@ -73,39 +77,37 @@ export async function acceptPart(
 ): Promise<OwnerVerdict> {
   const { db, recentTime, metrics, wake } = dependencies;
   const key = { peer: received.peer.url, sid: received.sid };
-  let stored = await storeAtOnce(dependencies, received);
-  if (!stored) {
-    const { now, known } = await readVerdict(db, key);
-    if (known) return repeatVerdict(dependencies, received, known);
-    recentTime.set(now);
-    stored = await store(dependencies, received, await checkPart(dependencies, received, now), { now });
-  }
-  if (stored) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const estimated = recentTime.now();
+    // An error of forms must not hide a verdict that the part may have already.
+    const [checking] = await Promise.allSettled([checkPart(dependencies, received, estimated)]);
+    const checked = checking.status === 'fulfilled' ? checking.value : undefined;
+    const read = await readPartState(db, key, checked && 'check' in checked ? askedOf(checked) : undefined);
+    recentTime.set(read.now);
+    if (read.known) return repeatVerdict(dependencies, received, read.known);
+    if (checking.status === 'rejected') throw checking.reason;
+    if (Math.abs(read.now.getTime() - estimated.getTime()) > maxSkewMs) continue;
+    const stored = await store(dependencies, received, checking.value, read);
+    if (!stored) continue;
     metrics?.countVerdict(stored);
     wake();
     return stored;
   }
-  const { known } = await readVerdict(db, key);
-  if (!known) throw fail('unavailable', 'Another request is storing this part. Try again.');
+  const { known } = await readPartState(db, key);
+  if (!known) throw fail('unavailable', 'Another request is storing answers of this person. Try again.');
   return repeatVerdict(dependencies, received, known);
 }
 
-/**
- * Fast path: a part with mode `commit` that arrives within a second after another was stored or checked is
- * stored without first looking for an earlier verdict, because that read would take 11 % of the time and of
- * the CPU.
- * @returns undefined if the slow path must be taken.
- */
-async function storeAtOnce(
-  dependencies: AcceptDependencies,
-  received: ReceivedPart,
-): Promise<OwnerVerdict | undefined> {
-  const now = dependencies.recentTime.now();
-  if (!now || received.submission.mode === 'hold') return undefined;
-  // An error of forms must not hide a verdict that the part may have already: the slow path reads it first.
-  const checked = await checkPart(dependencies, received, now).catch(() => undefined);
-  if (!checked || 'refused' in checked) return undefined;
-  return store(dependencies, received, checked, { now, maxSkewSeconds: 1 });
+const maxAttempts = 5;
+
+/** How far the time by which a part was checked may be from the database's. */
+const maxSkewMs = 1_000;
+
+/** The questions of a part, and since when other statements may be later than its answers. */
+function askedOf({ transaction: { context, leader }, check, givenAt }: ValidPart): AskedStanding {
+  const { subject, object = '' } = context;
+  const keys = check.answers.map(({ key }) => key);
+  return { subject, object, keys, since: { source: leader?.location ?? null, at: givenAt } };
 }
 
 /** Repeats the stored verdict for the same request body; another body under the same id is a conflict. */
@@ -128,7 +130,7 @@ function repeatVerdict(
 }
 
 async function checkPart(
-  { db, forms, sealingKeys }: AcceptDependencies,
+  { forms, sealingKeys }: AcceptDependencies,
   received: ReceivedPart,
   now: Date,
 ): Promise<ValidPart | { refused: RefusalReason }> {
@@ -143,26 +145,18 @@ async function checkPart(
   const asked = { info: check.info.entry.key, elements: keys };
   const transaction = peerTransaction(received, asked, subjectInfos);
   if (!transaction) return { refused: 'invalid' };
-  const kept = await withoutWithdrawnNotices(db, transaction.context, check);
-  return { transaction, check: { ...kept, parts: [] }, givenAt };
-}
-
-interface StoringTime {
-  now: Date;
-  /** Largest difference from the database's time; undefined if `now` was read from the database. */
-  maxSkewSeconds?: number;
+  return { transaction, check: { ...check, parts: [] }, givenAt };
 }
 
 /**
- * @returns undefined if the part has a verdict already. With `maxSkewSeconds`, undefined in two more cases:
- * if `now` is too far from the database's time, and if another answer to a question of the part is later or
- * was being stored (`isNewest`).
+ * @returns undefined if the part has a verdict already, or if another statement of the person was stored
+ * since the state was read.
  */
 async function store(
   dependencies: AcceptDependencies,
   { peer, sid, digest: requestDigest, submission: { mode } }: ReceivedPart,
   checked: ValidPart | { refused: RefusalReason },
-  time: StoringTime,
+  { now, standing }: PartState,
 ): Promise<OwnerVerdict | undefined> {
   const { db } = dependencies;
   const key = { peer: peer.url, sid };
@@ -176,21 +170,19 @@ async function store(
     const refusal = { digest, verdict: 'refused', reason: checked.refused, transaction: null } as const;
     return (await insertVerdict(db, key, refusal)) ? presentVerdict(refusal) : undefined;
   }
-  const { transaction, check, givenAt } = checked;
+  const { transaction, givenAt } = checked;
   const given = mode === 'hold' ? 'held' : 'committed';
   const verdict = { digest, verdict: given, reason: null, transaction: transaction.id } as const;
   // The peer is the author. `answersDigest` is the digest of the peer's request; it never equals a digest of
   // answers that a subject submits here.
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
+  const check = withoutWithdrawnNotices(checked.check, standing);
   const facts = { check, answersDigest: digest, principal, comment: null, givenAt };
   const accepted = { key, verdict, transaction, facts };
   const isStored =
     mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
-      : (await commitPart(dependencies, accepted, time)) ||
-        // Nothing was stored. The fast path ends here. The slow path stores the part as older than another
-        // answer, unless it has a verdict.
-        (time.maxSkewSeconds === undefined && (await commitOldPart(dependencies, accepted)));
+      : await commitPart(dependencies, accepted, { now, standing });
   return isStored ? presentVerdict(verdict) : undefined;
 }
 
@@ -198,68 +190,46 @@ interface AcceptedPart {
   key: PeerPartKey;
   verdict: StoredVerdict;
   transaction: NewTransaction;
-  facts: Omit<CommitmentFacts, 'read'>;
+  facts: Omit<CommitmentFacts, 'read' | 'standing'>;
 }
 
+/** Stores a part whose answers are committed at once. */
 async function commitPart(
   dependencies: AcceptDependencies,
   { key, verdict, transaction, facts }: AcceptedPart,
-  { now, maxSkewSeconds }: StoringTime,
+  { now, standing }: Pick<PartState, 'now' | 'standing'>,
 ): Promise<boolean> {
-  const { db, recentTime, instance, messaging, signReceipt } = dependencies;
+  const { db, instance, messaging, signReceipt } = dependencies;
   const created = createdTransaction(transaction, now);
   const read = { transaction: created, now };
-  const { commitment: unsigned, body } = composeCommitment({ ...facts, read }, dependencies);
+  const { commitment: unsigned, body } = composeCommitment({ ...facts, read, standing }, dependencies);
   const commitment = { ...unsigned, receipt: { body, jws: signReceipt(body) } };
-  const part = { key, verdict, created, commitment, maxSkewSeconds };
+  const part = { key, verdict, created, commitment };
   const commit = (queries: Queries) => commitPeerPart(queries, part, instance.baseUrl);
-  const stored = isNotified(messaging, created)
-    ? await db.withTransaction(async (tx) => {
-        const at = await commit(tx);
-        if (at) await queueNotification(tx, messaging, created);
-        return at;
-      })
-    : await commit(db);
-  if (stored) recentTime.set(stored);
-  return stored !== undefined;
-}
-
-/** Stores the transaction of a part with answers that are not in force yet. */
-async function submitPart(
-  dependencies: AcceptDependencies,
-  tx: Queries,
-  { transaction, facts }: AcceptedPart,
-): Promise<void> {
-  const read = await insertTransaction(tx, transaction, dependencies.instance.baseUrl);
-  const holdUntil = deliveryDeadline({ peerCommit: 'together' }, read.now);
-  if (!(await storeAnswers({ ...dependencies, db: tx }, { ...facts, read }, holdUntil)))
-    throw new Error('a transaction that was just created cannot be answered');
-}
-
-/**
- * Commits a part that was not committed at once, because another answer to one of its questions is later or
- * was being stored. If the other answer is later, the part takes effect before that answer and does not
- * replace it (docs/withdrawal.md, "The rule").
- */
-function commitOldPart(dependencies: AcceptDependencies, accepted: AcceptedPart): Promise<boolean> {
-  const { key, verdict, transaction } = accepted;
-  return dependencies.db.withTransaction(async (tx) => {
-    if (!(await insertVerdict(tx, key, { ...verdict, verdict: 'held' }))) return false;
-    await submitPart(dependencies, tx, accepted);
-    await endHeldPart(dependencies, tx, { key, transaction: transaction.id, decision: 'commit' });
-    return true;
+  if (!isNotified(messaging, created)) return commit(db);
+  return db.withTransaction(async (tx) => {
+    const isStored = await commit(tx);
+    if (isStored) await queueNotification(tx, messaging, created);
+    return isStored;
   });
 }
 
+/** Stores a part whose answers wait for the decision of its leader. */
 async function holdPart(
   dependencies: AcceptDependencies,
   tx: Queries,
   accepted: AcceptedPart,
 ): Promise<boolean> {
-  const { key, verdict } = accepted;
+  const { key, verdict, transaction, facts } = accepted;
   const source = dependencies.instance.baseUrl;
   if (!(await insertVerdict(tx, key, verdict))) return false;
-  await submitPart(dependencies, tx, accepted);
+  // The person is locked from here on.
+  const read = await insertTransaction(tx, transaction, source);
+  const { subject, object = '' } = transaction.context;
+  const standing = await readStanding(tx, { subject, object, keys: [] });
+  const holdUntil = deliveryDeadline({ peerCommit: 'together' }, read.now);
+  if (!(await storeAnswers({ ...dependencies, db: tx }, { ...facts, read, standing }, holdUntil)))
+    throw new Error('a transaction that was just created cannot be answered');
   await addToOutbox(tx, 'accord.peer-submissions', {
     type: 'io.accord.submission.held.v1',
     source,

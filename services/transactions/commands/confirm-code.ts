@@ -25,8 +25,9 @@ import {
 import { summarizeWaiting } from '../queries/parts.ts';
 import { awaitPeers, rollBackWithdrawn } from '../queries/release-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
-import { isNotified, queueCode } from './queue-messages.ts';
-import { commitSubmitted, type SubmitDependencies, transactionBusy } from './submit-answers.ts';
+import { commitSubmitted } from './commit-submitted.ts';
+import { queueCode } from './queue-messages.ts';
+import { type SubmitDependencies, transactionBusy } from './submit-answers.ts';
 
 type Dependencies = SubmitDependencies & { db: Database };
 
@@ -123,8 +124,8 @@ async function confirmWith(
   dependencies: Dependencies,
   { read, code: { number: code } }: AwaitedCode,
 ): Promise<Transaction | undefined> {
-  const { db, instance, messaging } = dependencies;
-  const { transaction, now, draft, withdrawn } = read;
+  const { db, instance } = dependencies;
+  const { transaction, now } = read;
   const { id, context } = transaction;
   // Answers may have no parts although the layout has elements of peers: in a child, and with `ask: CHANGED`.
   const waiting = context.peerCommit === 'together' ? await summarizeWaiting(db, id) : undefined;
@@ -144,9 +145,7 @@ async function confirmWith(
     if (released?.anyWithdrawn) return (await readTransaction(db, id))?.transaction;
     return released && { ...transaction, awaitsCode: false, expiresAt: deadline };
   }
-  const submitted = { transaction, now, draft, confirmedAt: now, withdrawn };
-  const commit = (queries: Queries) => commitSubmitted(queries, dependencies, submitted, code);
-  return isNotified(messaging, transaction) ? db.withTransaction(commit) : commit(db);
+  return db.withTransaction((tx) => commitSubmitted(tx, dependencies, { id, code }));
 }
 
 /**

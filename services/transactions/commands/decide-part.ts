@@ -11,9 +11,8 @@ import {
   presentVerdict,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
-import { lockParts } from '../queries/withdrawals.ts';
 import type { AcceptDependencies } from './accept-part.ts';
-import { commitSubmittedById } from './submit-answers.ts';
+import { commitSubmitted } from './commit-submitted.ts';
 
 /**
  * The verdict that is stored if a decision, a withdrawal or an erasure arrives before its part. The part is
@@ -63,9 +62,8 @@ export async function endHeldPart(
   { key, transaction, decision }: { key: PeerPartKey; transaction: string; decision: Decision },
 ): Promise<'committed' | 'rolledback'> {
   const isCommit = decision === 'commit';
-  if (isCommit) await lockParts(tx, transaction);
   const isDone = isCommit
-    ? await commitSubmittedById(tx, dependencies, transaction)
+    ? await commitSubmitted(tx, dependencies, { id: transaction })
     : (await rollBack(tx, sql`SELECT ${transaction}::text`, dependencies.instance.baseUrl)).length > 0;
   if (!isDone) throw new Error('the transaction of a held part is not SUBMITTED');
   const verdict = isCommit ? 'committed' : 'rolledback';

@@ -15,6 +15,8 @@ export interface Question {
   about: { element: string } | { purpose: string };
   /** Not in the future; now if absent. */
   asOf: Date | undefined;
+  /** Of the person, as an earlier decision states it. */
+  position: number | undefined;
 }
 
 /** Keys and purposes at a time, as forms knows them. */
@@ -84,10 +86,10 @@ export async function decide(
     }),
   );
   const decided = items.map(({ question, key, object, asOf }, place) => {
-    const { answer, restricted, asOf: readAt } = answers[place] as Probed;
+    const { answer, restricted, position, asOf: readAt } = answers[place] as Probed;
     const version = entries(asOf).version(key);
     const information = answer && informations(asOf).version(answer.infoKey);
-    const facts = { element: key, object, version, restricted, answer, information, asOf: readAt };
+    const facts = { element: key, object, version, restricted, answer, information, asOf: readAt, position };
     return { question, decision: decideElement(facts) };
   });
   const byQuestion = Map.groupBy(decided, ({ question }) => question);

@@ -22,8 +22,9 @@ import {
   readOpenErasure,
 } from '../queries/erasures.ts';
 import { deleteHold, readHold, restrictHeld, tellRestriction } from '../queries/holds.ts';
+import { lockSubject } from '../queries/positions.ts';
+import { deleteOrdersOf } from '../queries/standing.ts';
 import { readSubject, replaceSubject, type Subject } from '../queries/subjects.ts';
-import { lockSubject } from '../queries/withdrawals.ts';
 
 export interface ErasureDependencies {
   db: Database;
@@ -185,6 +186,7 @@ async function eraseBatch(tx: Queries, scope: ErasureScope, source: string): Pro
   }
   const rest = await readRest(tx, scope);
   if (rest.covered) return false;
+  await deleteOrdersOf(tx, subject, peer);
   if (peer === null || !rest.others) {
     // Only a hold that has ended is left; one in force was ruled out above.
     await deleteHold(tx, subject);

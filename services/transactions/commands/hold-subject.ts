@@ -2,8 +2,8 @@ import { recordAction } from '#lib/audit/record-action.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { readOpenErasure } from '../queries/erasures.ts';
 import { deleteHold, type Hold, readHold, tellRestriction, writeHold } from '../queries/holds.ts';
+import { lockSubject } from '../queries/positions.ts';
 import { readSubject, type Subject } from '../queries/subjects.ts';
-import { lockSubject } from '../queries/withdrawals.ts';
 import { type ErasureDependencies, holdErasure } from './erase-subject.ts';
 
 /**

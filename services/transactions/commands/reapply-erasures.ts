@@ -5,7 +5,7 @@ import { StartupError } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
 import type { SubjectDigest } from '../domain/erasure.ts';
 import { hasSentBefore, type RepeatableErasure, repeatErasure, storeEnded } from '../queries/erasures.ts';
-import { lockSubject } from '../queries/withdrawals.ts';
+import { lockSubject } from '../queries/positions.ts';
 
 /**
  * Repeats erasures after the restore of an older backup (docs/erasure.md, "Backups"). The services erase as

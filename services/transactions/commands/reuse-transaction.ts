@@ -14,8 +14,9 @@ import {
 import { ownKeys } from '../domain/withdrawal.ts';
 import { lockClaim, readClaimed, repointClaim } from '../queries/context-claims.ts';
 import { areInForce } from '../queries/parts.ts';
+import { lockSubject } from '../queries/positions.ts';
 import { readEarlier, readStatusFacts } from '../queries/records.ts';
-import { insertTransaction, lockSubjectShared } from '../queries/transactions.ts';
+import { insertTransaction } from '../queries/transactions.ts';
 import { readActiveVersions } from './check-answers.ts';
 
 /**
@@ -39,7 +40,7 @@ export async function reuseOrCreate(
   { digest, transaction, source }: { digest: Buffer; transaction: NewTransaction; source: string },
   isUsable: (claimed: ReadTransaction) => Promise<boolean>,
 ): Promise<ReadTransaction & { created: boolean }> {
-  await lockSubjectShared(tx, transaction.context.subject);
+  await lockSubject(tx, transaction.context.subject);
   await lockClaim(tx, digest, transaction.id);
   const claimed = await readClaimed(tx, digest);
   if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };

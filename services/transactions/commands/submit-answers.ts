@@ -12,25 +12,20 @@ import {
   composeCommitment,
   type ValidCheck,
   waitsForPeers,
+  withoutWithdrawnNotices,
 } from '../domain/commitment.ts';
+import type { Standing } from '../domain/in-force.ts';
 import { codeDestination } from '../domain/message.ts';
 import { deliveryDeadline } from '../domain/part.ts';
-import { completeReceipt, noticesOn, type Receipt, type ReceiptSigner } from '../domain/receipt.ts';
-import { type ReadTransaction, recordsExpiry, stateAt, type Transaction } from '../domain/transaction.ts';
-import { changeLink } from '../domain/transaction-token.ts';
-import {
-  commitSubmittedTransaction,
-  commitTransaction,
-  readSubmitted,
-  type SubmittedTransaction,
-  submitTransaction,
-} from '../queries/commit-transaction.ts';
+import { noticesOn, type Receipt, type ReceiptSigner } from '../domain/receipt.ts';
+import { type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
+import { commitTransaction, submitTransaction } from '../queries/commit-transaction.ts';
+import { lockSubject } from '../queries/positions.ts';
 import { readReceiptBody } from '../queries/records.ts';
-import { readTransaction } from '../queries/transactions.ts';
+import { readStanding, readTransactionToAnswer } from '../queries/standing.ts';
 import { checkAnswers } from './check-answers.ts';
 import { isNotified, type Messaging, queueCode, queueNotification } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
-import { withoutWithdrawnNotices } from './withdrawn-notices.ts';
 
 export interface SubmitDependencies extends CommitmentSettings {
   db: Queries;
@@ -94,30 +89,59 @@ export async function submitAnswers(
   const { id, principal, body, form, languages, gpc } = submission;
   const sent = splitComment(body);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const read = requireAccess(principal, await readTransaction(db, id));
+    const found = await readTransactionToAnswer(db, id);
+    const read = requireAccess(principal, found);
     if (sent && (await isRepeated(dependencies, read, withComment(sent)))) return { outcome: 'stored', read };
     requireOpen(read, instance.baseUrl);
     if (!sent) throw invalidComment();
     const { answers, comment } = sent;
-    const given = { answers, form, languages };
-    const checked = await checkAnswers(dependencies, read.transaction, read.now, given);
+    const checked = await checkAnswers(dependencies, read.transaction, read.now, {
+      answers,
+      form,
+      languages,
+    });
     if (checked.outcome !== 'valid') return { outcome: 'rejected', read, check: checked, answers };
-    const check = await withoutWithdrawnNotices(db, read.transaction.context, checked);
-    const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
-    const facts = { read, check, answersDigest, principal, comment, gpc };
-    const stored =
-      isStaff(principal) || needsTransaction(dependencies, read.transaction)
-        ? await db.withTransaction(async (tx) => {
-            const done = await storeAnswers({ ...dependencies, db: tx }, facts);
-            if (done) await recordByStaff(tx, principal, 'answers.submitted', id);
-            return done;
-          })
-        : await storeAnswers(dependencies, facts);
+    const given = (standing: Standing): CommitmentFacts => {
+      const check = withoutWithdrawnNotices(checked, standing);
+      const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
+      return {
+        read: { ...read, now: standing.now },
+        standing,
+        check,
+        answersDigest,
+        principal,
+        comment,
+        gpc,
+      };
+    };
+    const { standing } = read;
+    const needsLock = attempt > 0 || isStaff(principal) || needsTransaction(dependencies, read.transaction);
+    const stored = needsLock
+      ? await db.withTransaction(async (tx) => {
+          const locked = await readLocked(tx, read.transaction, checked);
+          // The time in the seal of a part must not be before a withdrawal that was stored since.
+          if (checked.parts.length > 0 && locked.position !== standing.position) return undefined;
+          const done = await storeAnswers({ ...dependencies, db: tx }, given(locked));
+          if (done) await recordByStaff(tx, principal, 'answers.submitted', id);
+          return done;
+        })
+      : await storeAnswers(dependencies, given(standing));
     if (!stored) continue;
     dependencies.wake();
     return { outcome: 'stored', read: { transaction: stored, now: read.now } };
   }
   throw transactionBusy();
+}
+
+/** Locks the person, and reads what it has said about the questions. */
+async function readLocked(
+  tx: Queries,
+  { subject, context }: Transaction,
+  { answers }: Pick<ValidCheck, 'answers'>,
+): Promise<Standing> {
+  await lockSubject(tx, subject);
+  const keys = answers.map(({ key }) => key);
+  return readStanding(tx, { subject, object: context.object ?? '', keys });
 }
 
 /**
@@ -191,47 +215,4 @@ export async function storeAnswers(
   if (!(await commitTransaction(db, { ...commitment, receipt }, source))) return undefined;
   await queueNotification(db, messaging, transaction);
   return { ...after, state: 'COMMITTED' };
-}
-
-/**
- * Commits submitted answers: at the leader when all owners hold their parts, at an owner when the leader has
- * decided `commit`.
- * @param db a database transaction. @returns undefined if the transaction is no longer SUBMITTED or, at the
- * leader, its deadline has passed.
- */
-export async function commitSubmittedById(
-  db: Queries,
-  dependencies: CommitDependencies,
-  id: string,
-): Promise<Transaction | undefined> {
-  const submitted = await readSubmitted(db, id);
-  return submitted && commitSubmitted(db, dependencies, submitted);
-}
-
-type CommitDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>;
-
-/**
- * Completes and signs the receipt of submitted answers, commits them and queues the notification.
- * @param db a database transaction if there may be a notification ({@link isNotified}).
- * @param code number of the code that confirms the answers; marked as used.
- * @returns the transaction afterwards; undefined if {@link commitSubmittedTransaction} returns false.
- */
-export async function commitSubmitted(
-  db: Queries,
-  { instance, signReceipt, tokens, messaging }: CommitDependencies,
-  { transaction, now, draft, confirmedAt, withdrawn }: SubmittedTransaction,
-  code?: number,
-): Promise<Transaction | undefined> {
-  const { id, version } = transaction;
-  const expiresAt = recordsExpiry(transaction, now);
-  const updateUrl = changeLink(tokens, instance.baseUrl, transaction, expiresAt);
-  const body = JSON.stringify(
-    completeReceipt(draft, { committedAt: now, confirmedAt, withdrawn, expiresAt, updateUrl }),
-  );
-  const receipt = { body, jws: signReceipt(body) };
-  const deadline = deliveryDeadline(transaction.context, now);
-  const submitted = { id, committedAt: now, expiresAt, deadline, receipt, code };
-  if (!(await commitSubmittedTransaction(db, submitted, instance.baseUrl))) return undefined;
-  await queueNotification(db, messaging, transaction);
-  return { ...transaction, state: 'COMMITTED', version: version + 1, awaitsCode: false, changedAt: now };
 }

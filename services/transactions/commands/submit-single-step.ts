@@ -10,10 +10,11 @@ import {
   staleSerial,
   withComment,
 } from '../domain/answers.ts';
-import type { ValidCheck } from '../domain/commitment.ts';
+import { type ValidCheck, withoutWithdrawnNotices } from '../domain/commitment.ts';
 import { contextDigest, layoutReference } from '../domain/context.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../domain/transaction.ts';
 import { replaceUncounted } from '../queries/context-claims.ts';
+import { readStanding } from '../queries/standing.ts';
 import { insertWithClaim, readNow } from '../queries/transactions.ts';
 import { checkAnswers } from './check-answers.ts';
 import { requireRoom } from './own-transactions.ts';
@@ -21,7 +22,6 @@ import { recordByStaff } from './record-by-staff.ts';
 import { isRepeatable, reuseOrCreate } from './reuse-transaction.ts';
 import { noticesIn, type SubmitDependencies, storeAnswers, transactionBusy } from './submit-answers.ts';
 import { readContext, requireNotifiable } from './transactions.ts';
-import { withoutWithdrawnNotices } from './withdrawn-notices.ts';
 
 interface SingleStep {
   body: { context: Record<string, unknown>; values: Record<string, unknown> };
@@ -56,6 +56,7 @@ export async function submitSingleStep(
     requireNotifiable(messaging, { ...read, layout: resolved.layout });
     return resolved;
   });
+  const { position: openedWith } = await readStanding(db, { subject: context.subject, object: '', keys: [] });
   const openedAt = await readNow(db);
   const checked = requireValid(
     await checkAnswers(dependencies, { ...read, layout, parent: null, createdAt: openedAt }, openedAt, {
@@ -86,13 +87,20 @@ export async function submitSingleStep(
     const inserted = await insertWithClaim(tx, digest, transaction, source);
     const claimed = inserted ?? (await reuseOrCreate(tx, { digest, transaction, source }, isUsable));
     if (claimed.transaction.state !== 'CREATED') return { ...claimed, created: false };
-    const check = await withoutWithdrawnNotices(tx, context, checked);
+    // The person is locked by what has created or found the transaction.
+    const { subject, object = '' } = context;
+    const keys = checked.answers.map(({ key }) => key);
+    const standing = await readStanding(tx, { subject, object, keys });
+    // The time in the seal of a part must not be before a withdrawal that was stored since.
+    if (checked.parts.length > 0 && standing.position !== openedWith) throw transactionBusy();
+    const check = withoutWithdrawnNotices(checked, standing);
     // An equal context may name another author and address; those of the request with the answers count.
     const taken = inserted ?? (await replaceUncounted(tx, claimed, transaction));
     const committed = await storeAnswers(
       { ...dependencies, db: tx },
       {
-        read: taken,
+        read: { ...taken, now: standing.now },
+        standing,
         check,
         answersDigest,
         principal,

@@ -32,10 +32,10 @@ import {
 import { normaliseText } from '../domain/values.ts';
 import { cancelLocked, closeExpiredChild, lockTransaction } from '../queries/change-state.ts';
 import { readClaimed } from '../queries/context-claims.ts';
+import { lockSubject } from '../queries/positions.ts';
 import {
   insertTransaction,
   insertWithClaim,
-  lockSubjectShared,
   readOpenChild,
   readTransaction,
 } from '../queries/transactions.ts';
@@ -214,7 +214,7 @@ export async function createChild(
   };
   const { subject } = (await readParent(db)).transaction;
   const child = await db.withTransaction(async (tx) => {
-    await lockSubjectShared(tx, subject);
+    await lockSubject(tx, subject);
     // One of several concurrent requests creates the child; the others find it.
     await lockTransaction(tx, id);
     // The person may have been erased while the locks were waited for.

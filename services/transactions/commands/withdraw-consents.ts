@@ -4,6 +4,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess } from '../domain/access.ts';
+import { effectOf, questionOf, type Source, sinceOf } from '../domain/in-force.ts';
 import { chooseParts, type StandingPart } from '../domain/part-withdrawal.ts';
 import type { ReceiptSigner } from '../domain/receipt.ts';
 import { type ReadTransaction, recordsExpiry, stateAt, type Transaction } from '../domain/transaction.ts';
@@ -12,21 +13,25 @@ import {
   acceptedOf,
   chooseConsents,
   composeWithdrawal,
+  incomingOf,
   ownKeys,
   type StandingAnswer,
+  statedTime,
   type Withdrawn,
   withdrawalReceipt,
-  withdrawalTime,
 } from '../domain/withdrawal.ts';
 import { earlierWithdrawal, readWithdrawal, type WithdrawalRequest } from '../domain/withdrawal-request.ts';
 import { orderPartWithdrawals, readStandingParts } from '../queries/part-withdrawals.ts';
+import { lockSubject } from '../queries/positions.ts';
+import { readStanding } from '../queries/standing.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import {
+  type Asked,
   insertWithdrawal,
-  lockSubject,
-  readAllStanding,
+  readClock,
+  readInForce,
   readReceiptBodies,
-  readStanding,
+  readWaitingConsents,
 } from '../queries/withdrawals.ts';
 import { type Messaging, queueWithdrawalNews } from './queue-messages.ts';
 import { transactionBusy } from './submit-answers.ts';
@@ -76,9 +81,9 @@ export async function withdrawConsents(
     await lockSubject(tx, subject);
     // The person may have been erased while the lock was waited for.
     const { transaction: parent } = await readParent(tx);
-    const { clock, standing } = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
+    const standing = await readAnswers(tx, { subject, object: context.object ?? '', keys: own });
     const parts = await readStandingParts(tx, { transaction: id });
-    return withdraw(dependencies, tx, { principal, request, own, standing, parts, clock, parent });
+    return withdraw(dependencies, tx, { principal, request, own, standing, parts, parent, orderedBy: null });
   });
   if (!done) throw nothingToWithdraw({ state });
   if (done.created) wake();
@@ -99,7 +104,7 @@ export async function withdrawOfPerson(
   const request = readWithdrawal(given.body);
   const done = await dependencies.db.withTransaction(async (tx) => {
     await lockSubject(tx, subject);
-    const { clock, standing } = await readAllStanding(tx, subject);
+    const standing = await readAnswers(tx, { subject });
     const sent = await readStandingParts(tx, { subject });
     const objects = [...new Set([...standing, ...sent].map((each) => each.object))];
     const withdrawals: Withdrawal[] = [];
@@ -110,7 +115,7 @@ export async function withdrawOfPerson(
       const keys = request.keys?.filter((key) => own.includes(key));
       const peers = request.peers?.filter((peer) => parts.some(({ location }) => location === peer));
       if (keys?.length === 0 && peers?.length === 0) continue;
-      const about = { own, standing: answers, parts, clock, parent: null };
+      const about = { own, standing: answers, parts, parent: null, orderedBy: null };
       const asked = { principal, request: { ...request, keys, peers }, ...about };
       const withdrawal = await withdraw(dependencies, tx, asked);
       if (withdrawal) withdrawals.push(withdrawal);
@@ -135,15 +140,34 @@ export interface AskedWithdrawal {
   request: WithdrawalRequest;
   /** Keys of the questions that may be named. */
   own: readonly string[];
-  /** The newest answers to them and the consents that wait, all about one object (`readStanding`). */
+  /** The answers in force and then the consents that wait, all about one object ({@link readAnswers}). */
   standing: readonly StandingAnswer[];
   /** The parts that the request may name, by the base URL of their owner. */
   parts: readonly StandingPart[];
-  clock: Date;
   /** The transaction at which the request was made; null if it was made for a person. */
   parent: Transaction | null;
   /** As in `WithdrawalFacts`. */
   givenAt?: Date | undefined;
+  orderedBy: Source;
+}
+
+/**
+ * The answers in force to questions, then the consents that may come into force later: those that were
+ * withdrawn since they were given are left out.
+ */
+export async function readAnswers(tx: Queries, asked: Asked): Promise<StandingAnswer[]> {
+  const inForce = await readInForce(tx, asked);
+  const waiting = await readWaitingConsents(tx, asked);
+  const open: StandingAnswer[] = [];
+  for (const answer of waiting) {
+    const { subject } = asked;
+    const { object, key } = answer;
+    if (open.some((first) => first.object === object && first.key === key)) continue;
+    const incoming = incomingOf(answer);
+    const standing = await readStanding(tx, { subject, object, keys: [key] }, sinceOf(incoming));
+    if (effectOf(incoming, questionOf(standing, key)).isInForce) open.push(answer);
+  }
+  return [...inForce, ...open];
 }
 
 /**
@@ -153,7 +177,7 @@ export interface AskedWithdrawal {
 export async function withdraw(
   { instance, tokens, signReceipt, messaging }: WithdrawDependencies,
   tx: Queries,
-  { principal, request, own, standing, parts: sent, clock, parent, givenAt }: AskedWithdrawal,
+  { principal, request, own, standing, parts: sent, parent, givenAt, orderedBy }: AskedWithdrawal,
 ): Promise<Withdrawal | undefined> {
   const parts = chooseParts(sent, request.peers);
   const accepted = acceptedOf(standing, request);
@@ -174,8 +198,9 @@ export async function withdraw(
   const shown = receipts.get(newest.transaction);
   // The transaction of a part that waits may have been cancelled meanwhile.
   if (!source || !shown) throw transactionBusy();
-  const at = withdrawalTime(clock, standing);
-  const where = { source, shown, parts, parent: parent?.id ?? null };
+  const at = await readClock(tx);
+  const inForce = standing.filter(({ committedAt }) => committedAt !== null);
+  const where = { source, inForce, shown, parts, parent: parent?.id ?? null, orderedBy };
   const facts = { ...where, principal, comment: request.comment, at, givenAt, instance };
   const { created, commitment } = composeWithdrawal(withdrawn, facts);
   const updateUrl = changeLink(tokens, instance.baseUrl, created, recordsExpiry(created, at));
@@ -194,5 +219,5 @@ export async function withdraw(
 
 /** The consent that was given last; undefined if there is none. */
 function newestOf(withdrawn: readonly Withdrawn[]): Withdrawn | undefined {
-  return withdrawn.toSorted((a, b) => b.answer.at.getTime() - a.answer.at.getTime())[0];
+  return withdrawn.toSorted((a, b) => statedTime(b.answer).getTime() - statedTime(a.answer).getTime())[0];
 }

@@ -1,25 +1,25 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { isEndedByOrder } from '../domain/in-force.ts';
 import { timeAtLeader } from '../domain/peer-part.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { consentOn, ownKeys, type StandingAnswer } from '../domain/withdrawal.ts';
+import { ownKeys, type StandingAnswer } from '../domain/withdrawal.ts';
 import {
   hasMaxRows,
   insertVerdict,
   lockVerdict,
-  noteWithdrawal,
   type PeerPartKey,
   type StoredVerdict,
 } from '../queries/peer-parts.ts';
+import { lockSubject } from '../queries/positions.ts';
+import { storeOrder } from '../queries/standing.ts';
 import { readTransaction } from '../queries/transactions.ts';
-import { lockSubject, readReceiptBodies, readStanding } from '../queries/withdrawals.ts';
+import { readClock } from '../queries/withdrawals.ts';
 import type { AcceptDependencies } from './accept-part.ts';
 import { endHeldPart, notReceived } from './decide-part.ts';
-import { withdraw } from './withdraw-consents.ts';
+import { readAnswers, withdraw } from './withdraw-consents.ts';
 
 /**
  * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
@@ -43,8 +43,7 @@ export async function withdrawPart(
     const { verdict, transaction } = known;
     if (transaction === null) return known;
     if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
-    if (verdict === 'committed')
-      await withdrawAnswers(dependencies, tx, { peer, sid, transaction, withdrawn });
+    if (verdict === 'committed') await withdrawAnswers(dependencies, tx, { peer, transaction, withdrawn });
     return known;
   });
   if (before === 'held') metrics?.countVerdict({ verdict: 'rolledback' });
@@ -78,12 +77,7 @@ export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<St
 async function withdrawAnswers(
   dependencies: AcceptDependencies,
   tx: Queries,
-  {
-    peer,
-    sid,
-    transaction,
-    withdrawn,
-  }: { peer: PeerSummary; sid: string; transaction: string; withdrawn: string | undefined },
+  { peer, transaction, withdrawn }: { peer: PeerSummary; transaction: string; withdrawn: string | undefined },
 ): Promise<void> {
   const { subject } = await readStored(tx, transaction);
   await lockSubject(tx, subject);
@@ -92,32 +86,30 @@ async function withdrawAnswers(
   if (parent.erasedAt !== null) return;
   const { context } = parent;
   const own = ownKeys(parent);
-  const answers = await readStanding(tx, { subject, object: context.object ?? '', keys: own });
-  const stated = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), answers.clock);
-  if (stated) await noteWithdrawal(tx, { peer: peer.url, sid }, stated);
-  const ofLeader = answers.standing.filter(({ leader }) => leader === peer.url);
-  const notices = await readNotices(tx, ofLeader);
+  const object = context.object ?? '';
+  const answers = await readAnswers(tx, { subject, object, keys: own });
+  const clock = await readClock(tx);
+  const withdrawnAt = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), clock);
+  if (withdrawnAt) await storeOrder(tx, { subject, object, keys: own, source: peer.url, withdrawnAt });
+  const order = { leader: peer.url, withdrawnAt };
   const isCovered = (answer: StandingAnswer) =>
-    answer.transaction === transaction ||
-    (stated !== undefined &&
-      ofLeader.includes(answer) &&
-      (answer.givenAt <= stated || notices.includes(answer)));
+    isEndedByOrder(
+      { ...answer, isOfPart: answer.transaction === transaction, isNotice: answer.positions === null },
+      order,
+    );
   // If the answer in force is not covered, nothing is withdrawn for its question, not even a covered answer
   // that waits.
-  const first = (key: string) => answers.standing.find((answer) => answer.key === key) as StandingAnswer;
-  const covered = answers.standing.filter((answer) => isCovered(answer) && isCovered(first(answer.key)));
-  // Earlier releases do not state when the person withdrew; then it is taken to be after all these answers.
-  const after = Math.max(...[answers.clock, ...covered.map((answer) => answer.givenAt)].map(Number)) + 1;
+  const first = (key: string) => answers.find((answer) => answer.key === key) as StandingAnswer;
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   await withdraw(dependencies, tx, {
     principal,
     request: { keys: undefined, peers: [], comment: null },
     own,
-    standing: covered,
+    standing: answers.filter((answer) => isCovered(answer) && isCovered(first(answer.key))),
     parts: [],
-    clock: answers.clock,
     parent,
-    givenAt: stated ?? new Date(after),
+    givenAt: withdrawnAt ?? clock,
+    orderedBy: peer.url,
   });
 }
 
@@ -126,17 +118,4 @@ export async function readStored(tx: Queries, id: string): Promise<Transaction> 
   const read = await readTransaction(tx, id);
   if (!read) throw new Error('the transaction of a part does not exist');
   return read.transaction;
-}
-
-/** The answers among these that were given to notices, by the texts on their receipts. */
-async function readNotices(tx: Queries, answers: readonly StandingAnswer[]): Promise<StandingAnswer[]> {
-  const bodies = await readReceiptBodies(
-    tx,
-    answers.map((answer) => answer.transaction),
-  );
-  return answers.filter(({ transaction, key }) => {
-    const body = bodies.get(transaction);
-    const consent = body === undefined ? undefined : consentOn(JSON.parse(body) as ReceiptBody, key);
-    return consent !== undefined && isNotice(consent.identifier, consent.texts);
-  });
 }

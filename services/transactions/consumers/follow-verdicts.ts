@@ -3,8 +3,9 @@ import { sql } from '#lib/db/sql.ts';
 import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import { commitSubmitted } from '../commands/commit-submitted.ts';
 import { queueBadNews } from '../commands/queue-messages.ts';
-import { commitSubmittedById, type SubmitDependencies } from '../commands/submit-answers.ts';
+import type { SubmitDependencies } from '../commands/submit-answers.ts';
 import { moveAfter, movesInCommitMode, type ReportedVerdict, withdrawalStates } from '../domain/part.ts';
 import { partErasures } from '../domain/part-erasure.ts';
 import { stateAt } from '../domain/transaction.ts';
@@ -155,7 +156,7 @@ async function decideTransaction(
   const isOver =
     anyFailed || anyWithdrawn || stateAt({ state, awaitsCode: false, expiresAt }, now) !== 'SUBMITTED';
   if (!isOver && !allHeld) return;
-  if (!isOver && (await commitSubmittedById(tx, dependencies, id))) return;
+  if (!isOver && (await commitSubmitted(tx, dependencies, { id }))) return;
   const rolledBack = await rollBack(tx, sql`SELECT ${id}::text`, source);
   await queueBadNews(tx, dependencies.messaging, rolledBack);
 }

@@ -1,9 +1,19 @@
-import type { AnswerCheck } from '#lib/contracts/forms.ts';
+import { isNotice } from '#lib/contracts/element-rules.ts';
+import type { AnswerCheck, CheckedAnswer } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { authorOf } from './access.ts';
+import {
+  choiceOf,
+  currentOf,
+  type Effect,
+  effectOf,
+  questionOf,
+  type Source,
+  type Standing,
+} from './in-force.ts';
 import { composeParts, deliveryDeadline, type NewPart } from './part.ts';
-import { composeReceipt, type SignedReceipt } from './receipt.ts';
+import { composeReceipt, isWithdrawable, type SignedReceipt } from './receipt.ts';
 import { expiringAt } from './records.ts';
 import { type ReadTransaction, recordsExpiry, type Transaction } from './transaction.ts';
 import { changeLink, type TransactionTokens } from './transaction-token.ts';
@@ -21,8 +31,20 @@ export interface NewRecord {
   value: string[];
   positions: number[] | null;
   expiresAt: string | null;
-  /** Of a withdrawal: id of the accepted record that this refusal ends; that record may still be PENDING. */
-  withdraws?: string;
+}
+
+/** A record with what it does to the answers before it ({@link Effect}). */
+export interface CommittedRecord extends NewRecord {
+  isInForce: boolean;
+  /** Id of the record that it replaces. */
+  ends: string | null;
+  /** Id of the accepted record that this refusal ends. That of a withdrawal may still be PENDING. */
+  withdraws: string | null;
+}
+
+/** What a record stores of its effect. */
+export function effectColumns({ isInForce, ends, withdraws }: Effect) {
+  return { isInForce, ends: ends?.id ?? null, withdraws: withdraws && ends ? ends.id : null };
 }
 
 /** What the COMMIT of a submission stores. */
@@ -30,6 +52,10 @@ export interface Commitment {
   id: string;
   /** The version that was read; the write fails if it has changed. */
   version: number;
+  subject: string;
+  /** The person's position that was read; the write fails if it has changed. Null: the person is locked. */
+  seen: number | null;
+  source: Source;
   /** Null for a withdrawal, which nobody submits again. */
   answersDigest: Buffer | null;
   submittedAt: Date;
@@ -40,7 +66,7 @@ export interface Commitment {
   origin: string;
   author: string;
   comment: string | null;
-  records: NewRecord[];
+  records: CommittedRecord[];
   /** When the first expiry notice is due: RFC 3339, or `infinity`. */
   noticeAt: string;
   receipt: SignedReceipt;
@@ -50,6 +76,8 @@ export interface Commitment {
 /** Checked answers and who gave them. */
 export interface CommitmentFacts {
   read: ReadTransaction;
+  /** What the person has said about the questions. */
+  standing: Standing;
   check: ValidCheck;
   answersDigest: Buffer;
   principal: Principal;
@@ -71,6 +99,7 @@ export interface CommitmentSettings {
 export function composeCommitment(
   {
     read: { transaction, now },
+    standing,
     check,
     answersDigest,
     principal,
@@ -90,6 +119,19 @@ export function composeCommitment(
   });
   // `conditions` never expire (docs/interface.md, "Records"). Answers to peers expire at their owners.
   const expires = check.answers.some(({ type }) => type !== 'conditions');
+  const source = transaction.leader?.location ?? null;
+  const effects = check.answers.map((answer) => {
+    const isNotice = isConsentNotice(answer);
+    const incoming = {
+      source,
+      givenAt,
+      receivedAt: now,
+      waitingSince: null,
+      choice: choiceOf(answer),
+      isNotice,
+    };
+    return effectOf(incoming, questionOf(standing, answer.key));
+  });
   const receipt = composeReceipt({
     transaction,
     check,
@@ -97,6 +139,7 @@ export function composeCommitment(
     instance,
     peers: parts.map(({ name, location, shown }) => ({ name, location, ...shown })),
     committedAt: now,
+    withdrawn: withdrawnAmong(check.answers, effects),
     gpc,
     expiresAt: expires ? expiresAt : null,
     updateUrl: changeLink(tokens, instance.baseUrl, transaction, expiresAt),
@@ -104,6 +147,9 @@ export function composeCommitment(
   const commitment = {
     id: transaction.id,
     version: transaction.version,
+    subject: transaction.subject,
+    seen: standing.position,
+    source,
     answersDigest,
     submittedAt: now,
     givenAt,
@@ -111,7 +157,7 @@ export function composeCommitment(
     origin: context.origin,
     author,
     comment,
-    records: check.answers.map(({ key, type, serial, value, positions }) => ({
+    records: check.answers.map(({ key, type, serial, value, positions }, place) => ({
       id: newUuid(),
       key,
       type,
@@ -121,11 +167,44 @@ export function composeCommitment(
       value,
       positions,
       expiresAt: type === 'conditions' ? null : expiresAt.toISOString(),
+      ...effectColumns(effects[place] as Effect),
     })),
     noticeAt: expires ? expiringAt({ from: now, to: expiresAt }, expiryNoticeMs).toISOString() : 'infinity',
     parts,
   };
   return { commitment, body: JSON.stringify(receipt) };
+}
+
+/** When consents were withdrawn after they were given, by the key of the question. */
+export function withdrawnAmong(
+  answers: readonly { key: string }[],
+  effects: readonly Effect[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    answers.flatMap(({ key }, place) => {
+      const at = effects[place]?.withdrawnAt;
+      return at ? [[key, at.toISOString()]] : [];
+    }),
+  );
+}
+
+/** Whether an answer is one to a notice that rests on consent: the form showed it without a choice. */
+function isConsentNotice({ identifier, content }: Pick<CheckedAnswer, 'identifier' | 'content'>): boolean {
+  return isNotice(identifier, content) && isWithdrawable({ texts: content });
+}
+
+/**
+ * Leaves out notices that rest on consent and are refused or withdrawn: a notice offers no choice, so sending
+ * a form must not give the consent again (docs/withdrawal.md, "The rule").
+ * @param check answers to own elements, checked.
+ */
+export function withoutWithdrawnNotices<Check extends { answers: CheckedAnswer[] }>(
+  check: Check,
+  standing: Pick<Standing, 'questions'>,
+): Check {
+  const isWithdrawn = (key: string) => currentOf(questionOf(standing, key))?.choice === 'refused';
+  const answers = check.answers.filter((answer) => !(isConsentNotice(answer) && isWithdrawn(answer.key)));
+  return { ...check, answers };
 }
 
 /** Whether answers take effect only when all owners hold their parts (docs/interface.md, "States"). */

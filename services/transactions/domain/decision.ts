@@ -43,6 +43,7 @@ export interface ElementDecision {
   evidence?: 'COLLECTED' | 'PEER';
   owner?: string;
   asOf: string;
+  position: number;
 }
 
 /** A decision about a purpose: allowed if every element that has it is. */
@@ -54,6 +55,8 @@ export interface PurposeDecision {
   /** By element key; empty if no ACTIVE element has the purpose. */
   decisions: ElementDecision[];
   asOf: string;
+  /** Undefined without decisions. */
+  position?: number;
 }
 
 export type Decision = ElementDecision | PurposeDecision;
@@ -71,11 +74,13 @@ export interface DecisionFacts {
   /** The information under which the answer was given. */
   information: VersionAt | undefined;
   asOf: Date;
+  /** The person's position that was seen. */
+  position: number;
 }
 
 /** Decides about an element: the first rule that matches. */
 export function decideElement(facts: DecisionFacts): ElementDecision {
-  const { element, object, version, answer, asOf } = facts;
+  const { element, object, version, answer, asOf, position } = facts;
   const reason = reasonOf(facts);
   return {
     allowed: reason === 'GIVEN',
@@ -91,6 +96,7 @@ export function decideElement(facts: DecisionFacts): ElementDecision {
     }),
     ...(version?.owner && { owner: version.owner }),
     asOf: asOf.toISOString(),
+    position,
   };
 }
 
@@ -128,5 +134,6 @@ export function decidePurpose(
     ...(object !== '' && { object }),
     decisions,
     asOf: asOf?.toISOString() ?? decisions[0]?.asOf ?? '',
+    ...(decisions[0] && { position: decisions[0].position }),
   };
 }

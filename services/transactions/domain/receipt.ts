@@ -33,6 +33,8 @@ interface ReceiptFacts {
   instance: { name: string; baseUrl: string };
   peers: readonly ReceiptPeer[];
   committedAt: Date;
+  /** When answers were withdrawn after they were given, by key. */
+  withdrawn: Readonly<Record<string, string>>;
   /** Whether the form was opened, or the answers were sent, with Global Privacy Control. */
   gpc: boolean;
   expiresAt: Date | null;
@@ -61,11 +63,11 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     confirmation: confirmationOn(context),
     signals: facts.gpc ? { gpc: true } : undefined,
     information: shownTexts(info),
-    consents: answers.map((answer) => ({
-      ...composeItem(answer, answer.type, answer.options),
-      answer: answer.value,
-      owner: instance.name,
-    })),
+    consents: answers.map((answer) => {
+      const item = composeItem(answer, answer.type, answer.options);
+      const consent = { ...item, answer: answer.value, owner: instance.name };
+      return noteWithdrawal(consent, facts.withdrawn[answer.key]);
+    }),
     unanswered:
       unanswered.length > 0
         ? unanswered.map((element) => ({
@@ -96,7 +98,7 @@ export function completeReceipt(
     expiresAt: Date;
     updateUrl: string | undefined;
     /** When answers were withdrawn after they were given: by key, or by base URL of their owner. */
-    withdrawn: Readonly<Record<string, string>> | null;
+    withdrawn: Readonly<Record<string, string>>;
   },
 ): Receipt {
   const { expirationTimestamp, confirmation, ...receipt } = JSON.parse(draft) as Receipt & ReceiptBody;
@@ -107,10 +109,8 @@ export function completeReceipt(
       typeof confirmation === 'object' && confirmedAt
         ? { ...confirmation, confirmedAt: confirmedAt.toISOString() }
         : confirmation,
-    ...(withdrawn && {
-      consents: receipt.consents?.map((each) => noteWithdrawal(each, withdrawn[keyOf(each.identifier)])),
-      peers: receipt.peers?.map((each) => noteWithdrawal(each, withdrawn[each.location])),
-    }),
+    consents: receipt.consents?.map((each) => noteWithdrawal(each, withdrawn[keyOf(each.identifier)])),
+    peers: receipt.peers?.map((each) => noteWithdrawal(each, withdrawn[each.location])),
     timestamp: facts.committedAt.toISOString(),
     expirationTimestamp: expirationTimestamp === undefined ? undefined : facts.expiresAt.toISOString(),
     updateUrl: facts.updateUrl,

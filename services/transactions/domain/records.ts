@@ -13,7 +13,7 @@ export interface StatusFacts {
   infoKey: string;
   infoSerial: string;
   expiresAt: Date | null;
-  /** Whether the record is the newest committed one of its subject, object and key. */
+  /** Whether the record is in force (domain/in-force.ts). */
   newest: boolean;
 }
 
@@ -102,7 +102,7 @@ export interface DueTransaction {
   /** When the notice was due, in the database's precision. */
   dueAt: string;
   expiresAt: Date;
-  /** Without `conditions`, unless they expired because a newer answer was erased (`endOlderAnswers`). */
+  /** Without `conditions`, which never expire. */
   records: StatusFacts[];
 }
 

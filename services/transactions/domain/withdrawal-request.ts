@@ -2,7 +2,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { invalidComment, splitComment } from './answers.ts';
 import { partWithdrawals, type StandingPart } from './part-withdrawal.ts';
 import { keyOf } from './values.ts';
-import type { StandingAnswer } from './withdrawal.ts';
+import { type StandingAnswer, statedTime } from './withdrawal.ts';
 
 /**
  * What a request names, in the order of its body. Undefined `keys`: all processings that can be withdrawn;
@@ -52,7 +52,7 @@ export function earlierWithdrawal(
 ): string | undefined {
   return standing
     .filter(({ key, kind }) => kind === 'WITHDRAWAL' && (keys?.includes(key) ?? true))
-    .map(({ transaction, parent, at }) => ({ id: transaction, parent, at }))
+    .map((answer) => ({ id: answer.transaction, parent: answer.parent, at: statedTime(answer) }))
     .concat(partWithdrawals(parts, peers))
     .filter(({ id, parent }) => madeAt === undefined || madeAt === parent || madeAt === id)
     .sort((a, b) => b.at.getTime() - a.at.getTime())[0]?.id;

@@ -5,13 +5,14 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { newUuid, randomId } from '#lib/ids/random-ids.ts';
 import type { Commitment } from './commitment.ts';
 import type { Origin } from './context.ts';
+import { choiceOf, type Incoming, type Source } from './in-force.ts';
 import { referencesOf, type StandingPart } from './part-withdrawal.ts';
 import { isWithdrawable } from './receipt.ts';
 import { createdTransaction, creatorOf, type Transaction, type TransactionKind } from './transaction.ts';
 import { keyOf } from './values.ts';
 import type { WithdrawalRequest } from './withdrawal-request.ts';
 
-/** The newest committed answer to a question, or a consent that may come into force later. */
+/** The answer to a question that is in force, or a consent that may come into force later. */
 export interface StandingAnswer {
   /** Id of the record. */
   id: string;
@@ -27,14 +28,29 @@ export interface StandingAnswer {
   infoKey: string;
   infoSerial: string;
   value: string[];
-  /**
-   * When it took effect. While it waits: when it was given, or when it arrived, if that is earlier (the clock
-   * of a leader may be ahead).
-   */
-  at: Date;
+  /** Null for an answer to a notice. */
+  positions: number[] | null;
+  source: Source;
+  /** The person's position that it took when it was submitted. */
+  position: number;
   givenAt: Date;
-  /** Base URL of the peer whose form was answered; null for a form of this instance. */
-  leader: string | null;
+  /** When this instance received it: later than `givenAt` for the part of a peer. */
+  receivedAt: Date;
+  /** Null while it waits. */
+  committedAt: Date | null;
+}
+
+/** When an answer was given, as pages and receipts state it. */
+export function statedTime({ committedAt, givenAt, receivedAt }: StandingAnswer): Date {
+  // The clock of a leader may be ahead.
+  return committedAt ?? (givenAt < receivedAt ? givenAt : receivedAt);
+}
+
+/** A consent that waits, as it is decided when it comes into force. */
+export function incomingOf(answer: StandingAnswer): Incoming {
+  const { source, givenAt, receivedAt, position, positions } = answer;
+  const isNotice = positions === null;
+  return { source, givenAt, receivedAt, waitingSince: position, choice: choiceOf(answer), isNotice };
 }
 
 /** What pages show of the newest answer to a question on a receipt. */
@@ -130,16 +146,12 @@ function originOf(principal: Principal): Origin {
   return isPrivileged(principal) ? 'OPERATOR' : 'USER';
 }
 
-/** When a withdrawal takes effect: at least one millisecond later than every answer that it finds. */
-export function withdrawalTime(clock: Date, standing: readonly StandingAnswer[]): Date {
-  const times = standing.map(({ at }) => at.getTime());
-  return new Date(Math.max(clock.getTime(), ...times) + 1);
-}
-
 /** Where, by whom and how consents are withdrawn. */
 export interface WithdrawalFacts {
   /** The transaction whose context and layout the withdrawal takes over. */
   source: Transaction;
+  /** The answers in force to the questions that are withdrawn, which its refusals replace. */
+  inForce: readonly StandingAnswer[];
   /** A receipt on which the texts of the information are shown. */
   shown: ReceiptBody;
   /** The parts whose owners are told. */
@@ -148,7 +160,7 @@ export interface WithdrawalFacts {
   parent: string | null;
   principal: Principal;
   comment: string | null;
-  /** {@link withdrawalTime} */
+  /** When it takes effect. */
   at: Date;
   /**
    * When the person withdrew at the peer that orders this withdrawal. Undefined if no peer orders it; then
@@ -156,12 +168,14 @@ export interface WithdrawalFacts {
    */
   givenAt: Date | undefined;
   instance: { name: string; baseUrl: string };
+  /** The peer that orders it, by its base URL; null if none does. */
+  orderedBy: Source;
 }
 
 /** Composes the transaction of a withdrawal, as it is when it is created, and its records. */
 export function composeWithdrawal(
   withdrawn: readonly Withdrawn[],
-  { source, parts, parent, principal, comment, at, givenAt = at }: WithdrawalFacts,
+  { source, inForce, parts, parent, principal, comment, at, givenAt = at, orderedBy }: WithdrawalFacts,
 ): { created: Transaction; commitment: Omit<Commitment, 'receipt'> } {
   // The rest of the context is kept for children of the withdrawal, also `confirmation`.
   const { author: _author, layout: _key, ...context } = source.context;
@@ -200,11 +214,17 @@ export function composeWithdrawal(
     // The options are `accepted` and `refused`.
     positions: [1],
     expiresAt: null,
+    isInForce: true,
+    ends: inForce.find((each) => each.key === answer.key)?.id ?? null,
     withdraws: answer.id,
   }));
   const commitment = {
     id: created.id,
     version: created.version,
+    subject: created.subject,
+    // The person is locked.
+    seen: null,
+    source: orderedBy,
     answersDigest: null,
     submittedAt: at,
     givenAt,
@@ -246,7 +266,7 @@ export function withdrawalReceipt(
     consents: withdrawn.map(({ answer, consent, receipt: { receiptId } }) => ({
       ...consent,
       answer: ['refused'],
-      withdraws: { record: answer.id, receiptId, given: answer.at.toISOString() },
+      withdraws: { record: answer.id, receiptId, given: statedTime(answer).toISOString() },
     })),
     peers: peers.length > 0 ? peers : undefined,
     privacyPolicyUrl: shown.privacyPolicyUrl,
@@ -258,7 +278,7 @@ export function withdrawalReceipt(
 }
 
 /** The entry of a question on a receipt. */
-export function consentOn({ consents }: ReceiptBody, key: string): ReceiptConsent | undefined {
+function consentOn({ consents }: ReceiptBody, key: string): ReceiptConsent | undefined {
   return consents.find(({ identifier }) => keyOf(identifier) === key);
 }
 

@@ -9,7 +9,7 @@ interface Evaluation {
   subject?: { type: string; id: string };
   action?: { name: string };
   resource?: { type: string; id: string; properties?: { object?: string } };
-  context?: { asOf?: string };
+  context?: { asOf?: string; position?: number };
 }
 
 interface Evaluations extends Evaluation {
@@ -32,6 +32,7 @@ const partOf = {
   purpose: ['resource', 'id'],
   object: ['resource', 'properties/object'],
   asOf: ['context', 'asOf'],
+  position: ['context', 'position'],
 } as const satisfies Record<keyof GivenQuestion, readonly [keyof Evaluation, string]>;
 
 /** OpenID AuthZEN Authorization API 1.0, over the same decisions as /decisions (docs/decisions-api.md). */
@@ -96,7 +97,13 @@ function readEvaluation({ subject, action, resource, context }: Evaluation): Giv
   const { type, id, properties } = resource;
   if (subject.type !== 'subject' || action.name !== 'process') return undefined;
   if (type !== 'element' && type !== 'purpose') return undefined;
-  return { subject: subject.id, [type]: id, object: properties?.object, asOf: context?.asOf };
+  return {
+    subject: subject.id,
+    [type]: id,
+    object: properties?.object,
+    asOf: context?.asOf,
+    position: context?.position,
+  };
 }
 
 function present({ allowed, ...context }: Decision): Evaluated {

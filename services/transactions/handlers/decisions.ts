@@ -17,6 +17,8 @@ interface Circumstances {
   subject?: string;
   object?: string;
   asOf?: string;
+  /** In a query: its digits. */
+  position?: number | string;
 }
 
 export interface GivenQuestion extends Circumstances {
@@ -72,9 +74,11 @@ export function requireFewEnough(list: readonly unknown[], pointer: string): voi
   throw fail('invalid', 'The questions are not valid.', { errors });
 }
 
-/** The entity tag of a decision without its times, which change with every request. */
+/** The entity tag of a decision without its times and positions, which change without it. */
 function entityTag(decision: unknown): string {
-  const text = JSON.stringify(decision, (name, value) => (name === 'asOf' ? undefined : value));
+  const text = JSON.stringify(decision, (name, value) =>
+    name === 'asOf' || name === 'position' ? undefined : value,
+  );
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
 
@@ -151,5 +155,6 @@ function readQuestion(
     object: readText(given.object) ?? '',
     about: purpose === undefined ? { element: keyOf(element ?? '') } : { purpose },
     asOf,
+    position: given.position === undefined ? undefined : Number(given.position),
   };
 }

@@ -11,6 +11,7 @@ import { dropUnreported, repeatHeldEvents, repeatPartEvents } from '../queries/l
 import { repeatPartErasures } from '../queries/part-erasures.ts';
 import { markOverdueWithdrawals, repeatOverdueWithdrawals } from '../queries/part-withdrawals.ts';
 import { deleteOldVerdicts } from '../queries/peer-parts.ts';
+import { deleteOldOrders } from '../queries/standing.ts';
 
 interface JobDependencies {
   db: Queries;
@@ -156,7 +157,8 @@ export function createVerdictSweeper({ db, log }: Pick<JobDependencies, 'db' | '
   return createRepeatedWork({
     everyMs: 5 * 60_000,
     async work(isStopped) {
-      while (!isStopped() && (await deleteOldVerdicts(db, verdictBatch)) === verdictBatch);
+      for (const deleteOld of [deleteOldVerdicts, deleteOldOrders])
+        while (!isStopped() && (await deleteOld(db, verdictBatch)) === verdictBatch);
     },
     onError: (error) =>
       log.warn('failed to delete old verdicts on parts; retried at the next interval', { error }),

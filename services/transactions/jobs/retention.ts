@@ -5,6 +5,7 @@ import type { Position } from '#lib/http/lists.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { eraseTransactions } from '../queries/erase-transactions.ts';
 import { endRequestsOfPeers } from '../queries/erasures.ts';
+import { lockSubject } from '../queries/positions.ts';
 import {
   deleteUnused,
   findAbandoned,
@@ -15,7 +16,6 @@ import {
   type Outlived,
   pickOutlived,
 } from '../queries/retention.ts';
-import { lockSubject } from '../queries/withdrawals.ts';
 
 interface RetentionDependencies {
   db: Database;

@@ -3,7 +3,7 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { TaskScope } from '../domain/access.ts';
 import { type Code, maxTries, type NewCode } from '../domain/code.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import { toReadTransaction, transactionColumns, withdrawnSince } from './transactions.ts';
+import { toReadTransaction, transactionColumns } from './transactions.ts';
 
 const columns = sql`c.number, c.mac, c.sealed, c.tries, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
   c.used_at AS "usedAt"`;
@@ -12,14 +12,11 @@ const columns = sql`c.number, c.mac, c.sealed, c.tries, c.created_at AS "created
 export interface TransactionWithCode extends ReadTransaction {
   code: Code | null;
   draft: string | null;
-  /** As in `SubmittedTransaction`. */
-  withdrawn: Readonly<Record<string, string>> | null;
 }
 
 interface TransactionCodeRow extends Transaction, Omit<Code, 'number' | 'createdAt' | 'expiresAt'> {
   now: Date;
   draft: string | null;
-  withdrawn: Readonly<Record<string, string>> | null;
   number: number | null;
   codeCreatedAt: Date;
   codeExpiresAt: Date;
@@ -35,7 +32,7 @@ export async function readTransactionWithCode(
 }
 
 const transactionCodeColumns = sql`${transactionColumns}, accord_now() AS now, d.body AS draft,
-  ${withdrawnSince} AS withdrawn, c.number, c.mac,
+  c.number, c.mac,
   c.sealed, c.tries, c.created_at AS "codeCreatedAt", c.expires_at AS "codeExpiresAt", c.used_at AS "usedAt"`;
 
 function transactionWithCode(id: string): Statement {
@@ -46,10 +43,10 @@ function transactionWithCode(id: string): Statement {
 }
 
 function toTransactionWithCode(row: TransactionCodeRow): TransactionWithCode {
-  const { draft, withdrawn, number, mac, sealed, tries, codeCreatedAt, codeExpiresAt, usedAt, ...rest } = row;
+  const { draft, number, mac, sealed, tries, codeCreatedAt, codeExpiresAt, usedAt, ...rest } = row;
   const times = { createdAt: codeCreatedAt, expiresAt: codeExpiresAt, usedAt };
   const code = number === null ? null : { number, mac, sealed, tries, ...times };
-  return { ...toReadTransaction(rest), code, draft, withdrawn };
+  return { ...toReadTransaction(rest), code, draft };
 }
 
 /** A common table expression that stores the first code of the transaction in `t`. */
@@ -113,10 +110,10 @@ export async function countAttempt(
  * Marks a code as used. The statement returns no row if the code was used or replaced before. It locks the
  * transaction before its code, as a cancellation does.
  */
-export function useCode(transaction: string, number: number, condition = sql`true`): Statement {
+export function useCode(transaction: string, number: number): Statement {
   return sql`
       UPDATE codes AS c SET used_at = accord_now(), sealed = NULL
-        FROM (SELECT l.id FROM transactions AS l WHERE ${condition} AND l.id = ${transaction} FOR NO KEY UPDATE) AS own
+        FROM (SELECT l.id FROM transactions AS l WHERE l.id = ${transaction} FOR NO KEY UPDATE) AS own
        WHERE c.transaction = own.id AND c.number = ${number} AND c.used_at IS NULL
       RETURNING c.number`;
 }

@@ -2,27 +2,19 @@ import { receiptSigned } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { NewCode } from '../domain/code.ts';
-import type { Commitment, NewRecord } from '../domain/commitment.ts';
+import type { Commitment, CommittedRecord } from '../domain/commitment.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
-import { type ReadTransaction, statesBefore, type Transaction } from '../domain/transaction.ts';
+import { statesBefore } from '../domain/transaction.ts';
 import { storeCode, useCode } from './codes.ts';
 import { partEvents, recordStateChange, supersededEvents, withdrawnEvents } from './events.ts';
+import { nextPosition } from './positions.ts';
 import { releaseNewParts, releaseWaitingParts, storeParts } from './release-parts.ts';
-import {
-  arrivedAt,
-  isSubjectLocked,
-  lockSubjectOf,
-  subjectLockShared,
-  toReadTransaction,
-  transactionColumns,
-  withdrawnSince,
-} from './transactions.ts';
 
 /**
  * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
  * takes over its parent's claim on the context.
- * @returns false if the transaction has changed, its deadline has passed or, with parts, the person has
- * withdrawn since `givenAt`; nothing is stored then.
+ * @returns false if the transaction has changed, its deadline has passed, or another statement of the person
+ * was stored since the standing was read by which the commitment was decided; nothing is stored then.
  */
 export async function commitTransaction(
   db: Queries,
@@ -30,12 +22,12 @@ export async function commitTransaction(
   source: string,
 ): Promise<boolean> {
   const row = await db.maybeOne(sql`
-    WITH ${lockSubjectOf(commitment.id)}, t AS (
-      UPDATE transactions
-         SET state = 'COMMITTED', version = version + 1, answers_digest = ${commitment.answersDigest},
+    WITH ${nextPosition(sql`${commitment.subject}`, commitment.seen)}, t AS (
+      UPDATE transactions AS x
+         SET state = 'COMMITTED', version = x.version + 1, answers_digest = ${commitment.answersDigest},
              changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt}
        ${whereUnchanged(commitment)}
-      RETURNING *
+      RETURNING x.*
     ), ${storeCommittedAnswers(commitment, source)}, ${releaseNewParts(commitment.parts, source)}claim AS (
       UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
     ), ${recordStateChange('committed', source)}
@@ -43,17 +35,39 @@ export async function commitTransaction(
   return row !== undefined;
 }
 
-/** Common table expressions that commit the answers of the transaction in `t`: records and receipt. */
+/**
+ * Common table expressions that commit the answers of the transaction in `t`: records, receipt, and the
+ * events about what they replace. They need the `person` of {@link nextPosition}.
+ */
 export function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
-  const { submittedAt: committedAt, receipt, object } = commitment;
-  const refuses = commitment.records.some(isRefusal);
-  const about = { object: sql`${object}`, subject: sql`t.subject`, at: sql`${committedAt}::timestamptz` };
-  const withdraws = refuses ? sql`coalesce(g.withdraws, ${withdrawnRecord})` : sql`NULL::uuid`;
-  return sql`${givenRecords(commitment)},
-    earlier AS (${earlierAnswers(sql`given AS g CROSS JOIN t`, about)}
-    ), superseded AS (${supersededEvents(sql`earlier`, source)}
-    ), ${storeRecords(commitment, { state: sql`'COMMITTED'`, committedAt: about.at, withdraws })},
-    ${refuses ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty}${storeReceipt(receipt)}`;
+  const { submittedAt, receipt } = commitment;
+  return sql`${givenRecords(commitment)}, ${endReplaced(commitment.records, submittedAt, source)},
+    ${storeRecords(commitment, sql`'COMMITTED'`)},
+    ${tellWithdrawn(commitment.records, submittedAt, source)}${storeReceipt(receipt)}`;
+}
+
+/** Common table expressions that end the records that those in `given` replace, and tell of it. */
+function endReplaced(
+  records: readonly Pick<CommittedRecord, 'ends'>[],
+  committedAt: Date,
+  source: string,
+): Statement {
+  if (records.every(({ ends }) => ends === null)) return sql`ended AS (SELECT WHERE false)`;
+  return sql`ended AS (
+      UPDATE records AS r SET until_position = p.position, until_at = ${committedAt}, ended_by = g.id
+        FROM given AS g CROSS JOIN person AS p WHERE r.id = g.ends
+      RETURNING r.id, r.transaction, g.id AS by, ${committedAt}::timestamptz AS at
+    ), superseded AS (${supersededEvents(sql`ended`, source)}
+    )`;
+}
+
+function tellWithdrawn(
+  records: readonly Pick<CommittedRecord, 'ends' | 'withdraws'>[],
+  committedAt: Date,
+  source: string,
+): Statement {
+  const isTold = records.some(({ ends, withdraws }) => withdraws !== null && withdraws === ends);
+  return isTold ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty;
 }
 
 /**
@@ -69,7 +83,7 @@ function storeReceipt({ body, jws }: SignedReceipt): Statement {
 
 /**
  * Answers that wait for a code, for the owners of parts or for the leader's decision. They have no receipt
- * yet.
+ * yet. What they do to other answers is decided when they are committed.
  */
 export type PendingCommitment = Omit<Commitment, 'receipt'> & {
   /**
@@ -95,14 +109,15 @@ export async function submitTransaction(
 ): Promise<boolean> {
   const { code, parts } = commitment;
   const row = await db.maybeOne(sql`
-    WITH ${lockSubjectOf(commitment.id)}, t AS (
-      UPDATE transactions
-         SET state = 'SUBMITTED', version = version + 1, answers_digest = ${commitment.answersDigest},
+    WITH ${nextPosition(sql`${commitment.subject}`, commitment.seen)}, t AS (
+      UPDATE transactions AS x
+         SET state = 'SUBMITTED', version = x.version + 1, answers_digest = ${commitment.answersDigest},
              changed_at = ${commitment.submittedAt}, expires_at = ${commitment.deadline},
              awaits_code = ${code !== undefined}
        ${whereUnchanged(commitment)}
-      RETURNING *
-    ), ${givenRecords(commitment)}, ${storeRecords(commitment, pending)}, draft AS (
+      RETURNING x.*
+    ), ${givenRecords(commitment)}, ended AS (SELECT WHERE false),
+    ${storeRecords(commitment, sql`'PENDING'`)}, draft AS (
       INSERT INTO receipt_drafts (transaction, body) SELECT t.id, ${commitment.draft} FROM t
     ), ${code ? sql`${storeCode(code)}, ${storeParts(parts, sql`'WAITING'`)}` : releaseNewParts(parts, source)}
     ${recordStateChange('submitted', source)}
@@ -110,106 +125,47 @@ export async function submitTransaction(
   return row !== undefined;
 }
 
-/**
- * Nothing is stored if there are parts and the person has withdrawn since the answers were sealed, because an
- * owner compares the time in the seal with that of the withdrawal. `submitAnswers` checks and seals the
- * answers again, so that they count as given after the withdrawal; a single step fails as `unavailable`.
- */
-function whereUnchanged({ id, version, parts, givenAt }: Commitment | PendingCommitment): Statement {
-  const isWithdrawn = parts.length > 0 ? sql`AND NOT withdrawn_since(subject, ${givenAt})` : empty;
+/** The person is locked before the transaction, as everywhere. */
+function whereUnchanged({ id, version }: Pick<Commitment, 'id' | 'version'>): Statement {
   return sql`
-    WHERE ${isSubjectLocked} AND id = ${id} AND version = ${version} AND state = 'CREATED'
-      AND expires_at > accord_now() ${isWithdrawn}`;
+    FROM person WHERE x.id = ${id} AND x.version = ${version} AND x.state = 'CREATED'
+      AND x.expires_at > accord_now()`;
 }
-
-/** Whether an answer is a refusal; also in SQL: {@link withdrawnRecord}. */
-function isRefusal({ type, value }: Pick<NewRecord, 'type' | 'value'>): boolean {
-  return type !== 'preference' && value[0] === 'refused';
-}
-
-/**
- * SQL: the newest committed answer to the same question as each answer `g`, unless it took effect
- * after `at`. Columns: `by`, the new answer; `id`, `transaction` and `value` of the earlier one; `at`, when
- * the new answer takes effect.
- */
-function earlierAnswers(
-  given: Statement,
-  { subject, object, at }: Record<'subject' | 'object' | 'at', Statement>,
-): Statement {
-  return sql`
-      SELECT g.id AS by, old.id, old.transaction, old.value, ${at} AS at
-        FROM ${given} CROSS JOIN LATERAL (
-          SELECT r.id, r.transaction, r.value, r.committed_at FROM records AS r
-           WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object} AND r.key = g.key
-           ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS old
-       WHERE old.committed_at <= ${at}`;
-}
-
-/** SQL: the acceptance in `earlier` that the answer `g` withdraws if it is a refusal. */
-const withdrawnRecord = sql`CASE WHEN g.type <> 'preference' AND g.value = '{refused}' THEN (
-           SELECT e.id FROM earlier AS e WHERE e.by = g.id AND e.value = '{accepted}') END`;
 
 function givenRecords({ records }: Pick<Commitment, 'records'>): Statement {
   return sql`given AS (
       SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
           AS g (id uuid, key text, type text, serial text, "infoKey" text, "infoSerial" text, value text[],
-                positions integer[], "expiresAt" timestamptz, withdraws uuid)
+                positions integer[], "expiresAt" timestamptz, "isInForce" boolean, ends uuid, withdraws uuid)
     )`;
 }
 
-const pending = { state: sql`'PENDING'`, committedAt: sql`NULL`, withdraws: sql`NULL::uuid` };
-
-/**
- * Stores the records of `given`. This statement waits for a withdrawal for the same subject that is being
- * stored. A later withdrawal waits for this COMMIT and finds these records (docs/withdrawal.md, "The rule").
- */
-function storeRecords(
-  commitment: Omit<Commitment, 'receipt'>,
-  { state, committedAt, withdraws }: Record<'state' | 'committedAt' | 'withdraws', Statement>,
-): Statement {
+/** Stores the records of `given`, after those that they replace have ended. */
+function storeRecords(commitment: Omit<Commitment, 'receipt'>, state: Statement): Statement {
+  const isCommitted = sql`${state} = 'COMMITTED'`;
+  const isInForce = sql`(${isCommitted} AND g."isInForce")`;
   return sql`stored AS (
       INSERT INTO records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value,
-                           positions, state, origin, author, comment, created_at, committed_at, expires_at,
-                           withdraws)
+                           positions, state, origin, source, author, comment, created_at, committed_at,
+                           expires_at, withdraws, position, from_position, from_at)
       SELECT g.id, t.id, t.subject, ${commitment.object}, g.key, g.type, g.serial, g."infoKey",
              g."infoSerial", g.value, g.positions, ${state}, ${commitment.origin},
-             ${commitment.author}, ${commitment.comment}::text, ${commitment.givenAt}, ${committedAt},
-             g."expiresAt", ${withdraws}
-        FROM given AS g CROSS JOIN t
-       CROSS JOIN ${subjectLockShared} AS shared
+             ${commitment.source}::text, ${commitment.author}, ${commitment.comment}::text, ${commitment.givenAt},
+             CASE WHEN ${isCommitted} THEN ${commitment.submittedAt}::timestamptz END, g."expiresAt",
+             CASE WHEN ${isCommitted} THEN g.withdraws END, p.position,
+             CASE WHEN ${isInForce} THEN p.position END, CASE WHEN ${isInForce} THEN ${commitment.submittedAt}::timestamptz END
+        FROM given AS g CROSS JOIN t CROSS JOIN person AS p
+       CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
       RETURNING id, key, withdraws
     )`;
 }
 
-/** A transaction with submitted answers. */
-export interface SubmittedTransaction extends ReadTransaction {
-  /** The receipt's body without the facts of the commit. */
-  draft: string;
-  /** When a code confirmed the answers; null without a code. */
-  confirmedAt: Date | null;
-  /** {@link withdrawnSince}: times as JSON. */
-  withdrawn: Readonly<Record<string, string>> | null;
-}
-
-export async function readSubmitted(db: Queries, id: string): Promise<SubmittedTransaction | undefined> {
-  type Row = Transaction & { now: Date } & Omit<SubmittedTransaction, keyof ReadTransaction>;
-  const row = await db.maybeOne<Row>(sql`
-    SELECT ${transactionColumns}, accord_now() AS now, d.body AS draft, c.used_at AS "confirmedAt",
-           ${withdrawnSince} AS withdrawn
-      FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
-      LEFT JOIN codes AS c ON c.transaction = t.id
-     WHERE t.id = ${id} AND t.state = 'SUBMITTED'`);
-  if (!row) return undefined;
-  const { draft, confirmedAt, withdrawn, ...rest } = row;
-  return { ...toReadTransaction(rest), draft, confirmedAt, withdrawn };
-}
-
 /**
- * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. A child takes
- * over its parent's claim on the context. Parts that waited for a code are released, unless they were
- * withdrawn; for each part that its owner holds, the decision `commit` is released. A consent that was
- * withdrawn while it waited is stored with a `committed_at` before the withdrawal and all later answers, so
- * that it is never in force (`takes_effect_at`; docs/withdrawal.md, "The rule").
+ * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. The caller
+ * has locked the person. A child takes over its parent's claim on the context. Parts that waited for a code
+ * are released, unless they were withdrawn; for each part that its owner holds, the decision `commit` is
+ * released.
+ * @param submitted.records what each waiting record does to others.
  * @param submitted.deadline of the parts that are released.
  * @param submitted.code number of the code that confirms the answers; marked as used.
  * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (that of a transaction
@@ -220,40 +176,39 @@ export async function commitSubmittedTransaction(
   db: Queries,
   submitted: {
     id: string;
+    subject: string;
     committedAt: Date;
     expiresAt: Date;
     deadline: Date;
+    records: readonly Pick<CommittedRecord, 'id' | 'isInForce' | 'ends' | 'withdraws'>[];
     receipt: SignedReceipt;
     code?: number | undefined;
   },
   source: string,
 ): Promise<boolean> {
-  const { id, committedAt, expiresAt, deadline, receipt, code } = submitted;
-  const confirmed = { subject: sql`g.subject`, object: sql`g.object`, at: sql`g.at` };
+  const { id, subject, committedAt, expiresAt, deadline, records, receipt, code } = submitted;
   const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
   const row = await db.maybeOne(sql`
-    WITH ${lockSubjectOf(id)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code, isSubjectLocked)}), `}t AS (
-      UPDATE transactions
-         SET state = 'COMMITTED', version = version + 1, changed_at = ${committedAt}, awaits_code = false
-       WHERE ${isSubjectLocked} AND id = ${id} AND state = ANY(${statesBefore('commit-submitted')}::text[])
-         AND (expires_at > accord_now() OR leader IS NOT NULL) ${isUsed}
-      RETURNING *
+    WITH ${nextPosition(sql`${subject}`, null)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
+      UPDATE transactions AS x
+         SET state = 'COMMITTED', version = x.version + 1, changed_at = ${committedAt}, awaits_code = false
+        FROM person
+       WHERE x.id = ${id} AND x.state = ANY(${statesBefore('commit-submitted')}::text[])
+         AND (x.expires_at > accord_now() OR x.leader IS NOT NULL) ${isUsed}
+      RETURNING x.*
     ), given AS (
-      SELECT r.id, r.subject, r.key, r.object, r.type, r.value,
-             takes_effect_at(r.subject, r.object, r.key, r.type = 'processing' AND r.value = '{accepted}',
-                             r.created_at, ${arrivedAt}, t.leader->>'location', ${committedAt}) AS at
-        FROM t JOIN records AS r ON r.transaction = t.id WHERE r.state = 'PENDING'
-    ), earlier AS (${earlierAnswers(sql`given AS g`, confirmed)}
-    ), superseded AS (${supersededEvents(sql`earlier`, source)}
-    ), stored AS (
+      SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
+          AS g (id uuid, "isInForce" boolean, ends uuid, withdraws uuid)
+    ), ${endReplaced(records, committedAt, source)}, stored AS (
       UPDATE records AS r
-         SET state = 'COMMITTED', committed_at = g.at,
+         SET state = 'COMMITTED', committed_at = ${committedAt}, withdraws = g.withdraws,
              expires_at = CASE WHEN r.expires_at IS NULL THEN NULL ELSE ${expiresAt}::timestamptz END,
-             withdraws = ${withdrawnRecord}
-        FROM given AS g WHERE r.id = g.id
+             from_position = CASE WHEN g."isInForce" THEN p.position END,
+             from_at = CASE WHEN g."isInForce" THEN ${committedAt}::timestamptz END
+        FROM given AS g CROSS JOIN person AS p CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
+       WHERE r.id = g.id
       RETURNING r.id, r.key, r.withdraws
-    ), withdrawn AS (${withdrawnEvents(committedAt, source)}
-    ), ${storeReceipt(receipt)}, undrafted AS (
+    ), ${tellWithdrawn(records, committedAt, source)}${storeReceipt(receipt)}, undrafted AS (
       DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
     ), claim AS (
       UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent

@@ -30,7 +30,6 @@ export async function eraseTransactions(
   { erasure, source }: { erasure: string | undefined; source: string },
 ): Promise<Erased> {
   const ids = picked.map(({ id }) => id);
-  await endOlderAnswers(tx, ids);
   const peers = await readPeers(tx, ids);
   if (erasure === undefined) await detachChildren(tx, ids);
   else await orderPartErasures(tx, { erasure, transactions: ids }, source);
@@ -39,35 +38,6 @@ export async function eraseTransactions(
   const records = await eraseRecords(tx, ids, { erasure, source });
   const messages = await eraseMessages(tx, ids);
   return { counts: { transactions: ids.length, records, receipts, messages }, peers };
-}
-
-/**
- * If a refusal, a withdrawal, an expired answer or a choice of a preference is erased, the previous answer to
- * the same question could come into force again: at once, or when newer answers are erased, too. Unless that
- * answer is a refusal, it expires now (docs/erasure.md), without an expiry notice.
- */
-async function endOlderAnswers(tx: Queries, ids: readonly string[]): Promise<void> {
-  await tx.query(sql`
-    WITH erased AS (
-      SELECT r.subject, r.object, r.key, max(r.committed_at) AS at FROM records AS r
-       WHERE r.transaction = ANY(${ids}::text[]) AND r.state = 'COMMITTED'
-         AND (r.type = 'preference' OR r.value = '{refused}' OR r.expires_at <= accord_now())
-       GROUP BY r.subject, r.object, r.key
-    ), ended AS (
-      UPDATE records AS r SET expires_at = least(r.expires_at, accord_now())
-        FROM erased AS e CROSS JOIN LATERAL (
-             SELECT n.id, n.value, n.committed_at FROM records AS n
-              WHERE n.state = 'COMMITTED' AND n.subject = e.subject AND n.object = e.object AND n.key = e.key
-                AND n.committed_at < e.at AND n.transaction <> ALL(${ids}::text[])
-              ORDER BY n.committed_at DESC, n.id DESC LIMIT 1) AS n
-       WHERE r.id = n.id AND (r.type = 'preference' OR n.value <> '{refused}')
-      RETURNING r.id, r.transaction)
-    UPDATE transactions AS t SET notice_at = 'infinity'
-     WHERE t.id IN (SELECT l.id FROM transactions AS l
-                     WHERE l.id IN (SELECT d.transaction FROM ended AS d) FOR NO KEY UPDATE SKIP LOCKED)
-       AND NOT EXISTS (SELECT FROM records AS o
-                        WHERE o.transaction = t.id AND o.state = 'COMMITTED' AND o.expires_at > accord_now()
-                          AND o.id NOT IN (SELECT d.id FROM ended AS d))`);
 }
 
 /** Peers that keep answers of transactions, or have shown their form. */
@@ -83,7 +53,7 @@ export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasureP
 
 /**
  * Children of a transaction whose retention has ended stay, and must not lead to it. A withdrawal that a
- * peer ordered still says which peer (`leader_of`, `coveredBy`). An erasure detaches nothing: it erases all
+ * peer ordered still says which peer (`coveredBy`). An erasure detaches nothing: it erases all
  * that is based on what it covers, and finds it by these links until then.
  */
 async function detachChildren(tx: Queries, ids: readonly string[]): Promise<void> {

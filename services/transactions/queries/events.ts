@@ -1,6 +1,7 @@
 import type { Decision } from '#lib/contracts/parts.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { requestExtension } from '#lib/events/outbox.ts';
+import { isInForce } from './positions.ts';
 
 /** The outbox rows to write: one for each row of `from`, whose alias is `s` in the other members. */
 interface EventRows {
@@ -152,7 +153,7 @@ export function messageEvents(source: string): Statement {
 
 /**
  * Inserts `consent.withdrawn` events for the transaction in `t`: one for every 50 consents in force (in
- * `earlier`) that the records in `stored` withdraw. Nobody acted on a consent that was not in force.
+ * `ended`) that the records in `stored` withdraw. Nobody acted on a consent that was not in force.
  */
 export function withdrawnEvents(committedAt: Date, source: string): Statement {
   const from = sql`(
@@ -160,7 +161,7 @@ export function withdrawnEvents(committedAt: Date, source: string): Statement {
            jsonb_agg(jsonb_build_object('record', w.withdraws, 'element', w.key) ORDER BY w.key) AS withdraws
       FROM t CROSS JOIN (
         SELECT g.key, g.withdraws, (row_number() OVER (ORDER BY g.key) - 1) / 50 AS piece
-          FROM stored AS g JOIN earlier AS e ON e.by = g.id AND e.id = g.withdraws) AS w
+          FROM stored AS g JOIN ended AS e ON e.by = g.id AND e.id = g.withdraws) AS w
      GROUP BY t.id, t.state, t.version, w.piece)`;
   return insertEvents(
     {
@@ -201,13 +202,10 @@ export function restrictedEvents(
   { subject, reference }: { subject: string; reference: string },
   source: string,
 ): Statement {
-  const newest = sql`
-    SELECT DISTINCT ON (r.object, r.key) r.id FROM records AS r
-     WHERE r.state = 'COMMITTED' AND r.subject = ${subject}
-     ORDER BY r.object, r.key, r.committed_at DESC, r.id DESC`;
+  const inForce = sql`SELECT r.id FROM records AS r WHERE r.subject = ${subject} AND ${isInForce}`;
   return insertEvents(
     {
-      from: inPieces(sql`SELECT ${reference}::text AS id, n.id AS record FROM (${newest}) AS n`),
+      from: inPieces(sql`SELECT ${reference}::text AS id, n.id AS record FROM (${inForce}) AS n`),
       topic: 'accord.consents',
       key: sql`s.id`,
       type: sql`'io.accord.subject.restricted.v1'::text`,

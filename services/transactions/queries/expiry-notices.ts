@@ -40,8 +40,6 @@ export async function readDueTransactions(
   const byTransaction = Map.groupBy(records, ({ transaction }) => transaction);
   const due = rows.map(({ id, dueAt, now }) => {
     const own = byTransaction.get(id) ?? [];
-    // Records of a transaction expire together, except those that expired because a newer answer was erased
-    // (`endOlderAnswers`).
     const expiresAt = new Date(Math.max(...own.map((record) => Number(record.expiresAt))));
     return { id, dueAt, records: own, expiresAt: own.length > 0 ? expiresAt : now };
   });

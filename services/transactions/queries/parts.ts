@@ -5,7 +5,9 @@ import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/outbox.ts';
 import type { Move, Part, PartState } from '../domain/part.ts';
 import type { Transaction } from '../domain/transaction.ts';
+import { lockTransaction } from './change-state.ts';
 import { partEvents, verdictEvents } from './events.ts';
+import { lockSubjectOf } from './positions.ts';
 
 /** Parts by transaction, in the order of the form. Transactions that cannot have parts are not looked up. */
 export async function readParts(
@@ -59,17 +61,13 @@ export async function readReleased(
   return rows.map(({ asked, sid, ...part }) => ({ sid: asked, part: sid === null ? null : part }));
 }
 
-/**
- * Takes the shared lock of the subject of a part's transaction (as `lockSubjectOf`), then locks the
- * transaction; both until the end of the database transaction.
- */
+/** Locks the person of a part and then its transaction, until the end of the database transaction. */
 export async function lockTransactionOf(tx: Queries, sid: string): Promise<void> {
-  await tx.query(sql`
-    SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(t.subject))
-      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
-  await tx.query(sql`
-    SELECT t.id FROM transactions AS t
-     WHERE t.id = (SELECT f.transaction FROM followers AS f WHERE f.sid = ${sid}) FOR NO KEY UPDATE`);
+  const part = await tx.maybeOne<{ transaction: string }>(sql`
+    SELECT f.transaction FROM followers AS f WHERE f.sid = ${sid}`);
+  if (!part) return;
+  await lockSubjectOf(tx, part.transaction);
+  await lockTransaction(tx, part.transaction);
 }
 
 /** A part, its transaction and the database's time. */

@@ -2,7 +2,10 @@ import type { OwnerVerdict, RefusalReason } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
+import type { Standing } from '../domain/in-force.ts';
 import type { Transaction } from '../domain/transaction.ts';
+import { storePerson } from './positions.ts';
+import { type Since, type StandingRow, standingColumns, toStanding } from './standing.ts';
 import { insertCommitted } from './withdrawals.ts';
 
 /** Identifies a part that a peer sent: base URL of the peer, and the peer's id of the part. */
@@ -22,17 +25,36 @@ export interface StoredVerdict {
 
 const columns = sql`s.digest, s.verdict, s.reason, s.transaction`;
 
-/** The verdict on a part, undefined if there is none yet, and the database's time. */
-export async function readVerdict(
+/** What decides about a part that has arrived. */
+export interface PartState {
+  /** The database's time. */
+  now: Date;
+  /** The verdict on the part; undefined if there is none yet. */
+  known: StoredVerdict | undefined;
+  standing: Standing;
+}
+
+/** The questions whose standing is read with a verdict. */
+export interface AskedStanding {
+  subject: string;
+  object: string;
+  keys: readonly string[];
+  since: Since;
+}
+
+export async function readPartState(
   db: Queries,
   { peer, sid }: PeerPartKey,
-): Promise<{ now: Date; known: StoredVerdict | undefined }> {
-  const { now, verdict, ...rest } = await db.one<
-    Omit<StoredVerdict, 'verdict'> & { now: Date; verdict: StoredVerdict['verdict'] | null }
+  asked: AskedStanding = { subject: '', object: '', keys: [], since: { source: null, at: new Date(0) } },
+): Promise<PartState> {
+  const { now, verdict, ...row } = await db.one<
+    Omit<StoredVerdict, 'verdict'> & StandingRow & { now: Date; verdict: StoredVerdict['verdict'] | null }
   >(sql`
-    SELECT accord_now() AS now, ${columns}
+    SELECT accord_now() AS now, ${columns}, ${standingColumns(asked, asked.since)}
       FROM (SELECT) AS one LEFT JOIN submissions AS s ON s.peer = ${peer} AND s.sid = ${sid}`);
-  return { now, known: verdict === null ? undefined : { verdict, ...rest } };
+  const { digest, reason, transaction } = row;
+  const known = verdict === null ? undefined : { verdict, digest, reason, transaction };
+  return { now, known, standing: toStanding(row) };
 }
 
 /** The verdict on a part, locked until the end of the database transaction; undefined if there is none. */
@@ -57,44 +79,12 @@ export async function insertVerdict(db: Queries, key: PeerPartKey, verdict: Stor
 function insertedVerdict(
   { peer, sid }: PeerPartKey,
   { digest, verdict, reason, transaction }: StoredVerdict,
-  { at, maxSkewSeconds, guard = empty }: Guards = {},
+  from = empty,
 ): Statement {
   return sql`
     INSERT INTO submissions (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
-    SELECT ${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now()
-     WHERE coalesce(abs(extract(epoch FROM accord_now() - ${at}::timestamptz))
-                    <= ${maxSkewSeconds}::float8, true) ${guard}
+    SELECT ${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now() ${from}
     ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
-}
-
-interface Guards {
-  at?: Date;
-  maxSkewSeconds?: number | undefined;
-  /** SQL: `AND` and another condition. */
-  guard?: Statement;
-}
-
-/**
- * SQL: whether the answers of a part take effect at the time of its commit, because no stored answer to the
- * same questions is later. `is_newest_at` waits for a withdrawal or another part of the same subject that is
- * being stored, and then sees it. The calling statement has an older snapshot and does not. So the function
- * compares the newest answer with the newest that the statement sees (last argument); if they differ, the
- * condition is false, and nothing is stored.
- */
-function isNewest(
-  { subject, leader }: Transaction,
-  { object, records, givenAt, submittedAt }: Commitment,
-): Statement {
-  const keys = records.map(({ key }) => key);
-  const consents = records.map(({ type, value }) => type === 'processing' && value[0] === 'accepted');
-  return sql`AND NOT EXISTS (
-      SELECT FROM unnest(${keys}::text[], ${consents}::boolean[]) AS asked (key, is_consent)
-       WHERE NOT is_newest_at(
-               ${subject}, ${object}, asked.key, asked.is_consent, ${givenAt}, ${leader?.location ?? null},
-               ${submittedAt}, (
-                 SELECT max(r.committed_at) FROM records AS r
-                  WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
-                    AND r.key = asked.key)))`;
 }
 
 interface CommittedPart {
@@ -103,33 +93,24 @@ interface CommittedPart {
   /** The transaction as it is when it is created. */
   created: Transaction;
   commitment: Commitment;
-  /** Largest difference between `createdAt` and the database's time; undefined: any. */
-  maxSkewSeconds: number | undefined;
 }
 
 /**
- * Stores a part whose answers take effect at once, in one statement: the verdict, and its transaction as if
+ * Stores a part whose answers are committed at once, in one statement: the verdict, and its transaction as if
  * it had been created and then committed, with records, receipt, history and outbox rows.
- * @returns the database's time; undefined if nothing was stored: the part has a verdict already, the times
- * differ too much, or another answer to one of its questions is later or was being stored.
+ * @returns false if the part has a verdict already, or if another statement of the person was stored since
+ * the standing was read; nothing is stored then.
  */
 export async function commitPeerPart(
   db: Queries,
-  { key, verdict, created, commitment, maxSkewSeconds }: CommittedPart,
+  { key, verdict, created, commitment }: CommittedPart,
   source: string,
-): Promise<Date | undefined> {
-  const guard = isNewest(created, commitment);
-  const at = { at: created.createdAt, maxSkewSeconds, guard };
-  const row = await db.maybeOne<{ now: Date }>(sql`
-    WITH verdict AS (${insertedVerdict(key, verdict, at)}
-    ), ${insertCommitted(created, commitment, source, sql`FROM verdict`)}
-    SELECT accord_now() AS now FROM t`);
-  return row?.now;
-}
-
-/** Notes when the person withdrew a part at its leader: answers that arrive later may be older than this. */
-export async function noteWithdrawal(tx: Queries, { peer, sid }: PeerPartKey, at: Date): Promise<void> {
-  await tx.query(sql`UPDATE submissions SET withdrawn_at = ${at} WHERE peer = ${peer} AND sid = ${sid}`);
+): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    WITH ${storePerson(created, commitment.seen)}, verdict AS (${insertedVerdict(key, verdict, sql`FROM person`)}
+    ), ${insertCommitted(created, commitment, source, sql`CROSS JOIN verdict`)}
+    SELECT t.id FROM t`);
+  return row !== undefined;
 }
 
 /** Writes the verdict with which a held part ends. The caller has locked it. */

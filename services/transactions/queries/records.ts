@@ -4,6 +4,7 @@ import type { Position } from '#lib/http/lists.ts';
 import type { SignedReceipt } from '../domain/receipt.ts';
 import type { EarlierRecord, StatusFacts } from '../domain/records.ts';
 import type { Leader } from '../domain/transaction.ts';
+import { isInForce } from './positions.ts';
 
 /** A stored record with the facts that its status depends on. */
 export interface StoredRecord extends StatusFacts {
@@ -33,12 +34,6 @@ export interface RecordFilter {
   before?: Date;
 }
 
-/** SQL: whether `r` is the newest committed record of its subject, object and key. */
-const isNewest = sql`(r.state = 'COMMITTED' AND NOT EXISTS (
-    SELECT 1 FROM records AS n
-     WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
-       AND (n.committed_at, n.id) > (r.committed_at, r.id)))`;
-
 const recordColumns = sql`
   r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey",
   r.info_serial AS "infoSerial",
@@ -49,7 +44,7 @@ const recordColumns = sql`
 /** The columns of {@link StatusFacts}. */
 export const statusColumns = sql`
   r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.expires_at AS "expiresAt", ${isNewest} AS newest`;
+  r.expires_at AS "expiresAt", ${isInForce} AS newest`;
 
 const maxPerKey = 100;
 
@@ -63,7 +58,7 @@ export async function readStatusFacts(db: Queries, transaction: string): Promise
 export async function readRecords(db: Queries, filter: RecordFilter): Promise<StoredRecord[]> {
   return db.query<StoredRecord>(sql`
     SELECT ranked.* FROM (
-      SELECT ${recordColumns}, ${isNewest} AS newest,
+      SELECT ${recordColumns}, ${isInForce} AS newest,
              row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
         FROM records AS r WHERE ${join(filterSql(filter), ' AND ')}) AS ranked
      WHERE ranked.place <= ${maxPerKey}
@@ -122,7 +117,7 @@ export async function readCandidates(
            SELECT r.id, r.subject, r.created_at
              FROM records AS r
             WHERE r.key = c.key AND c.value = ANY(r.value) AND r.type = coalesce(c.type, r.type)
-              AND r.serial = coalesce(c.serial, r.serial) AND ${isNewest}
+              AND r.serial = coalesce(c.serial, r.serial) AND ${isInForce}
               AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
             ORDER BY r.created_at DESC, r.id DESC
             LIMIT ${limit}) AS found
@@ -141,7 +136,7 @@ export async function readAnswersTo(
   keys: readonly string[],
 ): Promise<ExtractedRecord[]> {
   return db.query<ExtractedRecord>(sql`${extracted}
-     WHERE r.subject = ANY(${subjects}::text[]) AND r.key = ANY(${keys}::text[]) AND ${isNewest}
+     WHERE r.subject = ANY(${subjects}::text[]) AND r.key = ANY(${keys}::text[]) AND ${isInForce}
      ORDER BY r.created_at DESC, r.id DESC`);
 }
 
@@ -154,24 +149,21 @@ export async function readMatching(
   return db.query<ExtractedRecord>(sql`${extracted}
      WHERE r.key = ${key} AND ${value} = ANY(r.value)
        AND r.type = coalesce(${type}, r.type) AND r.serial = coalesce(${serial}, r.serial)
-       AND ${isNewest} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
+       AND ${isInForce} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
      ORDER BY r.created_at DESC, r.id DESC
      LIMIT ${limit}`);
 }
 
-/** SQL of the newest committed record for `element.key`, which is one index probe. */
-export function newestRecord(subject: Statement, object: Statement): Statement {
+/** SQL of the record in force for `element.key`, which is one index look-up. */
+export function recordInForce(subject: Statement, object: Statement): Statement {
   return sql`
     SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.value,
-           r.positions,
-           r.committed_at AS "committedAt", r.expires_at AS "expiresAt"
+           r.positions, r.committed_at AS "committedAt", r.expires_at AS "expiresAt"
       FROM records AS r
-     WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object} AND r.key = element.key
-     ORDER BY r.committed_at DESC, r.id DESC
-     LIMIT 1`;
+     WHERE r.subject = ${subject} AND r.object = ${object} AND r.key = element.key AND ${isInForce}`;
 }
 
-/** The newest committed record of a subject and object for each key that has one. */
+/** The record in force of a subject and object for each key that has one. */
 export async function readEarlier(
   db: Queries,
   subject: string,
@@ -179,8 +171,8 @@ export async function readEarlier(
   keys: readonly string[],
 ): Promise<EarlierRecord[]> {
   return db.query<EarlierRecord>(sql`
-    SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
-     CROSS JOIN LATERAL (${newestRecord(sql`${subject}`, sql`${object}`)}) AS newest`);
+    SELECT found.* FROM unnest(${keys}::text[]) AS element (key)
+     CROSS JOIN LATERAL (${recordInForce(sql`${subject}`, sql`${object}`)}) AS found`);
 }
 
 /** Ids of a transaction's records, by key. */

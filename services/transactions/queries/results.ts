@@ -1,9 +1,10 @@
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
 import { isWithdrawableOn, type ShownStanding } from '../domain/withdrawal.ts';
-import { toReadTransaction, transactionColumns, withdrawnAt } from './transactions.ts';
+import { isInForce } from './positions.ts';
+import { toReadTransaction, transactionColumns } from './transactions.ts';
 import { readReceiptBodies } from './withdrawals.ts';
 
 /** A transaction with its result, as its pages show it. */
@@ -14,26 +15,31 @@ export interface TransactionResult extends ReadTransaction {
   standing: ShownStanding[];
 }
 
+/** SQL: when the refusal `n` took effect, or, if it was given at a peer's form, when it was given. */
+const refusedAt = (n: Statement) =>
+  sql`CASE WHEN ${n}.origin = 'PEER' THEN ${n}.created_at ELSE ${n}.committed_at END`;
+
 /**
  * SQL: `standing` of the committed transaction `t`: refusals, and other answers that have not expired; null
- * if there are none. `withdrawnAt` is read only if the newest answer is a refusal: the time of the first
- * withdrawal after the consent on the receipt.
+ * if there are none. `withdrawnAt` is read only if a refusal is in force: the time of the first refusal after
+ * the consent on the receipt, or, if that consent was never in force, of the refusal that is.
  */
 const standing = sql`
-  SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', a.type, 'value', a.value,
-           'transaction', a.transaction,
-           'withdrawnAt', to_char((CASE WHEN a.value = '{refused}' THEN (
-             SELECT min(${withdrawnAt}) FROM records AS o
-               JOIN records AS n ON n.state = 'COMMITTED' AND n.subject = o.subject AND n.object = o.object
-                AND n.key = o.key AND n.committed_at > o.committed_at AND n.value = '{refused}'
+  SELECT jsonb_agg(jsonb_build_object('key', element.key, 'type', r.type, 'value', r.value,
+           'transaction', r.transaction,
+           'withdrawnAt', to_char((CASE WHEN r.value = '{refused}' THEN (
+             SELECT CASE WHEN o.from_position IS NULL THEN ${refusedAt(sql`r`)} ELSE (
+                      SELECT ${refusedAt(sql`n`)} FROM records AS n
+                       WHERE n.state = 'COMMITTED' AND n.subject = o.subject AND n.object = o.object
+                         AND n.key = o.key AND n.from_position > o.from_position AND n.value = '{refused}'
+                       ORDER BY n.from_position LIMIT 1) END
+               FROM records AS o
               WHERE o.transaction = t.id AND o.key = element.key AND o.value = '{accepted}')
            END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-    FROM jsonb_array_elements_text(t.layout->'elements') AS element (key) CROSS JOIN LATERAL (
-      SELECT r.type, r.value, r.transaction, r.expires_at FROM records AS r
-       WHERE r.state = 'COMMITTED' AND r.subject = t.subject
-         AND r.object = coalesce(t.context->>'object', '') AND r.key = element.key
-       ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS a
-   WHERE a.value = '{refused}' OR a.expires_at IS NULL OR a.expires_at > accord_now()`;
+    FROM jsonb_array_elements_text(t.layout->'elements') AS element (key)
+    JOIN records AS r ON r.subject = t.subject AND r.object = coalesce(t.context->>'object', '')
+     AND r.key = element.key AND ${isInForce}
+   WHERE r.value = '{refused}' OR r.expires_at IS NULL OR r.expires_at > accord_now()`;
 
 export async function readResult(db: Queries, id: string): Promise<TransactionResult | undefined> {
   const row = await db.maybeOne<

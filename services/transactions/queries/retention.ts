@@ -30,12 +30,9 @@ export function isOver(retention: string): Statement {
   return sql`(t.state = 'COMMITTED' AND NOT EXISTS (
            SELECT FROM records AS r
             WHERE r.transaction = t.id
-              AND NOT coalesce(r.expires_at < ${limit} AND r.value <> '{refused}', false)
-              AND NOT EXISTS (
-                    SELECT FROM records AS n
-                     WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object
-                       AND n.key = r.key AND n.committed_at < ${limit}
-                       AND (n.committed_at, n.id) > (r.committed_at, r.id)))
+              AND NOT CASE WHEN r.from_position IS NULL THEN r.committed_at < ${limit}
+                           ELSE coalesce(r.until_at < ${limit}, false)
+                                OR coalesce(r.expires_at < ${limit} AND r.value <> '{refused}', false) END)
          AND NOT EXISTS (
            SELECT FROM followers AS f LEFT JOIN transactions AS w ON w.id = f.withdrawal
             WHERE f.transaction = t.id

@@ -11,7 +11,7 @@ import type {
   Transaction,
 } from '../domain/transaction.ts';
 import { recordStateChange } from './events.ts';
-import { newestRecord } from './records.ts';
+import { recordInForce } from './records.ts';
 
 /** Columns under their names in the domain; the table's alias must be `t`. */
 export const transactionColumns = sql`
@@ -21,45 +21,6 @@ export const transactionColumns = sql`
   t.expires_at AS "expiresAt", t.erased_at AS "erasedAt"`;
 
 type Row = Transaction & { now: Date };
-
-/** SQL: when an answer `r` of the transaction `t` was given; in a peer's part, when the part arrived. */
-export const arrivedAt = sql`CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END`;
-
-/** SQL: when the refusal `n` took effect, or, if it was given at a peer's form, when it was given. */
-export const withdrawnAt = sql`CASE WHEN n.origin = 'PEER' THEN n.created_at ELSE n.committed_at END`;
-
-/**
- * SQL: when the person withdrew consent `r` at the leader of `t`, as this leader has stated in orders to
- * withdraw parts; of several times the first after the consent was given. Null if there is none, and
- * for notices, because they may rest on another ground than consent. Answers to notices have no `positions`.
- */
-const withdrawnAtLeader = sql`
-  (SELECT min(s.withdrawn_at) FROM submissions AS s JOIN transactions AS o ON o.id = s.transaction
-    WHERE r.positions IS NOT NULL AND s.peer = t.leader->>'location' AND s.withdrawn_at > r.created_at
-      AND o.subject = r.subject
-      AND coalesce(o.context->>'object', '') = r.object AND o.layout->'elements' ? r.key)`;
-
-/**
- * SQL: a map with the times at which PENDING consents of `t` were withdrawn after they were given. Its names
- * are keys of elements, and for parts that wait for a code the base URLs of the owners. Null if no consent
- * was withdrawn. A refusal has nothing to withdraw.
- */
-export const withdrawnSince = sql`
-  (SELECT jsonb_object_agg(w.of, w.at) FROM (
-     SELECT r.key AS of, coalesce((
-              SELECT min(${withdrawnAt}) FROM records AS n
-               WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
-                 AND n.committed_at > r.created_at - interval '1 minute' AND n.value = '{refused}'
-                 AND is_later(n, r.created_at, ${arrivedAt}, t.leader->>'location')),
-              ${withdrawnAtLeader}) AS at
-       FROM records AS r
-      WHERE r.transaction = t.id AND r.state = 'PENDING'
-        AND r.type <> 'preference' AND r.value = '{accepted}'
-      UNION ALL
-     SELECT f.location, w.changed_at
-       FROM followers AS f JOIN transactions AS w ON w.id = f.withdrawal
-      WHERE f.transaction = t.id AND f.state = 'WAITING') AS w
-    WHERE w.at IS NOT NULL)`;
 
 /** Splits a row into the transaction and the database's time. */
 export function toReadTransaction({ now, ...transaction }: Row): ReadTransaction {
@@ -97,9 +58,9 @@ export async function readTransactionWithEarlier(db: Queries, id: string) {
   const row = await db.maybeOne<Row & { earlier: StoredEarlier[] }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now,
            CASE WHEN (t.context->>'silent')::boolean THEN '[]'::jsonb ELSE (
-             SELECT coalesce(jsonb_agg(to_jsonb(newest)), '[]'::jsonb)
+             SELECT coalesce(jsonb_agg(to_jsonb(found)), '[]'::jsonb)
                FROM jsonb_array_elements_text(t.layout->'elements') AS element (key)
-              CROSS JOIN LATERAL (${newestRecord(sql`t.subject`, object)}) AS newest)
+              CROSS JOIN LATERAL (${recordInForce(sql`t.subject`, object)}) AS found)
            END AS earlier
       FROM transactions AS t WHERE t.id = ${id}`);
   if (!row) return undefined;
@@ -230,42 +191,16 @@ function inserted(
 }
 
 /**
- * SQL: a relation of one row that takes the lock of the subject of `t` as shared. Withdrawals, holds and
- * erasures take it exclusively (`lockSubject`), so one waits for the COMMIT of the other.
+ * A common table expression that stores the subject of the transaction in `t` if it is new, and otherwise
+ * locks it, as `lockSubject` does: an erasure that is being stored is waited for.
  */
-export const subjectLockShared = sql`
-  (SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(l.subject)) FROM t AS l)`;
-
-/**
- * SQL: a common table expression that takes the lock of the subject of a transaction as shared. A statement
- * that contains it and changes the transaction needs {@link isSubjectLocked} in its WHERE, so that it takes
- * this lock before it locks rows, as a withdrawal does. In the other order the two could deadlock.
- */
-export function lockSubjectOf(id: string): Statement {
-  return sql`locked AS MATERIALIZED (
-      SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(l.subject))
-        FROM transactions AS l WHERE l.id = ${id}
-    )`;
-}
-
-/** SQL: a condition that PostgreSQL evaluates before it locks a row (see {@link lockSubjectOf}). */
-export const isSubjectLocked = sql`EXISTS (SELECT FROM locked)`;
-
-/**
- * Takes the lock of a subject as shared until the end of the database transaction, before rows are locked.
- */
-export async function lockSubjectShared(tx: Queries, subject: string): Promise<void> {
-  await tx.query(sql`SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(${subject}))`);
-}
-
-/** A common table expression that stores the subject of the transaction in `t` if it is new. */
-export function storeSubject(): Statement {
+function storeSubject(): Statement {
   return sql`subject AS (
       INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
       SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress',
              t.context->>'language', t.created_at, t.created_at
-        FROM t CROSS JOIN ${subjectLockShared} AS shared
-      ON CONFLICT (name) DO NOTHING
+        FROM t
+      ON CONFLICT (name) DO UPDATE SET name = excluded.name
     )`;
 }
 

@@ -2,6 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { AnswerGroup } from '../domain/valid-answers.ts';
+import { isInForce } from './positions.ts';
 
 /** Consecutive records of a key, newest first. */
 export interface RecordRange {
@@ -38,8 +39,8 @@ export async function readRangeEnd(
 }
 
 /**
- * Counts the records of a range that have not expired and are the newest committed ones of their subject,
- * object and key, by the facts that their status depends on.
+ * Counts the records of a range that have not expired and are in force, by the facts that their status
+ * depends on.
  * @param information key of the information of the records. @param until records that expire by then are
  * `expiring`.
  */
@@ -48,7 +49,6 @@ export function countNewest(
   { key, after, last }: RecordRange,
   { information, now, until }: { information: string | undefined; now: Date; until: Date },
 ): Promise<AnswerGroup[]> {
-  // A subquery with LIMIT is one index probe for each record; the planner would join the whole table.
   return db.query<AnswerGroup>(sql`
     SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
            CASE WHEN r.type IN ('processing', 'conditions') AND r.positions IS NOT NULL THEN r.value[1] END AS answer,
@@ -56,11 +56,9 @@ export function countNewest(
       FROM records AS r
      WHERE r.key = ${key} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
        AND (r.created_at, r.id) >= (${last.createdAt}::timestamptz, ${last.id}::uuid)
-       AND r.state = 'COMMITTED' AND (r.expires_at IS NULL OR r.expires_at > ${now})
+       AND (r.expires_at IS NULL OR r.expires_at > ${now})
        ${information === undefined ? empty : sql`AND r.info_key = ${information}`}
-       AND r.id = (SELECT n.id FROM records AS n
-                    WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
-                    ORDER BY n.committed_at DESC, n.id DESC LIMIT 1)
+       AND ${isInForce}
      GROUP BY 1, 2, 3, 4, 5, 6, 7`);
 }
 

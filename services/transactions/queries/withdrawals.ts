@@ -5,105 +5,54 @@ import type { Transaction } from '../domain/transaction.ts';
 import type { StandingAnswer } from '../domain/withdrawal.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
-import { arrivedAt, storeSubject } from './transactions.ts';
-
-/**
- * Waits for all submissions of a subject that are being stored, and makes later ones wait for the end of the
- * database transaction (docs/withdrawal.md, "The rule"). The shared lock: `subjectLockShared`.
- */
-export async function lockSubject(tx: Queries, subject: string): Promise<void> {
-  await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('subject'), hashtext(${subject}))`);
-}
-
-/**
- * Waits for the parts and withdrawals of a transaction's subject that are being stored, so that a later
- * statement sees them.
- */
-export async function lockParts(tx: Queries, transaction: string): Promise<void> {
-  await tx.query(sql`
-    SELECT pg_advisory_xact_lock_shared(hashtext('subject'), hashtext(t.subject)),
-           pg_advisory_xact_lock(hashtext('parts'), hashtext(t.subject))
-      FROM transactions AS t WHERE t.id = ${transaction}`);
-}
+import { clock, isInForce, storePerson } from './positions.ts';
 
 /** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
-const standingColumns = sql`
+export const answerColumns = sql`
   r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.value, coalesce(r.committed_at, least(r.created_at, ${arrivedAt})) AS at, r.created_at AS "givenAt", t.kind,
-  t.parent,
-  leader_of(t.id) AS leader`;
+  r.value, r.positions, r.source, r.position, r.created_at AS "givenAt", r.committed_at AS "committedAt",
+  CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END AS "receivedAt", t.kind, t.parent`;
 
-/**
- * The newest committed answer to each question about an object, then consents that may come into force later
- * ({@link waitingConsents}), and the database's clock.
- */
-export function readStanding(
-  db: Queries,
-  { subject, object, keys }: { subject: string; object: string; keys: readonly string[] },
-): Promise<Standing> {
-  return readAnswers(db, {
-    newest: sql`
-      SELECT newest.* FROM unnest(${keys}::text[]) AS element (key)
-       CROSS JOIN LATERAL (
-         SELECT ${standingColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
-          WHERE r.state = 'COMMITTED' AND r.subject = ${subject} AND r.object = ${object}
-            AND r.key = element.key
-          ORDER BY r.committed_at DESC, r.id DESC LIMIT 1) AS newest`,
-    waiting: waitingConsents(subject, sql`AND r.object = ${object} AND r.key = ANY(${keys}::text[])`),
-  });
+/** Which questions to read; without `keys`, all that the person has answered. */
+export interface Asked {
+  subject: string;
+  object?: string;
+  keys?: readonly string[];
 }
 
-/** As {@link readStanding}, for every question about every object that a person has answered. */
-export function readAllStanding(db: Queries, subject: string): Promise<Standing> {
-  return readAnswers(db, {
-    newest: sql`
-      SELECT DISTINCT ON (r.object, r.key) ${standingColumns}
-        FROM records AS r JOIN transactions AS t ON t.id = r.transaction
-       WHERE r.state = 'COMMITTED' AND r.subject = ${subject}
-       ORDER BY r.object, r.key, r.committed_at DESC, r.id DESC`,
-    waiting: waitingConsents(subject),
-  });
+/** The answers in force, in the order of their objects and questions. */
+export function readInForce(db: Queries, asked: Asked): Promise<StandingAnswer[]> {
+  return db.query<StandingAnswer>(sql`
+    SELECT ${answerColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+     WHERE ${about(asked)} AND ${isInForce} ORDER BY ${order(asked)}`);
 }
 
 /**
- * SQL: for each question the newest consent that waits for a code, for peers or for its leader's decision.
- * Consents that were withdrawn since they were given, or whose deadline has passed, are left out.
+ * The consents that wait for a code, for peers or for their leader's decision, the newest first. Those whose
+ * deadline has passed are left out.
  */
-function waitingConsents(subject: string, about: Statement = empty): Statement {
-  return sql`
-      SELECT DISTINCT ON (r.object, r.key) ${standingColumns}
-        FROM transactions AS t JOIN records AS r ON r.transaction = t.id
-       WHERE t.subject = ${subject} AND t.state = 'SUBMITTED'
-         AND (t.expires_at > accord_now() OR t.leader IS NOT NULL)
-         AND r.state = 'PENDING' AND r.type <> 'preference' AND r.value = '{accepted}' ${about}
-         AND NOT EXISTS (
-           SELECT FROM records AS n
-            WHERE n.state = 'COMMITTED' AND n.subject = r.subject AND n.object = r.object AND n.key = r.key
-              AND n.committed_at > r.created_at - interval '1 minute' AND n.value = '{refused}'
-              AND is_later(n, r.created_at, ${arrivedAt}, t.leader->>'location'))
-       ORDER BY r.object, r.key, r.created_at DESC, r.id DESC`;
+export function readWaitingConsents(db: Queries, asked: Asked): Promise<StandingAnswer[]> {
+  return db.query<StandingAnswer>(sql`
+    SELECT ${answerColumns} FROM transactions AS t JOIN records AS r ON r.transaction = t.id
+     WHERE t.subject = ${asked.subject} AND t.state = 'SUBMITTED'
+       AND (t.expires_at > accord_now() OR t.leader IS NOT NULL)
+       AND r.state = 'PENDING' AND r.type <> 'preference' AND r.value = '{accepted}' AND ${about(asked)}
+     ORDER BY ${order(asked)}, r.position DESC`);
 }
 
-interface Standing {
-  clock: Date;
-  standing: StandingAnswer[];
+function about({ subject, object, keys }: Asked): Statement {
+  return sql`r.subject = ${subject} ${object === undefined ? empty : sql`AND r.object = ${object}`}
+       ${keys ? sql`AND r.key = ANY(${keys}::text[])` : empty}`;
 }
 
-async function readAnswers(
-  db: Queries,
-  { newest, waiting }: Record<'newest' | 'waiting', Statement>,
-): Promise<Standing> {
-  type Stored = Omit<StandingAnswer, 'at' | 'givenAt'> & { at: string; givenAt: string };
-  const listed = (answers: Statement) => sql`
-           (SELECT coalesce(jsonb_agg(to_jsonb(a) ORDER BY a.object, a.key), '[]'::jsonb) FROM (${answers}) AS a)`;
-  const { clock, standing } = await db.one<{ clock: Date; standing: Stored[] }>(sql`
-    SELECT clock_timestamp() + (accord_now() - now()) AS clock, ${listed(newest)} || ${listed(waiting)} AS standing`);
-  const read = ({ at, givenAt, ...answer }: Stored): StandingAnswer => ({
-    ...answer,
-    at: new Date(at),
-    givenAt: new Date(givenAt),
-  });
-  return { clock, standing: standing.map(read) };
+/** Questions are ordered as they are asked for. */
+function order({ keys }: Asked): Statement {
+  return keys ? sql`array_position(${keys}::text[], r.key)` : sql`r.object, r.key`;
+}
+
+/** The database's time at this moment. */
+export async function readClock(db: Queries): Promise<Date> {
+  return (await db.one<{ now: Date }>(sql`SELECT ${clock} AS now`)).now;
 }
 
 /** Bodies of receipts, or of their drafts before the commit, by transaction. */
@@ -126,14 +75,14 @@ export async function insertWithdrawal(
   source: string,
 ): Promise<void> {
   await tx.one(sql`
-    WITH ${insertCommitted(created, commitment, source)}
+    WITH ${storePerson(created, null)}, ${insertCommitted(created, commitment, source)}
     SELECT t.id FROM t`);
 }
 
 /**
  * Common table expressions that store a transaction as if it had been created and then committed: with its
- * records, receipt, history and events.
- * @param from SQL: `FROM` and a relation of one row, or of none to store nothing.
+ * records, receipt, history and events. They need the `person` of `storePerson`. @param from SQL: a join that
+ * has no row if nothing is to be stored.
  */
 export function insertCommitted(
   {
@@ -161,8 +110,8 @@ export function insertCommitted(
              ${created.createdBy}::text, ${created.isAddressKnown}::boolean, ${parent}::text, ${leader}::jsonb, ${commitment.answersDigest}::bytea,
              ${createdAt}::timestamptz, ${commitment.submittedAt}::timestamptz, ${expiresAt}::timestamptz,
              ${commitment.noticeAt}::timestamptz
-        ${from}
+        FROM person ${from}
       RETURNING *
-    ), ${storeSubject()}, ${storeCommittedAnswers(commitment, source)},
+    ), ${storeCommittedAnswers(commitment, source)},
     ${recordCreationAndCommit(source)}`;
 }

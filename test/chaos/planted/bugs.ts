@@ -32,7 +32,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     what: 'a commit can leave out its records',
     faults: [],
     caught: /^I1: \S+ was answered .* and holds /m,
-    statements: [{ find: /( AS shared)(\s*RETURNING)/, replace: `$1 ${mostly}$2` }],
+    statements: [{ find: /( AS e \(count\))(\s*RETURNING id, key)/, replace: `$1 ${mostly}$2` }],
   },
   'cursor-instead-of-lease': {
     what: 'the relay remembers its position instead of what it has sent',
@@ -137,7 +137,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I4: \S+ went CREATED → CANCELLED → COMMITTED/m,
     statements: [
       {
-        find: /AND version = (\$\d+) AND state = 'CREATED'\s+AND expires_at > accord_now\(\)/,
+        find: /AND x\.version = (\$\d+) AND x\.state = 'CREATED'\s+AND x\.expires_at > accord_now\(\)/,
         replace: 'AND $1::int > 0',
       },
     ],
@@ -153,7 +153,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     faults: [],
     caught: /^I2: the child of \S+ is there twice/m,
     statements: [
-      { find: /WHERE t\.id = \$1 FOR NO KEY UPDATE/, replace: 'WHERE t.id = $1' },
+      { find: /WHERE t\.id = \$1 FOR NO KEY UPDATE(?! OF)/, replace: 'WHERE t.id = $1' },
+      { find: /WHERE s\.name = \$1 FOR NO KEY UPDATE/, replace: 'WHERE s.name = $1' },
       {
         find: /CREATE UNIQUE INDEX transactions_open_child/,
         replace: 'CREATE INDEX transactions_open_child',
@@ -317,7 +318,8 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I8: \S+ is CANCELLED and (holds|its owner has)/m,
     statements: [
       { find: /g\.positions,\s+(?:'PENDING'|\$1),/, replace: "g.positions, 'COMMITTED'," },
-      { find: /(\$\d+),\s+(?:NULL|\$1),\s+g\."expiresAt"/, replace: '$1, $1, g."expiresAt"' },
+      // When it was committed, what it withdraws, and from where and when it is in force.
+      ...Array.from({ length: 4 }, () => ({ find: /(?:'PENDING'|\$1) = 'COMMITTED'/, replace: 'true' })),
     ],
   },
   'status-for-a-verdict': {

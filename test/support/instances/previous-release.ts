@@ -15,13 +15,12 @@ export interface PreviousRelease {
 }
 
 /**
- * Takes the release before this one out of the history: the last tag `v…` before this commit; before there
- * are releases, the parent of the last commit that changed a schema. @returns a reason if there is no history
- * to take it from.
+ * Takes the release before this one out of the history: the last tag `v…` before this commit.
+ * @returns a reason if there is none: until something is released, migrations need not be additive.
  */
 export async function takePreviousRelease(folder: string): Promise<PreviousRelease | { missing: string }> {
-  const name = (await lastTag()) ?? (await beforeLastMigration());
-  if (!name) return { missing: 'there is no git history that has it (a shallow or bare copy of the code)' };
+  const name = await lastTag();
+  if (!name) return { missing: 'the history has no tag of a release' };
   await mkdir(folder, { recursive: true });
   const archive = path.join(folder, 'release.tar');
   await git('archive', '--output', archive, name);
@@ -33,11 +32,6 @@ export async function takePreviousRelease(folder: string): Promise<PreviousRelea
 function lastTag(): Promise<string | undefined> {
   // The commit that is tagged itself is no earlier release, so the search starts at its parent.
   return git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^');
-}
-
-async function beforeLastMigration(): Promise<string | undefined> {
-  const last = await git('log', '-1', '--format=%H', '--diff-filter=A', '--', 'services/*/migrations/*.sql');
-  return last && git('rev-parse', '--verify', '--short', `${last}^`);
 }
 
 /** @returns what it prints; undefined if git is not there or knows nothing of it. */
