@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import Negotiator from 'negotiator';
@@ -90,10 +91,12 @@ function serve(
       // The parameter `format` overrides Accept; the handler reads it.
       const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);
       const query = readQuery(ctx, operation);
-      const { body, form } = await readInput(ctx, operation);
+      const { body, form, isLong } = await readInput(ctx, operation);
+      if (isLong) await nextTurn();
       const params = readParams(ctx);
       ctx.state.sent = body;
       validate(operation, { params, query, body });
+      if (isLong) await nextTurn();
       if (types.length > 1 || mode === 'html') ctx.vary('Accept');
       ctx.state.principal = principal;
       actAs(principal.account);

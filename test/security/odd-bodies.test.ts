@@ -1,21 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readContract } from '../support/contract/contract.ts';
 import { resolve } from '../support/contract/contract-paths.ts';
-import { signIn } from '../support/instances/callers.ts';
-import { useInstance } from '../support/instances/instance.ts';
-import { type Operation, operations, prepare, sendPrepared } from './authorisation/cells.ts';
-import type { Credential } from './authorisation/credentials.ts';
-import { createResources, type Resources } from './authorisation/resources.ts';
+import { type Operation, operations, sendPrepared } from './authorisation/cells.ts';
+import { useAdmin } from './authorisation/use-admin.ts';
 
-let resources: Resources;
-let credential: Credential;
-const instance = useInstance();
-beforeAll(async () => {
-  resources = await createResources(instance);
-  const { headers } = await signIn(instance, 'admin');
-  credential = { name: 'an admin', roles: ['admin', 'operator', 'user'], headers };
-});
-
+const { instance, prepareOwn } = useAdmin();
 const document = readContract();
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -80,7 +69,7 @@ const cases = operations
 
 describe.each(cases)('$operationId', ({ operation, bodies }) => {
   it('answers odd values anywhere in its body as the contract says', async () => {
-    const request = await prepare({ operation, credential, relation: 'own' }, resources);
+    const request = await prepareOwn(operation);
     const broken: string[] = [];
     // The contract's check refuses every 5xx but 503.
     for (const body of bodies)

@@ -1,21 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readContract } from '../support/contract/contract.ts';
 import { type ResponseObject, resolve } from '../support/contract/contract-paths.ts';
-import { signIn } from '../support/instances/callers.ts';
-import { useInstance } from '../support/instances/instance.ts';
-import { type Operation, operations, prepare, sendPrepared } from './authorisation/cells.ts';
-import type { Credential } from './authorisation/credentials.ts';
-import { createResources, type Resources } from './authorisation/resources.ts';
+import { type Operation, operations, sendPrepared } from './authorisation/cells.ts';
+import { useAdmin } from './authorisation/use-admin.ts';
 
-let resources: Resources;
-let credential: Credential;
-const instance = useInstance();
-beforeAll(async () => {
-  resources = await createResources(instance);
-  const { headers } = await signIn(instance, 'admin');
-  credential = { name: 'an admin', roles: ['admin', 'operator', 'user'], headers };
-});
-
+const { instance, prepareOwn } = useAdmin();
 const document = readContract();
 
 /** The media types of an operation's successful responses. */
@@ -28,7 +17,7 @@ function typesOf({ contract }: Operation): string[] {
 }
 
 async function ask(operation: Operation, accept: string) {
-  const request = await prepare({ operation, credential, relation: 'own' }, resources);
+  const request = await prepareOwn(operation);
   const response = await sendPrepared(instance, request, { headers: { Accept: accept } });
   await response.text();
   return { status: response.status, type: response.headers.get('content-type') ?? '' };

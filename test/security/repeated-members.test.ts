@@ -1,23 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readContract } from '../support/contract/contract.ts';
 import { resolve } from '../support/contract/contract-paths.ts';
 import { signIn } from '../support/instances/callers.ts';
-import { useInstance } from '../support/instances/instance.ts';
 import { letter, often, study, subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
-import { operations, prepare, sendPrepared } from './authorisation/cells.ts';
-import type { Credential } from './authorisation/credentials.ts';
-import { createResources, type Resources } from './authorisation/resources.ts';
+import { operations, sendPrepared } from './authorisation/cells.ts';
+import { useAdmin } from './authorisation/use-admin.ts';
 
-let resources: Resources;
-let credential: Credential;
-const instance = useInstance();
-beforeAll(async () => {
-  resources = await createResources(instance);
-  const { headers } = await signIn(instance, 'admin');
-  credential = { name: 'an admin', roles: ['admin', 'operator', 'user'], headers };
-});
-
+const { instance, prepareOwn } = useAdmin();
 const document = readContract();
 const withJson = operations.filter(({ contract }) => {
   if (!contract.requestBody) return false;
@@ -39,7 +29,7 @@ describe.each(withJson.map((operation) => ({ operation, operationId: operation.o
   '$operationId',
   ({ operation }) => {
     it('refuses a body that gives a member twice, and names it', async () => {
-      const request = await prepare({ operation, credential, relation: 'own' }, resources);
+      const request = await prepareOwn(operation);
       for (const body of repeat(String(request.init.body ?? '{}'))) {
         const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/html;q=0.1' };
         const response = await sendPrepared(instance, request, { body, headers });

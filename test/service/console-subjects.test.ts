@@ -49,6 +49,21 @@ describe('subjects in the console', () => {
     expect(await search(path?.[2] ?? '')).toBe(path?.[1]);
   });
 
+  it.each([
+    [here, 'word'],
+    ['/console/transactions', 'subject'],
+    [`${here}/answers`, 'answer'],
+    [`${here}/decisions`, 'subject'],
+  ])(
+    'are searched for at %s with a text that fits in a URL, and longer ones are a message',
+    async (path, field) => {
+      const longest = await operator.post(path, { [field]: 'é'.repeat(900) });
+      expect([longest.status, locationOf(longest).length < 4_000]).toEqual([303, true]);
+      const refused = await operator.post(path, { [field]: 'a'.repeat(25_000) });
+      expect([refused.status, await refused.text()]).toEqual([414, expect.stringContaining('at most 1,000')]);
+    },
+  );
+
   it('have no page at an address that was not made here', async () => {
     const path = await pageOf('Ann Example');
     expect((await operator.get(path)).status).toBe(200);

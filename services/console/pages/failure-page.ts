@@ -3,7 +3,7 @@ import type { ConsoleReader } from './console-reader.ts';
 import type { PageLocals } from './kit.ts';
 
 /** Statuses of the API that a page passes on; every other failure is a 503 of the console. */
-const passedOn = new Set([401, 403, 404, 409, 410, 412, 413, 422, 429]);
+const passedOn = new Set([401, 403, 404, 409, 410, 412, 413, 414, 422, 429]);
 
 const titles: Record<number, string> = {
   401: 'failure.unauthorized',

@@ -287,6 +287,9 @@ export function collectFields(body: Record<string, unknown>): {
 function withoutEmpty(value: unknown, deep: boolean): unknown {
   if (value === '' || value === null) return undefined;
   if (typeof value !== 'object' || Array.isArray(value) || deep) return value;
-  const kept = Object.entries(value as object).filter(([, member]) => member !== '' && member !== null);
+  const isGiven = (member: unknown) => member !== '' && member !== null;
+  const members = Object.entries(value as object);
+  if (members.length > 0 && members.every(([, member]) => isGiven(member))) return value;
+  const kept = members.filter(([, member]) => isGiven(member));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }

@@ -1,0 +1,22 @@
+import { beforeAll } from 'vitest';
+import { signIn } from '../../support/instances/callers.ts';
+import { type TestInstance, useInstance } from '../../support/instances/instance.ts';
+import { type Operation, type Prepared, prepare } from './cells.ts';
+import type { Credential } from './credentials.ts';
+import { createResources, type Resources } from './resources.ts';
+
+/** An instance for the tests of a file, and an administrator's requests to it, each about things of its own. */
+export function useAdmin(): { instance: TestInstance; prepareOwn(operation: Operation): Promise<Prepared> } {
+  let resources: Resources;
+  let credential: Credential;
+  const instance = useInstance();
+  beforeAll(async () => {
+    resources = await createResources(instance);
+    const { headers } = await signIn(instance, 'admin');
+    credential = { name: 'an admin', roles: ['admin', 'operator', 'user'], headers };
+  });
+  return {
+    instance,
+    prepareOwn: (operation) => prepare({ operation, credential, relation: 'own' }, resources),
+  };
+}
