@@ -53,7 +53,6 @@ describe('subjects in the console', () => {
     [here, 'word'],
     ['/console/transactions', 'subject'],
     [`${here}/answers`, 'answer'],
-    [`${here}/decisions`, 'subject'],
   ])(
     'are searched for at %s with a text that fits in a URL, and longer ones are a message',
     async (path, field) => {
