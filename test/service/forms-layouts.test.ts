@@ -41,6 +41,20 @@ describe('resolving a saved layout', () => {
     expect(await resolve({ layout: layout.id })).toEqual({ layout, active });
   });
 
+  it('may name a notification, which must exist when the layout is activated', async () => {
+    const { key } = await makeActive(forms, 'email', sampleContent.email);
+    const saved = { elements: ['processing.001'], notification: key };
+    const layout = await makeActive(forms, 'layout', saved);
+    expect((await resolve({ layout: layout.key })).layout).toMatchObject({ notification: key });
+    const entry = await makeModel(forms, { type: 'layout' });
+    const draft = await makeDraft(forms, entry.id, { en: { ...saved, notification: 'email.999' } });
+    const refusal = await setStatus(forms, entry.id, draft, 'ACTIVE');
+    expect([refusal.status, await refusal.json()]).toMatchObject([
+      422,
+      { errors: [{ pointer: '/data/en/notification', code: 'unknown-element' }] },
+    ]);
+  });
+
   it('uses new versions of the layout and of its elements at once', async () => {
     const element = await makeActive(forms, 'processing', sampleContent.processing);
     const saved = await makeActive(forms, 'layout', { elements: [element.key] });

@@ -49,9 +49,9 @@ describe('the numbers of clauses', () => {
     expect(listMarkers(list, items)).toEqual(markers);
   });
 
-  it('stand in every kind of plain text', () => {
+  it('stand in every kind of plain text', async () => {
     expect(plainText(tree(clauses))).toBe('c. Clause\nab. Another');
-    expect(pageText(`<main>${clauses}</main>`)).toMatch(/^ c\. {2}Clause\n ab\. Another\n/);
+    expect(await pageText(`<main>${clauses}</main>`)).toMatch(/^ c\. {2}Clause\n ab\. Another\n/);
   });
 });
 
@@ -59,17 +59,17 @@ describe('plain text', () => {
   const html =
     '<p>We may <s>not</s> sell 10<sup>2</sup></p><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>';
 
-  it('says what is struck out, raised, and in which column', () => {
+  it('says what is struck out, raised, and in which column', async () => {
     const lines = ['We may ~~not~~ sell 10^2', 'A | B', '1 | 2'];
     expect(plainText(tree(html)).split('\n')).toEqual(lines);
-    for (const line of lines) expect(pageText(`<main>${html}</main>`)).toContain(`${line}\n`);
+    for (const line of lines) expect(await pageText(`<main>${html}</main>`)).toContain(`${line}\n`);
   });
 
-  it('has no characters that change the order of others', () => {
+  it('has no characters that change the order of others', async () => {
     const receipt = {
       html: '<main><h1>a\u202eb</h1><p>\u2067c\u2069\u2066d \u202ae&#x202c;\u200f</p></main>',
     };
-    const text = pageText(withoutDirectionControls(receipt).html);
+    const text = await pageText(withoutDirectionControls(receipt).html);
     expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
   });
 });

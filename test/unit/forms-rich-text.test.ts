@@ -91,6 +91,8 @@ describe('a rich text', () => {
   it.each([
     ['<b>'.repeat(5_001), ['too-long']],
     ['<p>a</p>'.repeat(2_500), []],
+    // Stored with its end tags.
+    [`<ul>${'<li>a'.repeat(2_600)}`, ['too-long']],
     // Shown in each paragraph: 30 times 2,000.
     [`${'<b>'.repeat(30)}${'<p>a</p>'.repeat(2_000)}`, ['too-long']],
     [`${'<span lang="fr"><i>'.repeat(10)}<ul>${'<li>a'.repeat(2_000)}`, ['too-long']],

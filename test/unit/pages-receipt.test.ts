@@ -41,26 +41,28 @@ describe('the end of the validity on a receipt', () => {
     return pageText(renderer.render({ ...sample, receipt: { ...receipt, ...more } }));
   };
 
-  it('is a date, or none if all own answers are to conditions', () => {
-    expect(shown({ expirationTimestamp: '2026-09-12T09:00:00.000Z' })).toMatch(/Valid until\s+12 September/);
-    expect(shown({ consents: [season] })).toMatch(/Valid until\s+No end date/);
+  it('is a date, or none if all own answers are to conditions', async () => {
+    expect(await shown({ expirationTimestamp: '2026-09-12T09:00:00.000Z' })).toMatch(
+      /Valid until\s+12 September/,
+    );
+    expect(await shown({ consents: [season] })).toMatch(/Valid until\s+No end date/);
   });
 
   it.each([
     ['all questions belong to peers', { consents: [], unanswered: [] }],
     ['no question was answered', { consents: [], peers: [] }],
-  ])('is not stated where %s', (_, more) => {
-    expect(shown(more)).not.toMatch(/Valid until|No end date/);
+  ])('is not stated where %s', async (_, more) => {
+    expect(await shown(more)).not.toMatch(/Valid until|No end date/);
   });
 });
 
 describe('a receipt of answers that a code confirmed', () => {
   const confirmedAt = '2025-05-03T12:05:00Z';
-  const texts = (language: SampleLanguage, confirmation: ReceiptPage['receipt']['confirmation']) => {
+  const texts = async (language: SampleLanguage, confirmation: ReceiptPage['receipt']['confirmation']) => {
     const model = samplePages(language).receipt as ReceiptPage;
     const html = renderer.render({ ...model, receipt: { ...model.receipt, confirmation } });
     // The isolates around values in Arabic are not shown.
-    return [html, pageText(html)].map((text) => text.replaceAll(/[\u2068\u2069]|\n +(?=\S)/g, ' '));
+    return [html, await pageText(html)].map((text) => text.replaceAll(/[\u2068\u2069]|\n +(?=\S)/g, ' '));
   };
   const code = (type: string, destination?: string) => ({ type, destination, confirmedAt });
 
@@ -69,13 +71,13 @@ describe('a receipt of answers that a code confirmed', () => {
     ['en', 'FORM_CODE', 'A code shown on the page, entered on 3 May 2025 at 14:05 CEST'],
     ['fr', 'SMS_CODE', 'Code envoyé par SMS au …4567, saisi le 3 mai 2025 à 14:05 UTC+2'],
     ['ar', 'FORM_CODE', 'رمز معروض في الصفحة، وتاريخ إدخاله  3 مايو 2025'],
-  ] as const)('says so in %s for %s, on the page and as text', (language, type, text) => {
+  ] as const)('says so in %s for %s, on the page and as text', async (language, type, text) => {
     const destination = { EMAIL_CODE: 'a…@example.org', SMS_CODE: '…4567', FORM_CODE: undefined }[type];
-    for (const shown of texts(language, code(type, destination))) expect(shown).toContain(text);
+    for (const shown of await texts(language, code(type, destination))) expect(shown).toContain(text);
   });
 
-  it('has no such fact without a code', () => {
-    for (const shown of texts('en', 'NONE')) expect(shown).not.toContain('Confirmed by');
-    expect(texts('en', code('FORM_CODE'))[0]).toContain('Confirmed by');
+  it('has no such fact without a code', async () => {
+    for (const shown of await texts('en', 'NONE')) expect(shown).not.toContain('Confirmed by');
+    expect((await texts('en', code('FORM_CODE')))[0]).toContain('Confirmed by');
   });
 });

@@ -17,9 +17,11 @@ it.each([
   ['emoji', '😀 ab ✅ 👩‍💻 ❤️ cd ⌚ '],
   ['Korean', '개인 정보 처리에 동의합니다 '],
   ['Chinese and Japanese', '同意 個人 データ ひらがな '],
-])('a text of %s has lines of at most 72 columns, and all its words', (_, text) => {
+])('a text of %s has lines of at most 72 columns, and all its words', async (_, text) => {
   const words = text.repeat(20).trim();
-  const plain = pageText(`<main><h1>${words}</h1><dl><dt>A</dt><dd>${words}</dd></dl><p>${words}</p></main>`);
+  const plain = await pageText(
+    `<main><h1>${words}</h1><dl><dt>A</dt><dd>${words}</dd></dl><p>${words}</p></main>`,
+  );
   for (const line of plain.split('\n')) expect(columnsOf(line)).toBeLessThanOrEqual(72);
   expect(plain.replaceAll(/\s+/g, ' ').split(words)).toHaveLength(4);
 });

@@ -55,7 +55,7 @@ it('has every text of the JSON body, as page, PDF, text and XML', async () => {
   const { html } = pdfJob(page);
   const formats = {
     page: parsePage(html).text(),
-    text: pageText(html),
+    text: await pageText(html),
     pdf: (await readPdf(typesetter.render(pdfJob(page)))).text,
     xml: await receiptXml(marked, 'https://consent.example/receipt.xsd'),
   };

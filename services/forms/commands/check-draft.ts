@@ -55,7 +55,8 @@ export async function findReferenceFaults(tx: Queries, { data, defaultLanguage }
     info: `${at}/info`,
     elements: content.elements.map((_, index) => `${at}/elements/${index}`),
   };
-  const named = await lockNamed(tx, [...(content.info ? [content.info] : []), ...content.elements]);
+  const { info, elements, notification } = content;
+  const named = await lockNamed(tx, [...elements, ...[info, notification].flatMap((key) => key || [])]);
   const references = content.elements.flatMap((text) => parseReference(text) ?? []);
   const existing = [
     ...named.map((each) => (each.status === 'DELETED' ? each : { ...each, status: 'ACTIVE' as const })),

@@ -47,7 +47,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
     },
     renderPage: async ({ model }) => ({ html: await renderer.renderInTurns(model) }),
     renderText: async ({ model }) => ({
-      text: pageText(await renderer.renderInTurns(withoutDirectionControls(model))),
+      text: await pageText(await renderer.renderInTurns(withoutDirectionControls(model))),
     }),
     renderMessage: (input) => renderMessage(context, input),
     renderReceiptPdf: createRenderReceiptPdf(context),

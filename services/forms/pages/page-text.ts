@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DomNode, FormatCallback, HtmlToTextOptions } from 'html-to-text';
 import { removeOverrides } from '#lib/text/direction-controls.ts';
 import { listMarkers } from '../domain/list-markers.ts';
@@ -116,11 +117,21 @@ const options: HtmlToTextOptions = {
 
 /**
  * Converts the main content of a rendered page to plain text of 72 columns (docs/interface.md, "Receipts").
- * Texts stay in logical order; terminals and screen readers arrange them.
+ * Texts stay in logical order; terminals and screen readers arrange them. Each `article`, an element of a
+ * form, is converted by itself, and other requests have their turn in between: a hundred of them take seconds.
  */
-export function pageText(html: string): string {
-  return removeOverrides(convert(toText(), html));
+export async function pageText(html: string): Promise<string> {
+  const main = html.slice(html.indexOf('<main'), html.lastIndexOf('</main>'));
+  const texts: string[] = [];
+  for (const [index, part] of main.split(/(?=<article\b)/).entries()) {
+    if (index > 0) await nextTurn();
+    texts.push(convert(toText(), index === 0 ? part : `<main>${part}`).replaceAll(/^\n+|\n+$/g, ''));
+  }
+  return `${removeOverrides(texts.join(beforeHeading))}\n`;
 }
+
+/** An article begins with a heading of the third level, before which html-to-text leaves two empty lines. */
+const beforeHeading = '\n\n\n';
 
 /** Compiles on first use, because most processes make no plain text. */
 function compileOnce(wanted: HtmlToTextOptions): () => (html: string) => string {
@@ -147,7 +158,7 @@ const controls = /[^\n\P{Cc}]/gu;
 
 /** Converts the HTML of a mail to plain text of 72 columns. */
 export function mailText(html: string): string {
-  return removeOverrides(convert(toMailText(), html));
+  return `${removeOverrides(convert(toMailText(), html))}\n`;
 }
 
 /**
@@ -159,7 +170,7 @@ const wide =
 
 /** The library counts units, so each wide character gets a control character, which is then removed. */
 function convert(toPlain: (html: string) => string, html: string): string {
-  return `${toPlain(html.replaceAll(wide, '$&\u0001')).replaceAll(controls, '')}\n`;
+  return toPlain(html.replaceAll(wide, '$&\u0001')).replaceAll(controls, '');
 }
 
 function longest(texts: readonly string[]): number {

@@ -72,6 +72,9 @@ function richText(sanitise: (html: string) => Promise<string>): SlowField<string
     const given = readText(value, maxRich, at, faults);
     if (given === undefined) return undefined;
     const html = (await sanitise(given)).trim();
+    // End tags that were left out are written: what is stored must pass when it is read again.
+    const tooLong = findRichFault(html);
+    if (tooLong) return addFault(faults, at, tooLong.code, tooLong.detail);
     // Lines and empty paragraphs are no text.
     return isBlank(html.replaceAll(/<[^<>]*>/g, '')) ? undefined : textToStore(html, maxRich, at, faults);
   };
