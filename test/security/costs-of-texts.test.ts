@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ConsolePerson, signInToConsole } from '../support/console/console-person.ts';
 import { signIn } from '../support/instances/callers.ts';
+import type { LiveModel } from '../support/instances/live-models.ts';
 import { noteFigure } from './costs/figures.ts';
 import { type LargestThings, storeLargest } from './costs/largest-texts.ts';
 import { startWatchedProcess, type WatchedProcess } from './hostile-texts/process-under-test.ts';
@@ -65,27 +66,29 @@ const types = ['application/json', 'text/html', 'text/plain', 'application/xml',
 it(
   'the largest form is shown, answered and receipted in every format without a long turn',
   async () => {
-    const { open, answered, admin, layout, answers } = things;
-    const form = `/consents/${open.id}/submit?t=${open.token}`;
-    const visits: Visit[] = [
-      ['form', form, 'application/json'],
-      ['form as page', form],
-      ['form as page in another language', `${form}&lang=fr`],
-      ...types.map((type): Visit => [`receipt as ${type}`, `/receipts/${answered.id}`, type]),
-      ['receipt as PDF', `/receipts/${answered.id}`, 'application/pdf'],
-      ['receipt as JWS', `/receipts/${answered.id}`, 'application/jose'],
-      ['transaction', `/consents/${answered.id}`, 'application/json'],
-      ['messages', `/consents/${answered.id}/messages`, 'application/json'],
-      ['messages of the demonstration', '/demo/messages'],
-      ['style sheet', `/assets/themes/${things.models.theme.key}/1.1.css`, 'text/css'],
-    ];
-    expect(await offendersOf(visits)).toEqual([]);
-    const again = async () => {
-      const context = { subject: `person-${randomUUID()}`, layout: layout.key };
-      const made = (await (await admin.send('POST', '/consents', context)).json()) as { id: string };
-      return (await admin.send('POST', `/consents/${made.id}/submit`, answers)).status;
-    };
-    expect(await offenders('answers', again)).toEqual([]);
+    const { admin, forms } = things;
+    for (const { open, answered, layout, answers } of forms) {
+      const form = `/consents/${open.id}/submit?t=${open.token}`;
+      const visits: Visit[] = [
+        ['form', form, 'application/json'],
+        ['form as page', form],
+        ['form as page in another language', `${form}&lang=fr`],
+        ...types.map((type): Visit => [`receipt as ${type}`, `/receipts/${answered.id}`, type]),
+        ['receipt as PDF', `/receipts/${answered.id}`, 'application/pdf'],
+        ['receipt as JWS', `/receipts/${answered.id}`, 'application/jose'],
+        ['transaction', `/consents/${answered.id}`, 'application/json'],
+        ['messages', `/consents/${answered.id}/messages`, 'application/json'],
+        ['messages of the demonstration', '/demo/messages'],
+        ['style sheet', `/assets/themes/${things.models.theme.key}/1.1.css`, 'text/css'],
+      ];
+      expect(await offendersOf(visits)).toEqual([]);
+      const again = async () => {
+        const context = { subject: `person-${randomUUID()}`, layout: layout.key };
+        const made = (await (await admin.send('POST', '/consents', context)).json()) as { id: string };
+        return (await admin.send('POST', `/consents/${made.id}/submit`, answers)).status;
+      };
+      expect(await offenders('answers', again)).toEqual([]);
+    }
   },
   patienceMs,
 );
@@ -93,24 +96,26 @@ it(
 it(
   'the person who answered it is shown and exported without a long turn',
   async () => {
-    const { subject } = things.answered;
-    const visits: Visit[] = [
-      ['records', `/records?subject=${subject}`, 'application/json'],
-      ['records as CSV', `/records?subject=${subject}`, 'text/csv'],
-      ['records of a subject', `/subjects/${subject}/records`, 'application/json'],
-      ['export', `/subjects/${subject}/export`, 'application/json'],
-      ['export as page', `/subjects/${subject}/export`],
-      ['evidence', '/audit/consents', 'application/json'],
-      ...['', '/link', '/withdraw', '/child'].map((page): Visit => {
-        const path = `/console/transactions/${things.answered.id}${page}`;
-        return [`/console/transactions/:txid${page}`, path];
-      }),
-    ];
-    const list = await person.post('/console/subjects', { word: subject });
-    const path = /href="(\/console\/subjects\/[\w-]{20,})"/.exec(list.html)?.[1] ?? '';
-    for (const page of ['', '/edit', '/record', '/json', '/export', '/document/export', '/erase', '/hold'])
-      visits.push([`/console/subjects/:s${page}`, `${path}${page}`]);
-    expect(await offendersOf(visits)).toEqual([]);
+    for (const { answered } of things.forms) {
+      const { id, subject } = answered;
+      const visits: Visit[] = [
+        ['records', `/records?subject=${subject}`, 'application/json'],
+        ['records as CSV', `/records?subject=${subject}`, 'text/csv'],
+        ['records of a subject', `/subjects/${subject}/records`, 'application/json'],
+        ['export', `/subjects/${subject}/export`, 'application/json'],
+        ['export as page', `/subjects/${subject}/export`],
+        ['evidence', '/audit/consents', 'application/json'],
+        ...['', '/link', '/withdraw', '/child'].map((page): Visit => {
+          const path = `/console/transactions/${id}${page}`;
+          return [`/console/transactions/:txid${page}`, path];
+        }),
+      ];
+      const list = await person.post('/console/subjects', { word: subject });
+      const path = /href="(\/console\/subjects\/[\w-]{20,})"/.exec(list.html)?.[1] ?? '';
+      for (const page of ['', '/edit', '/record', '/json', '/export', '/document/export', '/erase', '/hold'])
+        visits.push([`/console/subjects/:s${page}`, `${path}${page}`]);
+      expect(await offendersOf(visits)).toEqual([]);
+    }
   },
   patienceMs,
 );
@@ -119,7 +124,10 @@ it(
   'every largest model is read, previewed, compared and edited without a long turn',
   async () => {
     const found: string[] = [];
-    for (const [type, { id, key }] of Object.entries({ ...things.models, layout: things.layout })) {
+    for (const [type, { id, key }] of Object.entries({
+      ...things.models,
+      layout: things.forms[0]?.layout as LiveModel,
+    })) {
       const admin = await signIn(watched.instance, 'admin');
       const [latest] = (await (await admin.get(`/models/${id}/versions`)).json()) as { id: string }[];
       const version = String(latest?.id);

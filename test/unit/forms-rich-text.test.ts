@@ -91,6 +91,8 @@ describe('a rich text', () => {
   it.each([
     ['<b>'.repeat(5_001), ['too-long']],
     ['<p>a</p>'.repeat(2_500), []],
+    ['a\n'.repeat(5_010), ['too-long']],
+    ['a line of text\n'.repeat(4_900), []],
     // Stored with its end tags.
     [`<ul>${'<li>a'.repeat(2_600)}`, ['too-long']],
     // Shown in each paragraph: 30 times 2,000.
@@ -98,7 +100,7 @@ describe('a rich text', () => {
     [`${'<span lang="fr"><i>'.repeat(10)}<ul>${'<li>a'.repeat(2_000)}`, ['too-long']],
     [`<b>${'<p>a</p>'.repeat(1_600)}</b>`, []],
     [`${'<p><b><i>a</i></b></p>'.repeat(800)}`, []],
-  ])('has at most 5,000 tags, as it is written and as it is shown: %#', async (html, codes) => {
+  ])('has at most 5,000 tags or lines, as it is written and as it is shown: %#', async (html, codes) => {
     expect(await faultOf(html)).toEqual(codes);
   });
 });

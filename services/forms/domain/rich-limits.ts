@@ -14,6 +14,7 @@ export interface RichFault {
   detail: string;
 }
 
+const tooManyLines: RichFault = { code: 'too-long', detail: `must have at most ${maxTags} lines` };
 const tooManyTags: RichFault = { code: 'too-long', detail: `must have at most ${maxTags} tags` };
 
 /**
@@ -22,8 +23,9 @@ const tooManyTags: RichFault = { code: 'too-long', detail: `must have at most ${
  * because pages show it in each of them (`pages/rich-structure.ts`): 30 around 2,000 paragraphs are 60,000.
  */
 export function findRichFault(html: string): RichFault | undefined {
-  let tags = countTags(html);
-  if (tags === 0) return undefined;
+  let tags = count(html, '<');
+  // Pages show the line breaks of a text without tags as elements.
+  if (tags === 0) return count(html, '\n') > maxTags ? tooManyLines : undefined;
   if (tags > maxTags) return tooManyTags;
   let number: string | undefined;
   let around = 0;
@@ -42,9 +44,10 @@ export function findRichFault(html: string): RichFault | undefined {
   return number === undefined ? undefined : { code: 'invalid', detail: number };
 }
 
-/** Start and end tags, and everything else that begins with `<`. */
-function countTags(html: string): number {
-  let tags = 0;
-  for (let at = html.indexOf('<'); at >= 0 && tags <= maxTags; at = html.indexOf('<', at + 1)) tags += 1;
-  return tags;
+/** Counts a character, at most one more than is allowed: `<` begins start and end tags, and comments. */
+function count(html: string, character: string): number {
+  let found = 0;
+  for (let at = html.indexOf(character); at >= 0 && found <= maxTags; at = html.indexOf(character, at + 1))
+    found += 1;
+  return found;
 }

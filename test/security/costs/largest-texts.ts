@@ -9,15 +9,15 @@ const elements = process.env.HOSTILE_TEXTS === 'all' ? 100 : 16;
 /** The longest rich texts that are stored, each dear to something: parsing, arranging, writing, wrapping lines. */
 const richTexts = [
   `<p lang="en" dir="ltr">a`.repeat(2_300),
-  '<ol start="3" type="i">'.concat('<li value="3">a '.repeat(4_500)),
-  'a\n'.repeat(49_999),
-  '<table><tr><td>a'.repeat(1_600),
+  '<ol start="3" type="i">'.concat('<li value="3">a '.repeat(2_400)),
+  `${'a'.repeat(18)}\n`.repeat(4_990),
+  `<table>${'<tr><td>a</td></tr>'.repeat(1_200)}</table>`,
   `${'<b>'.repeat(12)}${'<p>a</p>'.repeat(300)}`,
   '<a href="https://a.example/b">a</a> '.repeat(2_400),
   '&amp;'.repeat(19_999),
   'word '.repeat(19_999),
   '<h1>a</h1><h3>b</h3>'.repeat(1_200),
-  'a<br>'.repeat(4_900),
+  'a<br />'.repeat(4_900),
 ];
 const rich = (turn: number) => richTexts[turn % richTexts.length] as string;
 const lines = 'line of text\n'.repeat(1_500);
@@ -40,7 +40,7 @@ const contents: Record<string, (turn: number) => Record<string, unknown>> = {
     retention: { label: line, value: 1, unit: 'YEAR', fullText: lines },
     thirdParties: Array.from({ length: 50 }, (_, index) => ({
       name: `${index}${line.slice(3)}`,
-      value: lines,
+      value: lines.slice(0, 14_000),
     })),
     dataController: controller,
     dataControllerVisible: true,
@@ -52,13 +52,16 @@ const contents: Record<string, (turn: number) => Record<string, unknown>> = {
     options: Array.from({ length: 50 }, (_, index) => `${index} ${'o'.repeat(250)}`),
   }),
 };
-const kinds = ['conditions', 'conditions', 'conditions', 'processing', 'preference'];
-
 /** The largest things that can be stored, in an instance that has a demonstration. */
 export interface LargestThings {
   admin: Caller;
   /** Each with two versions whose texts differ. */
   models: Record<'information' | 'conditions' | 'processing' | 'preference' | 'email' | 'theme', LiveModel>;
+  /** Of conditions, and of questions: a form does not mix them. */
+  forms: LargestForm[];
+}
+
+export interface LargestForm {
   layout: LiveModel;
   open: LiveTransaction;
   answered: LiveTransaction;
@@ -67,17 +70,20 @@ export interface LargestThings {
 
 export async function storeLargest(instance: TestInstance): Promise<LargestThings> {
   const admin = await signIn(instance, 'admin');
-  const made: [string, LiveModel][] = [];
   const make = async (type: string, content: (turn: number) => Record<string, unknown>, turn = 0) => {
     const model = await makeLiveModel(admin, type, { en: content(turn) });
     if (turn === 0) await activateContent(admin, model, { en: content(turn + 1) });
     return model;
   };
-  for (let turn = 0; turn < elements; turn += 1) {
-    const type = kinds[turn % kinds.length] as string;
-    const of = contents[type] as (turn: number) => Record<string, unknown>;
-    made.push([type, await make(type, of, turn < kinds.length ? 0 : turn)]);
-  }
+  const several = async (type: string, count: number) => {
+    const made: LiveModel[] = [];
+    for (let turn = 0; turn < count; turn += 1)
+      made.push(await make(type, contents[type] as (turn: number) => Record<string, unknown>, turn));
+    return made;
+  };
+  const conditions = await several('conditions', elements);
+  const processings = await several('processing', elements >> 2);
+  const preferences = await several('preference', elements >> 2);
   const information = await make('information', (turn) => ({
     title: line,
     header: rich(turn),
@@ -98,44 +104,43 @@ export async function storeLargest(instance: TestInstance): Promise<LargestThing
     name: 'A theme',
     css: `:root{--accord-accent:#${turn}23456}${'a{color:red}'.repeat(4_900)}`,
   }));
-  const layout = await make('layout', () => ({
-    info: information.key,
-    elements: made.map(([, { key }]) => key),
-    theme: theme.key,
-    notification: email.key,
-  }));
-  const first = (wanted: string) => (made.find(([type]) => type === wanted) as [string, LiveModel])[1];
-  const context = {
-    layout: layout.key,
-    subjectInfos: { emailAddress: 'a@a.example', fullName: line, firstName: line, lastName: line },
-    attributes: Object.fromEntries(
-      Array.from({ length: 50 }, (_, index) => [`name${index}`, 'v'.repeat(250)]),
-    ),
+  const formOf = async (shown: readonly LiveModel[]): Promise<LargestForm> => {
+    const layout = await make('layout', () => ({
+      info: information.key,
+      elements: shown.map(({ key }) => key),
+      theme: theme.key,
+      notification: email.key,
+    }));
+    const context = {
+      layout: layout.key,
+      subjectInfos: { emailAddress: 'a@a.example', fullName: line },
+      attributes: Object.fromEntries(
+        Array.from({ length: 150 }, (_, index) => [`name${index}`, 'v'.repeat(250)]),
+      ),
+    };
+    const open = await createTransaction(admin, context);
+    const answered = await createTransaction(admin, context);
+    const form = (await (await admin.get(`/consents/${answered.id}/submit`)).json()) as {
+      elements: { identifier: string; content: { options?: string[] } }[];
+    };
+    const answers = Object.fromEntries(
+      form.elements.map(({ identifier, content }) => [identifier, content.options ?? ['accepted']]),
+    );
+    const submitted = await admin.send('POST', `/consents/${answered.id}/submit`, answers);
+    if (!submitted.ok)
+      throw new Error(`the answers were not accepted: ${(await submitted.text()).slice(0, 500)}`);
+    return { layout, open, answered, answers };
   };
-  const open = await createTransaction(admin, context);
-  const given = await createTransaction(admin, context);
-  const form = (await (await admin.get(`/consents/${given.id}/submit`)).json()) as {
-    elements: { identifier: string; content?: { options?: string[] } }[];
-  };
-  const answers = Object.fromEntries(
-    form.elements.map(({ identifier, content }) => [identifier, content?.options ?? ['accepted']]),
-  );
-  const submitted = await admin.send('POST', `/consents/${given.id}/submit`, answers);
-  if (!submitted.ok)
-    throw new Error(`the answers were not accepted: ${(await submitted.text()).slice(0, 500)}`);
   return {
     admin,
     models: {
       information,
       email,
       theme,
-      conditions: first('conditions'),
-      processing: first('processing'),
-      preference: first('preference'),
+      conditions: conditions[0] as LiveModel,
+      processing: processings[0] as LiveModel,
+      preference: preferences[0] as LiveModel,
     },
-    layout,
-    open,
-    answered: given,
-    answers,
+    forms: [await formOf(conditions), await formOf([...processings, ...preferences])],
   };
 }
