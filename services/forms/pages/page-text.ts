@@ -118,7 +118,7 @@ const options: HtmlToTextOptions = {
 /**
  * Converts the main content of a rendered page to plain text of 72 columns (docs/interface.md, "Receipts").
  * Texts stay in logical order; terminals and screen readers arrange them. Each `article`, an element of a
- * form, is converted by itself, and other requests have their turn in between: a hundred of them take seconds.
+ * form, is converted by itself, and other requests have their turn in between: a hundred take seconds.
  */
 export async function pageText(html: string): Promise<string> {
   const main = html.slice(html.indexOf('<main'), html.lastIndexOf('</main>'));

@@ -5,7 +5,7 @@ import { type Operation, type Prepared, prepare } from './cells.ts';
 import type { Credential } from './credentials.ts';
 import { createResources, type Resources } from './resources.ts';
 
-/** An instance for the tests of a file, and an administrator's requests to it, each about things of its own. */
+/** An instance for the tests of a file, and requests of an administrator about things of their own. */
 export function useAdmin(): { instance: TestInstance; prepareOwn(operation: Operation): Promise<Prepared> } {
   let resources: Resources;
   let credential: Credential;
