@@ -12,7 +12,7 @@ export interface SealedNames {
   open(sealed: unknown): string | undefined;
 }
 
-/** In UTF-16 code units of up to three bytes; names have at most 255. Browsers and proxies read such a URL. */
+/** In UTF-16 code units; names have at most 255. Browsers and proxies read a URL with as many. */
 const maxLength = 1_000;
 
 /** @param keys `console-session`: the first seals, all open. */
