@@ -3062,6 +3062,7 @@ export interface components {
             /** @description Peers that keep answers of these transactions, or have shown a form; ask there too */
             peers: {
                 name: string;
+                /** Format: uri */
                 location: string;
             }[];
             /** @description The hold on the data of the subject; absent if none is in force */
@@ -3224,6 +3225,7 @@ export interface components {
              */
             peers: {
                 name: string;
+                /** Format: uri */
                 location: string;
                 /**
                  * @description QUEUED: it has not acknowledged the request yet. DELIVERED: it was asked, and has not decided or not finished. ACKNOWLEDGED:
@@ -3914,13 +3916,13 @@ export interface components {
             /** @description Name of the peer that owns it; null for own elements */
             owner: string | null;
             content: components["schemas"]["ShownContent"];
-            /** @description Allowed answers; null for free text; only `accepted` for a notice, whose answer is optional */
-            answers: string[] | null;
+            /** @description Always present. Allowed answers; null for free text; only `accepted` for a notice, whose answer is optional */
+            answers?: string[] | null;
             /** @description Whether an answer must be given; false for a notice */
             required: boolean;
             multiple: boolean;
-            /** @description The subject's valid earlier answer */
-            previous: {
+            /** @description Always present. The subject's valid earlier answer; null if there is none */
+            previous?: {
                 identifier: string;
                 answers: string[];
                 /** Format: date-time */

@@ -84,13 +84,18 @@ export function invalidMember(detail: string, at: string, fault: string, cause?:
 }
 
 /** Runs `work` on a member of the body; pointers of its faults start at the root of the body. */
-export async function prefixPointers<T>(prefix: string, work: () => Promise<T>): Promise<T> {
+export function prefixPointers<T>(prefix: string, work: () => Promise<T>): Promise<T> {
+  return movePointers((pointer) => `${prefix}${pointer}`, work);
+}
+
+/** Runs `work`, and changes the pointers of its faults. */
+export async function movePointers<T>(move: (pointer: string) => string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Failure) || !error.errors) throw error;
     const { code, message, errors, members, headers, cause } = error;
-    const prefixed = errors.map((fault) => ({ ...fault, pointer: `${prefix}${fault.pointer}` }));
+    const prefixed = errors.map((fault) => ({ ...fault, pointer: move(fault.pointer) }));
     throw new Failure(code, message, { errors: prefixed, members, headers, cause });
   }
 }

@@ -154,6 +154,20 @@ describe('clients that generators make of the contract compile:', () => {
     }
   });
 
+  test('every pattern holds for the whole text: some languages match it from the start, others anywhere', () => {
+    const loose = allSchemas().filter(([, { pattern = '^$' }]) => !/^\^.*\$$/s.test(String(pattern)));
+    expect(loose.map(([at]) => at)).toEqual([]);
+  });
+
+  test('no required member is null in place of a list or an object, which java refuses', () => {
+    for (const [at, { required = [], properties = {} }] of allSchemas())
+      for (const name of required as string[]) {
+        const member = resolve<Schema>(document, properties[name] ?? {}).value;
+        const isOfParts = member.type === 'array' || member.type === 'object';
+        expect(isOfParts && member.nullable, `${at}/${name}`).not.toBe(true);
+      }
+  });
+
   test('every body has a schema with a name, and another one in each media type', () => {
     for (const { operation } of operations) {
       const names = Object.entries(requestContent(operation.requestBody)).map(([type, { schema }]) => {

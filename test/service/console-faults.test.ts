@@ -12,6 +12,7 @@ beforeAll(() => fillInstance(instance, lab));
 it.each([
   ['nothing', ''],
   ['a text that is too long for most members', 'x'.repeat(2_000)],
+  ['a text that is no address, key, language or number', '?! ~/☃'],
 ])('forms that are sent with %s name the field of each fault, and link to it', async (_, text) => {
   const admin = createConsolePerson(instance.url);
   await submitSignIn(admin, await admin.open('/console'), { username: 'admin', password: 'demo' });

@@ -224,7 +224,10 @@ describe('a preview', () => {
   it('of a layout with inactive entries reports them', async () => {
     const { key } = await makeModel(forms, { type: 'processing' });
     const layout = await makeActive(forms, 'layout', { elements: [key] });
-    expect((await preview(layout.key)).status).toBe(422);
+    const refused = await preview(layout.key);
+    expect(refused.status).toBe(422);
+    const { errors } = (await refused.json()) as { errors: { pointer: string }[] };
+    expect(errors.map(({ pointer }) => pointer)).toEqual(['/data/en/elements/0']);
   });
 });
 

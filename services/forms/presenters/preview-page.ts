@@ -2,7 +2,7 @@ import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/fo
 import type { DescribedPeer, FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
-import { type Fault, fail } from '#lib/errors/fail.ts';
+import { type Fault, fail, movePointers } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { demoModels } from '../demo/models.ts';
 import { isGap, readContent } from '../domain/check-content.ts';
@@ -37,6 +37,8 @@ interface Parts {
 interface Preview {
   version: ContentVersion;
   language: string;
+  /** JSON pointer of the content: in the request, or in the stored version. */
+  at: string;
   orientation: 'VERTICAL' | 'HORIZONTAL';
 }
 
@@ -86,6 +88,7 @@ async function readPreview(entry: Entry, version: Version, request: PreviewReque
   const { id, major, minor } = version;
   return {
     language,
+    at: request.data === undefined ? `/data/${language}` : '/data',
     orientation: orientation as Preview['orientation'],
     version: createContentVersion({
       id,
@@ -147,7 +150,11 @@ async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
   const { version, language } = preview;
   const { elements: named = [] } = version.data[language] as { elements?: string[] };
   if (named.length === 0) return formPage(preview, parts, { elements: [missingElement(version, language)] });
-  const { layout } = await parts.operations.resolveLayout({ layoutData: version.data[language] });
+  const layoutData = version.data[language];
+  const { layout } = await movePointers(
+    (pointer) => pointer.replace(/^\/layoutData/, () => preview.at),
+    () => parts.operations.resolveLayout({ layoutData }),
+  );
   const { info, elements, peers, theme, texts } = await parts.operations.describeForm({
     layout,
     languages: [language],

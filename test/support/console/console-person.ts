@@ -1,4 +1,5 @@
 import { type BrowserSession, createBrowserSession } from '../pages/browser-session.ts';
+import { lostLinks } from '../pages/parse-page.ts';
 
 /** A person who uses the console in a browser without JavaScript. */
 export interface ConsolePerson {
@@ -29,10 +30,13 @@ export function createConsolePerson(baseUrl: string, browser = createBrowserSess
       address = new URL(response.headers.get('location') ?? '', address);
       response = await browser.fetch(address.href);
     }
+    const html = await response.text();
+    const lost = lostLinks(html);
+    if (lost.length > 0) throw new Error(`links of ${address.pathname} lead nowhere: ${lost.join(', ')}`);
     return {
       status: response.status,
       path: address.pathname + address.search,
-      html: await response.text(),
+      html,
       headers: response.headers,
     };
   }

@@ -12,6 +12,14 @@ export interface ParsedPage {
   text(element?: Element): string;
 }
 
+/** Links of a page to places in itself that are not there, such as a fault's link to its field. */
+export function lostLinks(html: string): string[] {
+  // A part of a page links to the rest of it.
+  if (!/^\s*<!doctype html/i.test(html)) return [];
+  const ids = new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id));
+  return [...html.matchAll(/\shref="#([^"]+)"/g)].flatMap(([, id = '']) => (ids.has(id) ? [] : [`#${id}`]));
+}
+
 export function parsePage(html: string): ParsedPage {
   const document = parseDocument(html);
   const elements = DomUtils.getElementsByTagName('*', document);

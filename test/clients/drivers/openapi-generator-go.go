@@ -1,0 +1,85 @@
+// The flow with the go client of openapi-generator.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	accord "github.com/example/accordclient"
+)
+
+func step(name string) { fmt.Println("step", name) }
+
+func require(isTrue bool, seen any) {
+	if !isTrue {
+		panic(fmt.Sprintf("%+v", seen))
+	}
+}
+
+func must[Value any](value Value, err error) Value {
+	var failure *accord.GenericOpenAPIError
+	if errors.As(err, &failure) {
+		panic(fmt.Sprintf("%v: %s", err, failure.Body()))
+	}
+	require(err == nil, err)
+	return value
+}
+
+func main() {
+	subject := os.Getenv("ACCORD_SUBJECT")
+	configuration := accord.NewConfiguration()
+	configuration.Servers = accord.ServerConfigurations{{URL: os.Getenv("ACCORD_URL")}}
+	ctx := context.WithValue(context.Background(), accord.ContextAccessToken, os.Getenv("ACCORD_TOKEN"))
+	transactions := accord.NewAPIClient(configuration).TransactionsAPI
+	contextOf := func(layout string) accord.ConsentContext {
+		given := accord.NewConsentContext(subject)
+		given.SetLayout(layout)
+		return *given
+	}
+
+	step("create")
+	created, _, err := transactions.CreateTransaction(ctx).ConsentContext(contextOf("layout.001")).Execute()
+	must(created, err)
+	require(created.GetState() == accord.CREATED, created)
+
+	step("form")
+	form, _, err := transactions.GetForm(ctx, created.Id).Execute()
+	must(form, err)
+	answers := map[string]accord.Answer{}
+	for _, element := range form.Elements {
+		require(element.Content.Title != nil || element.Content.Label != nil, element)
+		answers[element.Identifier] = accord.ArrayOfStringAsAnswer(&[]string{element.Answers[0]})
+	}
+
+	step("submit")
+	submitted, _, err := transactions.SubmitAnswers(ctx, created.Id).RequestBody(answers).Execute()
+	must(submitted, err)
+	require(submitted.GetState() == accord.COMMITTED, submitted)
+
+	step("records")
+	records, _, err := transactions.ListRecords(ctx).Subject(subject).Execute()
+	must(records, err)
+	require((*records)["processing.001"][0].Subject == subject, records)
+
+	step("receipt")
+	receipt, _, err := transactions.GetReceipt(ctx, created.Id).Execute()
+	must(receipt, err)
+	require(len(receipt.Consents[0].Answer) > 0, receipt)
+
+	step("withdraw")
+	input := *accord.NewWithdrawalInput()
+	withdrawal, _, err := transactions.WithdrawConsents(ctx, created.Id).WithdrawalInput(input).Execute()
+	must(withdrawal, err)
+	require(withdrawal.GetKind() == "WITHDRAWAL", withdrawal)
+
+	step("problem")
+	_, _, err = transactions.CreateTransaction(ctx).ConsentContext(contextOf("unknown")).Execute()
+	var failure *accord.GenericOpenAPIError
+	require(errors.As(err, &failure), err)
+	problem, isProblem := failure.Model().(accord.Problem)
+	require(isProblem && problem.Errors[0].Pointer == "/layout", failure.Model())
+
+	step("done")
+}

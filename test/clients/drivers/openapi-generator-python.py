@@ -1,0 +1,48 @@
+"""The flow with the python client of openapi-generator."""
+
+import os
+
+import openapi_client as accord
+
+url, token, subject = (os.environ[name] for name in ("ACCORD_URL", "ACCORD_TOKEN", "ACCORD_SUBJECT"))
+transactions = accord.TransactionsApi(accord.ApiClient(accord.Configuration(host=url, access_token=token)))
+
+
+def step(name: str) -> None:
+    print("step", name, flush=True)
+
+
+step("create")
+created = transactions.create_transaction(accord.ConsentContext(subject=subject, layout="layout.001"))
+assert created.state == "CREATED", created
+
+step("form")
+form = transactions.get_form(created.id)
+assert all(element.content.title or element.content.label for element in form.elements), form
+
+step("submit")
+answers = {element.identifier: accord.Answer([element.answers[0]]) for element in form.elements}
+submitted = transactions.submit_answers(created.id, answers)
+assert submitted.state == "COMMITTED", submitted
+
+step("records")
+records = transactions.list_records(subject)
+assert records["processing.001"][0].subject == subject, records
+
+step("receipt")
+receipt = transactions.get_receipt(created.id)
+assert receipt.receipt_id and receipt.consents[0].answer, receipt
+
+step("withdraw")
+withdrawal = transactions.withdraw_consents(created.id, withdrawal_input=accord.WithdrawalInput())
+assert withdrawal.kind == "WITHDRAWAL", withdrawal
+
+step("problem")
+try:
+    transactions.create_transaction(accord.ConsentContext(subject=subject, layout="unknown"))
+except accord.ApiException as failure:
+    assert failure.data.errors[0].pointer == "/layout", failure
+else:
+    raise AssertionError("an unknown layout was accepted")
+
+step("done")

@@ -1,0 +1,56 @@
+"""The flow with openapi-python-client."""
+
+import os
+
+from accord_client import AuthenticatedClient, models
+from accord_client.api.transactions import (
+    create_transaction,
+    get_form,
+    get_receipt,
+    list_records,
+    submit_answers,
+    withdraw_consents,
+)
+
+url, token, subject = (os.environ[name] for name in ("ACCORD_URL", "ACCORD_TOKEN", "ACCORD_SUBJECT"))
+client = AuthenticatedClient(base_url=url, token=token)
+
+
+def step(name: str) -> None:
+    print("step", name, flush=True)
+
+
+step("create")
+created = create_transaction.sync(client=client, body=models.ConsentContext(subject=subject, layout="layout.001"))
+assert isinstance(created, models.Transaction) and created.state == "CREATED", created
+
+step("form")
+form = get_form.sync(created.id, client=client)
+assert isinstance(form, models.Form), form
+assert all(element.content.title or element.content.label for element in form.elements), form
+
+step("submit")
+answers = models.Answers()
+for element in form.elements:
+    answers[element.identifier] = [element.answers[0]]
+submitted = submit_answers.sync(created.id, client=client, body=answers)
+assert isinstance(submitted, models.Transaction) and submitted.state == "COMMITTED", submitted
+
+step("records")
+records = list_records.sync(client=client, subject=subject)
+assert isinstance(records, models.RecordsByKey), records
+assert records["processing.001"][0].subject == subject, records
+
+step("receipt")
+receipt = get_receipt.sync(created.id, client=client)
+assert isinstance(receipt, models.Receipt) and receipt.receipt_id and receipt.consents[0].answer, receipt
+
+step("withdraw")
+withdrawal = withdraw_consents.sync(created.id, client=client, body=models.WithdrawalInput())
+assert isinstance(withdrawal, models.Transaction) and withdrawal.kind == "WITHDRAWAL", withdrawal
+
+step("problem")
+problem = create_transaction.sync(client=client, body=models.ConsentContext(subject=subject, layout="unknown"))
+assert isinstance(problem, models.Problem) and problem.errors[0].pointer == "/layout", problem
+
+step("done")
