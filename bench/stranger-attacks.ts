@@ -9,14 +9,16 @@ import { workerData } from 'node:worker_threads';
 export interface Attack {
   name: string;
   port: number;
+  /** The address that the stranger calls from. */
+  address: string;
+  /** Counts the answers. */
+  answered: Int32Array;
   /** Path of the form of a link, and of a receipt, with their tokens. */
   form: string;
   receipt: string;
 }
 
 const connections = 8;
-/** Linux answers at every address of 127.0.0.0/8, so that clients have addresses of their own. */
-const localAddress = '127.0.0.9';
 const form = 'application/x-www-form-urlencoded';
 const json = 'application/json';
 const page = { Accept: 'text/html' };
@@ -34,6 +36,18 @@ const repeated: Readonly<Record<string, (attack: Attack) => Sent>> = {
     headers: { 'Content-Type': form },
     body: `grant_type=password&client_id=accord&username=${Math.random()}&password=wrong`,
   }),
+  'links that are not valid': ({ form: path }) => ({
+    path: `${path.replace(/t=.*/, 't=')}${Math.random()}`,
+    headers: page,
+  }),
+  'keys that are not valid': () => ({
+    path: '/records?subject=x',
+    headers: { CM_KEY: `acc_${Math.random()}` },
+  }),
+  'no such page': () => ({ path: `/x/${Math.random()}`, headers: page }),
+  contract: () => ({ path: '/openapi.json' }),
+  'first page': () => ({ path: '/', headers: page }),
+  probes: () => ({ path: '/livez' }),
   'sign-ins': () => ({ path: '/console', headers: page }),
   'forms to the console': ({ port }) => ({
     method: 'POST',
@@ -72,15 +86,17 @@ function begin(method: string, path: string, headers: string[], body: string): s
 export function attack(facts: Attack): void {
   const sent = repeated[facts.name];
   for (let number = 0; number < connections; number += 1)
-    void (sent ? repeat(facts.port, () => sent(facts)) : dawdle(facts));
+    void (sent ? repeat(facts, () => sent(facts)) : dawdle(facts));
 }
 
-async function repeat(port: number, next: () => Sent): Promise<void> {
+async function repeat({ port, address, answered }: Attack, next: () => Sent): Promise<void> {
+  const to = { port, host: '127.0.0.1', localAddress: address };
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (;;)
     await new Promise<void>((done) => {
       const { body, ...options } = next();
-      const asked = request({ ...options, port, host: '127.0.0.1', localAddress, agent }, (response) => {
+      const asked = request({ ...options, ...to, agent }, (response) => {
+        Atomics.add(answered, 0, 1);
         response.resume().once('close', done);
       });
       asked.once('error', () => done());
@@ -91,7 +107,7 @@ async function repeat(port: number, next: () => Sent): Promise<void> {
 /** Sends a byte and reads a kilobyte ten times a second, until the server ends the connection; then again. */
 async function dawdle(facts: Attack): Promise<void> {
   for (;;) {
-    const socket = connect({ port: facts.port, host: '127.0.0.1', localAddress });
+    const socket = connect({ port: facts.port, host: '127.0.0.1', localAddress: facts.address });
     socket.on('error', () => {});
     socket.write(slow[facts.name]?.(facts) ?? '');
     while (!socket.closed) {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,15 +12,18 @@ import { runFlow, type Target } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 import { type Attack, attacks } from './stranger-attacks.ts';
 
-// How much a stranger slows the submissions of others, under the default limits: for each attack, rounds
-// without and with it in turn. It asserts nothing.
+// How much a stranger slows the submissions of others, under the default limits. For each attack there are, in
+// turn, rounds alone, with the stranger, and with the same stranger at another server: that one takes as much
+// of the machine as the stranger does. The ratio compares the last two. It asserts nothing.
 
 const { values: options } = parseArgs({
   options: {
     seconds: { type: 'string', default: '10' },
     rounds: { type: 'string', default: '3' },
     flows: { type: 'string', default: '10' },
-    /** One of bench/stranger-attacks.ts; default: all. */
+    /** Of the stranger; submissions come from 127.0.0.1. Linux answers at every address of 127.0.0.0/8. */
+    address: { type: 'string', default: '127.0.0.9' },
+    /** Of bench/stranger-attacks.ts, with commas between; default: all. */
     attack: { type: 'string' },
   },
 });
@@ -59,9 +63,67 @@ async function makeLinks(port: number, key: string): Promise<Pick<Attack, 'form'
   const base = `http://localhost:${port}`;
   const answered = await send(`${base}/consents/singlestep`, { context, values });
   const open = await send(`${base}/consents`, { ...context, attributes: { open: 'yes' } });
+  // The first PDF of a process loads the typesetter, which takes seconds.
+  while (!(await fetch(`${answered.receipt}&format=pdf`)).ok) await wait(1_000);
   const pathOf = (url = '') => url.slice(url.indexOf('/', 'https://'.length));
   return { form: pathOf(open.form), receipt: pathOf(answered.receipt) };
 }
+
+/** Runs the stranger beside submissions. @returns how many answers the stranger got. */
+async function withStranger(facts: Omit<Attack, 'answered'>, run: () => Promise<void>): Promise<number> {
+  const answered = new Int32Array(new SharedArrayBuffer(4));
+  const workerData = { ...facts, answered } satisfies Attack;
+  const stranger = new Worker(new URL('stranger-attacks.ts', import.meta.url), { workerData });
+  await run();
+  await stranger.terminate();
+  return answered[0] ?? 0;
+}
+
+/**
+ * A server that has nothing to do with Accord, in a thread of its own. It answers as late as Accord did on
+ * average, so that the stranger sends it as many requests.
+ */
+async function startControl(afterMs: number): Promise<{ port: number; stop(): Promise<unknown> }> {
+  const thread = new Worker(new URL('stranger-control.ts', import.meta.url), { workerData: { afterMs } });
+  const [port] = await once(thread, 'message');
+  return { port, stop: () => thread.terminate() };
+}
+
+/** Rounds of one attack. @returns a row of the table. */
+async function measureAttack(
+  target: Target,
+  { pid }: { pid: number },
+  facts: Omit<Attack, 'answered'>,
+): Promise<string> {
+  const phases = { alone: [], control: [], attacked: [] } as Record<
+    'alone' | 'control' | 'attacked',
+    number[]
+  >;
+  const cpu = { alone: 0, control: 0, attacked: 0 };
+  const submit = async (phase: keyof typeof phases) => {
+    const before = cpuSeconds(pid);
+    phases[phase].push(...(await submissions(target)));
+    cpu[phase] += cpuSeconds(pid) - before;
+  };
+  let answers = 0;
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    await submit('alone');
+    const ofRound = await withStranger(facts, () => submit('attacked'));
+    answers += ofRound;
+    // The time between two answers on one of the eight connections.
+    const other = await startControl((Number(options.seconds) * 8_000) / Math.max(1, ofRound));
+    await withStranger({ ...facts, port: other.port }, () => submit('control'));
+    await other.stop();
+  }
+  const latencies = [0.5, 0.99].flatMap((part) => {
+    const [alone = 0, control = 0, attacked = 0] = Object.values(phases).map((taken) => share(taken, part));
+    return [...[alone, control, attacked].map((ms) => ms.toFixed(1)), (attacked / control).toFixed(2)];
+  });
+  const seconds = Object.values(cpu).map((each) => each.toFixed(1));
+  return `| ${[facts.name, phases.alone.length, ...latencies, answers, ...seconds].join(' | ')} |`;
+}
+
+const phaseNames = ['alone', 'beside another server', 'attacked'];
 
 async function measure(): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-bench-'));
@@ -70,28 +132,26 @@ async function measure(): Promise<void> {
   const { dataDir, key } = await prepareFolder(path.join(folder, 'accord'), 0);
   const { RATE_LIMITS: _limits, MAX_EVENT_LOOP_DELAY: _delay, ...settings } = accordSettings(dataDir);
   const server = await startServer('services/standalone.ts', settings);
-  const client = createHttpClient({ port: server.port, connections: 64 });
+  const { port } = server;
+  const client = createHttpClient({ port, connections: 64 });
   try {
-    const links = await makeLinks(server.port, key);
+    const links = await makeLinks(port, key);
     await submissions({ client, key });
-    for (const name of options.attack ? [options.attack] : attacks) {
-      const [alone, beside]: [number[], number[]] = [[], []];
-      let cpu = 0;
-      for (let round = 0; round < Number(options.rounds); round += 1) {
-        alone.push(...(await submissions({ client, key })));
-        const workerData = { name, port: server.port, ...links } satisfies Attack;
-        const stranger = new Worker(new URL('stranger-attacks.ts', import.meta.url), { workerData });
-        const before = cpuSeconds(server.pid);
-        beside.push(...(await submissions({ client, key })));
-        cpu += cpuSeconds(server.pid) - before;
-        await stranger.terminate();
-      }
-      const figures = [alone, beside].map((taken) =>
-        [0.5, 0.99].map((part) => share(taken, part).toFixed(1)),
-      );
-      process.stdout.write(
-        `${name}: ${alone.length} submissions alone p50 and p99 ${figures[0]?.join(' and ')} ms, with the stranger ${figures[1]?.join(' and ')} ms; CPU of the server ${cpu.toFixed(1)} s\n`,
-      );
+    const latencies = ['p50', 'p99'].flatMap((part) => [
+      ...phaseNames.map((name) => `${part} ${name}`),
+      'ratio',
+    ]);
+    const columns = [
+      'Stranger',
+      'Submissions',
+      ...latencies,
+      'Answers',
+      ...phaseNames.map((name) => `CPU s ${name}`),
+    ];
+    process.stdout.write(`| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}\n`);
+    for (const name of options.attack?.split(',') ?? attacks) {
+      const facts = { name, port, address: options.address, ...links };
+      process.stdout.write(`${await measureAttack({ client, key }, server, facts)}\n`);
     }
   } finally {
     client.close();

@@ -10,6 +10,7 @@ import {
 import { type AdmissionQueue, createAdmissionQueues } from '#lib/http/admission-queue.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
+import { withoutCharge } from '#lib/http/pacer.ts';
 import { type BodyBudgets, createBodyBudgets } from '#lib/http/request-body.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
 
@@ -176,7 +177,8 @@ export function admitRequests(admit: Admit | undefined, prefixes: readonly strin
   return async (ctx, next) => {
     const isGuarded = prefixes.some((prefix) => ctx.path === prefix || ctx.path.startsWith(`${prefix}/`));
     if (!admit || !isGuarded) return next();
-    const slot = await admit({}, { client: clientNetwork(ctx), response: ctx.res });
+    const admitted = admit({}, { client: clientNetwork(ctx), response: ctx.res });
+    const slot = admitted instanceof Promise ? await withoutCharge(ctx, () => admitted) : admitted;
     ctx.state.slot = slot;
     try {
       await next();
@@ -186,16 +188,21 @@ export function admitRequests(admit: Admit | undefined, prefixes: readonly strin
   };
 }
 
-/** Releases the request's slot while its body arrives, or while it waits for its turn or for a delay. */
-export async function withoutSlot<Result>(ctx: Context, wait: () => Promise<Result>): Promise<Result> {
-  const slot = ctx.state.slot as Slot | undefined;
-  if (!slot?.isHeld) return wait();
-  slot.release();
-  try {
-    return await wait();
-  } finally {
-    await slot.acquire();
-  }
+/**
+ * Releases the request's slot, and does not charge the request, while its body arrives or while it waits for
+ * its turn or for a delay.
+ */
+export function whileIdle<Result>(ctx: Context, wait: () => Promise<Result>): Promise<Result> {
+  return withoutCharge(ctx, async () => {
+    const slot = ctx.state.slot as Slot | undefined;
+    if (!slot?.isHeld) return wait();
+    slot.release();
+    try {
+      return await wait();
+    } finally {
+      await slot.acquire();
+    }
+  });
 }
 
 /** Takes a slot for a piece of a response that is made while it is being sent. */

@@ -2,7 +2,9 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { withoutParameters } from '#lib/http/accept.ts';
 import { boundHead } from '#lib/http/bound-head.ts';
+import { clientAddress } from '#lib/http/client-address.ts';
 import { handleErrors, type RenderErrorPage } from '#lib/http/handle-errors.ts';
+import { type Pacer, withoutCharge } from '#lib/http/pacer.ts';
 import { drainBody } from '#lib/http/request-body.ts';
 import { acceptRequestId, type Logger, runWithRequestId } from '#lib/observability/logger.ts';
 import type { HttpMetrics } from '#lib/observability/metrics/http-metrics.ts';
@@ -13,6 +15,9 @@ interface AppOptions {
   baseUrl: string;
   /** Version of the contract, sent as `API-Version` (docs/interface.md, "Versions"). */
   apiVersion: string;
+  trustedProxies: readonly string[];
+  /** Absent: strangers are not paced. */
+  pacer?: Pacer | undefined;
   log: Logger;
   metrics?: { http: HttpMetrics };
   tracing?: Tracing | undefined;
@@ -20,13 +25,16 @@ interface AppOptions {
 }
 
 /**
- * A service's Koa application with the middleware of every service: request id, log line, headers, errors.
+ * A service's Koa application with the middleware of every service: client address, pace, request id, log
+ * line, headers, errors.
  */
 export function createApp(
-  { service, baseUrl, apiVersion, log, metrics, tracing, renderErrorPage }: AppOptions,
+  { service, baseUrl, apiVersion, log, metrics, tracing, renderErrorPage, ...options }: AppOptions,
   middleware: Middleware[],
 ): Koa {
   const app = new Koa();
+  app.use(clientAddress(options.trustedProxies));
+  if (options.pacer) app.use(options.pacer.pace);
   app.use(observe({ service, log: log.child({ service }), apiVersion, metrics: metrics?.http, tracing }));
   app.use(simplifyAccept);
   app.use(handleErrors({ baseUrl, log: log.child({ service }), renderErrorPage }));
@@ -76,7 +84,7 @@ function observe({ service, log, apiVersion, metrics, tracing }: Observation): M
     const trace = openRequestTrace(tracing, started);
     ctx.state.trace = trace;
     await runWithRequestId(requestId, trace ? () => trace.run(next) : next);
-    await drainBody(ctx.req, ctx.res);
+    await withoutCharge(ctx, () => drainBody(ctx.req, ctx.res));
     const ms = performance.now() - started;
     const { operationId: operation, route, isSubmit = false } = ctx.state;
     metrics?.answered({ service, operation, status: ctx.status, ms, isSubmit });

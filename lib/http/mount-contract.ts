@@ -9,6 +9,7 @@ import type { Admit } from '#lib/http/admission.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 import { requestValidatorOf, type ValidateRequest } from '#lib/http/contract-document.ts';
 import type { ContractOperation, Handler, Handlers, Mode } from '#lib/http/operation.ts';
+import { chargeTo, withoutCharge } from '#lib/http/pacer.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { preferredMode } from '#lib/http/send.ts';
 import { isStorable } from '#lib/json/check-json.ts';
@@ -81,10 +82,11 @@ function serve(
     ctx.state.isSubmit = submits;
     ctx.state.isLasting = isLasting;
     const admitted = options.admit?.(operation, { client: clientNetwork(ctx), response: ctx.res });
-    const slot = admitted instanceof Promise ? await admitted : admitted;
+    const slot = admitted instanceof Promise ? await withoutCharge(ctx, () => admitted) : admitted;
     ctx.state.slot = slot;
     try {
       const principal = await options.authenticate(ctx, operation);
+      chargeTo(ctx, principal);
       await options.limit?.(principal, operation);
       checkRights(operation, principal);
       checkSignIn(operation, principal);

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
-import { type Slot, withoutSlot } from '#lib/http/admission.ts';
+import { type Slot, whileIdle } from '#lib/http/admission.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { decodeUtf8, parseJson, readBody } from '#lib/http/request-body.ts';
@@ -53,7 +53,7 @@ export async function readRawBody(ctx: Context, operation: ContractOperation): P
 export async function readBodyOf(ctx: Context, limit: number): Promise<Buffer> {
   const bodies = (ctx.state.slot as Slot | undefined)?.bodies.of(clientNetwork(ctx));
   const read = () => readBody(ctx.req, limit, bodies);
-  ctx.state.rawBody ??= await (ctx.req.complete ? read() : withoutSlot(ctx, read));
+  ctx.state.rawBody ??= await (ctx.req.complete ? read() : whileIdle(ctx, read));
   return ctx.state.rawBody as Buffer;
 }
 

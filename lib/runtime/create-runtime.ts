@@ -11,6 +11,7 @@ import type { EventBus } from '#lib/events/event-bus.ts';
 import { createBus } from '#lib/events/in-process-bus.ts';
 import { createOverloadGuard, type OverloadGuard } from '#lib/http/admission.ts';
 import { readContract } from '#lib/http/contract-document.ts';
+import { createPacer, type Pacer } from '#lib/http/pacer.ts';
 import { createRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { createMetrics, type Metrics, watchEventLoop } from '#lib/observability/metrics.ts';
@@ -25,6 +26,8 @@ export interface Runtime {
   instance: PageInstance;
   metrics: Metrics;
   guard: OverloadGuard;
+  /** Undefined if RATE_LIMITS is off. */
+  pacer?: Pacer | undefined;
   /** Undefined unless traces are exported. */
   tracing?: Tracing | undefined;
 }
@@ -70,6 +73,7 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
     metrics: metrics.http,
   });
   metrics.watchLoad(guard.load);
+  const pacer = settings.RATE_LIMITS === 'off' ? undefined : createPacer({ onHeld: metrics.http.held });
   const tracing = await openTracing(options);
   const bus = await createBus({
     brokers: settings.KAFKA_BROKERS,
@@ -89,6 +93,7 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
       log,
       metrics,
       guard,
+      pacer,
       tracing,
       document: readContract(new URL('../../openapi.yaml', import.meta.url)),
       limiter: createRateLimiter(settings.RATE_LIMITS, counters),

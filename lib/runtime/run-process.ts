@@ -92,6 +92,7 @@ export async function stopParts(parts: ProcessParts, delayMs: number): Promise<v
   probes.stopping();
   front?.closeConnections();
   internal?.closeConnections();
+  runtime?.shared.pacer?.stop();
   if (delayMs > 0) await wait(delayMs);
   await Promise.all([front?.close(drainMs), settleWithin(drainMs, runtime?.stopReading())]);
   // Last, because other services that stop at the same time may still need it for their requests.

@@ -11,11 +11,11 @@ import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import type { OverloadGuard } from '#lib/http/admission.ts';
-import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { type MountOptions, mountContract } from '#lib/http/mount-contract.ts';
 import type { Handlers } from '#lib/http/operation.ts';
+import type { Pacer } from '#lib/http/pacer.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { cors } from '#lib/http/security-headers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -31,6 +31,7 @@ export interface ServiceParts {
   limiter: RateLimiter;
   metrics?: Metrics;
   guard?: OverloadGuard;
+  pacer?: Pacer | undefined;
   tracing?: Tracing | undefined;
   instance: { baseUrl: string };
   settings: {
@@ -58,7 +59,7 @@ interface AppOptions {
 
 /** Builds a service's application: its part of the contract, behind authentication, limits and CORS. */
 export async function createServiceApp(
-  { bus, log, document, limiter, metrics, guard, tracing, instance: { baseUrl }, settings }: ServiceParts,
+  { bus, document, limiter, guard, instance: { baseUrl }, settings, ...parts }: ServiceParts,
   options: AppOptions,
 ): Promise<Koa> {
   const { service, auth, handlers, renderErrorPage, openReads = () => false, middleware = [] } = options;
@@ -77,8 +78,9 @@ export async function createServiceApp(
   });
   const { corsOrigins, trustedProxies } = settings;
   const apiVersion = document.info.version;
-  return createApp({ service, metrics, tracing, baseUrl, apiVersion, log, renderErrorPage }, [
-    clientAddress(trustedProxies),
+  const { log, metrics, tracing, pacer } = parts;
+  const shown = { service, baseUrl, apiVersion, trustedProxies, renderErrorPage };
+  return createApp({ ...shown, log, metrics, tracing, pacer }, [
     ...(corsOrigins ? [cors({ origins: corsOrigins, openReads })] : []),
     ...middleware,
     routes,

@@ -3,7 +3,6 @@ import type Koa from 'koa';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { clientAddress } from '#lib/http/client-address.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import type { ServiceParts } from '#lib/runtime/service-app.ts';
@@ -57,7 +56,7 @@ const sweepLimit = 1_000;
 export async function composeConsole(
   options: Options,
 ): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
-  const { db, settings, secrets, metrics, document } = options;
+  const { db, settings, secrets, metrics, document, pacer } = options;
   const { baseUrl } = options.instance;
   const log = options.log.child({ service: 'console' });
   const keys = secrets.consoleSession;
@@ -92,8 +91,9 @@ export async function composeConsole(
   });
   const apiVersion = document.info.version;
   const { renderFailure: renderErrorPage } = outside;
-  const app = createApp({ service: 'console', metrics, baseUrl, apiVersion, log, renderErrorPage }, [
-    clientAddress(settings.trustedProxies),
+  const { trustedProxies } = settings;
+  const shown = { service: 'console', baseUrl, apiVersion, trustedProxies, renderErrorPage };
+  const app = createApp({ ...shown, metrics, log, pacer }, [
     refuseOtherPaths,
     setHeaders,
     sendAssets(assets),

@@ -17,6 +17,8 @@ export interface HttpMetrics {
   refused(facts: { service: string; priority: string; reason: string }): void;
   /** Admitted after waiting in the admission queue. */
   waited(facts: { priority: string; ms: number }): void;
+  /** A response to a stranger is held back (lib/http/pacer.ts). */
+  held(): void;
 }
 
 /**
@@ -64,7 +66,13 @@ export function createHttpMetrics(registers: Registry[]): HttpMetrics {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 2, 5],
     registers,
   });
+  const holds = new Counter({
+    name: 'accord_http_held_total',
+    help: 'Responses to callers without credentials that were held back, so that they do not slow others down.',
+    registers,
+  });
   return {
+    held: () => holds.inc(),
     answered(response) {
       if (uncounted.push(response) >= maxUncounted) count();
     },

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { errors, type Interaction, type InteractionResults, type Provider } from 'oidc-provider';
 import { Failure } from '#lib/errors/fail.ts';
+import { chargeTo } from '#lib/http/pacer.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { consoleClientId } from './console-client.ts';
 import { type PageParts, readForm } from './render-pages.ts';
@@ -32,6 +33,7 @@ export function submitSignIn(parts: PageParts) {
         (found) => found === undefined,
       );
       if (account) {
+        chargeTo(ctx, { roles: ['user'], account: account.id });
         await endOtherSession(provider, interaction, account.id);
         const login = { accountId: account.id, remember: false };
         const result: InteractionResults & SignedIn = { login, changedAt: account.changedAt };

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { KoaContextWithOIDC, OIDCContext } from 'oidc-provider';
 import { Failure, fail, type ProblemCode } from '#lib/errors/fail.ts';
+import { chargeTo } from '#lib/http/pacer.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { readBodyOf } from '#lib/http/read-input.ts';
 import type { GuessGuard } from '../operations/guess-guard.ts';
@@ -44,6 +45,7 @@ export function clientEndpoints({
       ctx.req = replay(req, await readBodyOf(ctx, maxBytes));
       if (!revokes) ctx.path = `${issuerPath}/token`;
       await guess(ctx, next, () => isGuess(ctx));
+      if (!revokes && ctx.status === 200) chargeTo(ctx, { roles: ['user'], account: 'signed in' });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       sendError(ctx, error);

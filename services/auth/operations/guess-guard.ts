@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { withoutSlot } from '#lib/http/admission.ts';
+import { whileIdle } from '#lib/http/admission.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 
@@ -39,7 +39,7 @@ export function createGuessGuard({
           if (!refused) await limiter.forgetRefusal(ctx);
         }
       },
-      (turn) => withoutSlot(ctx, turn),
+      (turn) => whileIdle(ctx, turn),
     );
 }
 

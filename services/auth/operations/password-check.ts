@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import type { Database } from '#lib/db/database.ts';
-import { withoutSlot } from '#lib/http/admission.ts';
+import { whileIdle } from '#lib/http/admission.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
+import { chargeFor } from '#lib/http/pacer.ts';
 import { digestOfName } from '../domain/accounts.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import type { PasswordVerifier } from '../domain/password.ts';
@@ -40,8 +41,8 @@ const maxAttempts = 10;
  */
 const maxConcurrent = 4;
 
-/** Concurrent password hashes; each takes 19 MiB and a core. */
-const maxConcurrentHashes = Math.max(4, availableParallelism());
+/** Password hashes at a time: each takes 19 MiB and a core, and one core is left to everything else. */
+const maxConcurrentHashes = Math.max(1, availableParallelism() - 1);
 
 interface Parts {
   db: Database;
@@ -57,18 +58,20 @@ interface Parts {
 export function createPasswordCheck({ db, accounts, passwords, keyedHash }: Parts): PasswordCheck {
   const turns = createTurns(maxConcurrent);
   // Networks take turns, so that the attempts of one delay the sign-ins of others by one hash each.
-  const hashing = createKeyedLimiter({ perKey: maxConcurrentHashes, total: maxConcurrentHashes });
+  const hashing = createKeyedLimiter({ perKey: 1, total: maxConcurrentHashes });
   return async (ctx, name, password) => {
     // Names have no control characters, so the separator is unambiguous.
     const nameAndAddress = keyedHash.hash(`${name}\0${clientNetwork(ctx)}`);
     const keys = { name: digestOfName(name), nameAndAddress };
-    const wrapWait = (wait: () => Promise<void>) => withoutSlot(ctx, wait);
+    const wrapWait = (wait: () => Promise<void>) => whileIdle(ctx, wait);
     const attempt = async (): Promise<PasswordVerdict> => {
       const isAllowed = await countAndPace(db, ctx, keys);
       const account = await accounts.findByName(name);
       const enter = () => hashing.enter(clientNetwork(ctx), AbortSignal.any([]));
-      const leave = await withoutSlot(ctx, enter);
+      const leave = await whileIdle(ctx, enter);
+      const started = performance.now();
       const right = await passwords.verify(password, account?.passwordHash).finally(leave);
+      chargeFor(ctx, performance.now() - started);
       if (!isAllowed) return { result: 'too-many' };
       if (!account?.isActive || !right) return { result: 'wrong' };
       await forgiveAttempt(db, keys);
@@ -85,6 +88,6 @@ async function countAndPace(db: Database, ctx: Context, keys: AttemptKeys): Prom
   if (ofName <= maxAttempts) return true;
   const seconds = await reserveAttempt(db, keys.name);
   if (seconds === undefined) return false;
-  if (seconds > 0) await withoutSlot(ctx, () => delay(seconds * 1000));
+  if (seconds > 0) await whileIdle(ctx, () => delay(seconds * 1000));
   return true;
 }

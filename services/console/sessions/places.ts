@@ -2,6 +2,7 @@ import type { Context, Middleware } from 'koa';
 import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
+import { withoutCharge } from '#lib/http/pacer.ts';
 import { visitorOf } from './visitor.ts';
 
 /**
@@ -27,7 +28,7 @@ export function takePlace(): Middleware {
     const person = visitorOf(ctx)?.person;
     const signal = AbortSignal.any([AbortSignal.timeout(maxWaitMs), whenGone(ctx)]);
     const entered = person ? people.enter(person, signal) : strangers.enter(clientNetwork(ctx), signal);
-    const leave = await entered.catch(() => {
+    const leave = await withoutCharge(ctx, () => entered).catch(() => {
       throw fail('unavailable', 'Too many people use the console at the moment. Please try again.', {
         headers: { 'Retry-After': '2' },
         overload: true,

@@ -1,16 +1,18 @@
 import type { Context, Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
+import { withoutCharge } from '#lib/http/pacer.ts';
 import { countFields, parseForm } from '#lib/http/read-input.ts';
 import { createBodyBudgets, readBody } from '#lib/http/request-body.ts';
 import type { SentFiles } from './session.ts';
+import { visitorOf } from './visitor.ts';
 
 const maxBytes = 1024 * 1024;
 const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /**
- * Lets only pages of this instance change something, and receives their forms, which {@link parseSentForm}
- * parses once the session is known. Browsers say where a request comes from in Sec-Fetch-Site (Fetch
+ * Lets only pages of this instance change something, and receives the forms of people who are or were signed
+ * in, which {@link parseSentForm} parses once the session is known. Browsers say where a request comes from in Sec-Fetch-Site (Fetch
  * Metadata); older ones in Origin.
  */
 export function receiveForm(baseUrl: string): Middleware {
@@ -27,7 +29,10 @@ export function receiveForm(baseUrl: string): Middleware {
     if (!isOwn) throw fail('forbidden', 'This request did not come from a page of the console.');
     const type = ctx.is(...formTypes);
     if (!type) throw fail('unsupported-media-type', `Send ${formTypes.join(' or ')}.`);
-    const body = await readBody(ctx.req, maxBytes, budgets.of(clientNetwork(ctx)));
+    // A stranger is sent to the sign-in, whatever the form says.
+    if (!visitorOf(ctx)) return next();
+    const read = () => readBody(ctx.req, maxBytes, budgets.of(clientNetwork(ctx)));
+    const body = await withoutCharge(ctx, read);
     if (type === 'multipart/form-data') countParts(body, ctx.get('content-type'));
     else countFields(body);
     ctx.state.sentForm = { body, type };

@@ -41,7 +41,8 @@ export function requireSession({
   return async (ctx, next) => {
     const id = cookies.session.read(ctx);
     // A session may have ended while the body of a form arrived.
-    let found = ctx.method === 'GET' || !id ? visitorOf(ctx) : await store.find(id);
+    const visitor = visitorOf(ctx);
+    let found = ctx.method === 'GET' || !visitor || !id ? visitor : await store.find(id);
     if (found) await parseSentForm(ctx);
     if (id && found && !found.ended && isDue(found.renewAt)) {
       if (found.signedIn.refreshToken) found = await store.renew(id, issuer.renew);

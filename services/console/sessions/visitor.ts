@@ -1,4 +1,5 @@
 import type { Context, Middleware } from 'koa';
+import { chargeTo } from '#lib/http/pacer.ts';
 import type { ConsoleCookies } from '../sign-in/cookies.ts';
 import type { FoundSession, SessionStore } from './store.ts';
 
@@ -12,7 +13,9 @@ export function findVisitor({
 }): Middleware {
   return async (ctx, next) => {
     const id = cookies.session.read(ctx);
-    ctx.state.visitor = id && (await store.find(id));
+    const found = id ? await store.find(id) : undefined;
+    ctx.state.visitor = found;
+    if (found && !found.ended) chargeTo(ctx, { roles: ['user'], account: found.person });
     await next();
   };
 }

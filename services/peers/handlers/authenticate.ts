@@ -5,7 +5,7 @@ import { type Authenticator, authenticateWithoutTransaction } from '#lib/auth/au
 import type { PeerSummary } from '#lib/contracts/parts.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
-import { withoutSlot } from '#lib/http/admission.ts';
+import { whileIdle } from '#lib/http/admission.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { readRawBody } from '#lib/http/read-input.ts';
 import type { RequestTrace } from '#lib/observability/tracing.ts';
@@ -109,7 +109,7 @@ export function createPeerAuthentication(options: Options) {
     // A pairing request is authenticated together with its body (commands/accept-pairing.ts).
     if (operation['x-roles'].anonymous || token === undefined) return anonymous;
     const proved = await prove(ctx, operation, token);
-    await withoutSlot(ctx, () => peerLimiter.waitForTurn(ctx));
+    await whileIdle(ctx, () => peerLimiter.waitForTurn(ctx));
     // The cached key may have been unpinned meanwhile. Then the token is checked again, without that key.
     const sender = (await admit(proved)) ?? (await admit(await prove(ctx, operation, token)));
     if (!sender) throw unauthorized('The pairing has ended.');

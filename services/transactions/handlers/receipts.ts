@@ -4,8 +4,9 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { withoutSlot } from '#lib/http/admission.ts';
+import { whileIdle } from '#lib/http/admission.ts';
 import type { Handlers } from '#lib/http/operation.ts';
+import { chargeFor } from '#lib/http/pacer.ts';
 import { receiptFileName, receiptPdf } from '../commands/receipt-pdf.ts';
 import { noSuchTransaction, requireAccess } from '../domain/access.ts';
 import type { ReadTransaction } from '../domain/transaction.ts';
@@ -109,6 +110,9 @@ function chooseType(ctx: Context, format: string | undefined): string {
   return chosen;
 }
 
+/** What the event loop takes to render the page of a PDF and to recognise it, also if the PDF was kept. */
+const pdfCostMs = 10;
+
 /** Formats that are sent as files for people, with the extensions of their names. */
 const extensions = { [pdf]: 'pdf', [text]: 'txt', [xml]: 'xml' } as const;
 type FileType = keyof typeof extensions;
@@ -136,8 +140,11 @@ async function sendReceiptFile(
   const model = { ...pageOf(read, receipt, instance), links, theme: null };
   if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
   else if (type === text) ctx.body = (await forms.renderText({ model })).text;
-  // Others use the place in the meantime: PDFs wait for each other.
-  else ctx.body = await withoutSlot(ctx, () => receiptPdf(dependencies, read, { receipt, jws }, wanted));
+  else {
+    // Others use the place in the meantime: PDFs wait for each other.
+    ctx.body = await whileIdle(ctx, () => receiptPdf(dependencies, read, { receipt, jws }, wanted));
+    chargeFor(ctx, pdfCostMs);
+  }
   const name = receiptFileName(receipt, instance, extensions[type]);
   ctx.set('Content-Disposition', `inline; filename="${name}"`);
   ctx.set('Content-Language', receipt.language);
