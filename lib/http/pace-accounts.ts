@@ -6,13 +6,13 @@ const share = 0.05;
 const allowanceMs = 100;
 /** The longest time that a response is held back. */
 const maxHoldMs = 10_000;
-/** An account that nobody else was served beside starts with this excess, so that it is paced at once. */
+/** Highest excess of an account that was served alone: it is paced at once when another one arrives. */
 const excessAloneMs = 5;
 /** What Node.js takes for a request before and after the application. */
 const overheadMs = 0.5;
 /** Others count as served for this long. */
 const quietMs = 1_000;
-/** A level of zero is forgotten, and a stranger with many networks forgets their own. */
+/** Those that were charged longest ago are forgotten. */
 const maxAccounts = 4_096;
 
 /** Decides for how long responses are held back. Times are milliseconds of a monotonic clock. */

@@ -5,7 +5,7 @@ import { clientNetwork } from '#lib/http/client-address.ts';
 import { createPaceAccounts, type PaceAccounts } from '#lib/http/pace-accounts.ts';
 import { createWorkMeter, type Work } from '#lib/http/work-meter.ts';
 
-/** Responses that are held back at a time, each with its connection; further connections are closed. */
+/** Responses that are held back at a time; a further one is sent, and its connection is closed. */
 const maxHeld = { ofAccount: 64, total: 1_024 };
 /** A 429 counts at least this much, so that a client that ignores them gets five a second. */
 const tooManyCostMs = 10;
@@ -26,7 +26,7 @@ export interface Pacer {
 /** Who is charged for a request. */
 interface Payer {
   account: string;
-  /** Not paced: who has credentials of the organisation is limited by its rate limits alone. */
+  /** Credentials of the organisation: limited by rate limits alone. */
   isTrusted: boolean;
 }
 
@@ -47,7 +47,7 @@ export function createPacer({ onHeld = () => {} }: { onHeld?: () => void } = {})
   async function hold(ctx: Context, account: string, ms: number): Promise<void> {
     const until = performance.now() + ms;
     const ofAccount = heldOf.get(account) ?? 0;
-    if (ofAccount >= maxHeld.ofAccount || held.size >= maxHeld.total) return void ctx.req.socket.destroy();
+    if (ofAccount >= maxHeld.ofAccount || held.size >= maxHeld.total) return ctx.set('Connection', 'close');
     const released = new AbortController();
     const release = () => released.abort();
     ctx.res.once('close', release);
