@@ -12,9 +12,9 @@ import { runFlow, type Target } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 import { type Attack, attacks } from './stranger-attacks.ts';
 
-// How much a stranger slows the submissions of others, under the default limits. For each attack there are, in
-// turn, rounds alone, with the stranger, and with the same stranger at another server: that one takes as much
-// of the machine as the stranger does. The ratio compares the last two. It asserts nothing.
+// How much a stranger slows the submissions of others, under the default limits. For each attack there are,
+// in turn, rounds alone, with the stranger, and with the same stranger at another server: that one takes as
+// much of the machine as the stranger does. The ratio compares the last two. It asserts nothing.
 
 const { values: options } = parseArgs({
   options: {

@@ -10,8 +10,8 @@ export interface Work {
 }
 
 /**
- * CPU time of the thread. It stands while all requests wait for PostgreSQL, and while the machine is busy with
- * other processes.
+ * CPU time of the thread. It stands while all requests wait for PostgreSQL, and while the machine is busy
+ * with other processes.
  */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -19,9 +19,9 @@ function cpuMs(): number {
 }
 
 /**
- * Estimates the cost of requests. Node.js cannot attribute its CPU time to requests, so the requests that are
- * at work at a moment share that moment equally: all costs together are the time in which at least one was at
- * work. A request is therefore not charged for all that others did beside it.
+ * Estimates the cost of requests. Node.js cannot attribute its CPU time to requests, so the requests that
+ * are at work at a moment share that moment equally: all costs together are the time in which at least one
+ * was at work. A request is therefore not charged for all that others did beside it.
  * @param now milliseconds of a clock that never goes back.
  */
 export function createWorkMeter(now: () => number = cpuMs): { begin(): Work } {

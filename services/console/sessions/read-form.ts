@@ -12,8 +12,8 @@ const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /**
  * Lets only pages of this instance change something, and receives the forms of people who are or were signed
- * in, which {@link parseSentForm} parses once the session is known. Browsers say where a request comes from in Sec-Fetch-Site (Fetch
- * Metadata); older ones in Origin.
+ * in, which {@link parseSentForm} parses once the session is known. Browsers say where a request comes from
+ * in Sec-Fetch-Site (Fetch Metadata); older ones in Origin.
  */
 export function receiveForm(baseUrl: string): Middleware {
   const { origin } = new URL(baseUrl);
