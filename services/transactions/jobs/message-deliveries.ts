@@ -89,7 +89,8 @@ export function createWaitingReleaser({
   everyMs,
 }: Pick<Dependencies, 'db' | 'log'> & { limits: MessageLimits; everyMs: number }): RepeatedWork {
   const room = hourlyRoom({ kind: 'notification', channel: 'mail' }, limits);
-  const release = () => db.withTransaction((tx) => releaseWaiting(tx, { room, batch: releasedBatch }));
+  const release = () =>
+    db.withTransaction((tx) => releaseWaiting(tx, { room, batch: releasedBatch }), { indexPlans: true });
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {

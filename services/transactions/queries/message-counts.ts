@@ -128,9 +128,9 @@ export async function releaseWaiting(
     ), allowed AS (
       SELECT h.id FROM creators AS c CROSS JOIN LATERAL (
              SELECT m.id, row_number() OVER (ORDER BY m.created_at, m.id) AS place
-               FROM messages AS m WHERE ${waits} AND m.created_by IS NOT DISTINCT FROM c.creator
+               FROM messages AS m WHERE ${waits} AND m.created_by = c.creator
               ORDER BY m.created_at, m.id
-              LIMIT CASE WHEN c.creator IS NULL THEN ${batch}
+              LIMIT CASE WHEN c.creator = '' THEN ${batch}
                          ELSE least(${batch}, ${room.creator} - ${countOf(sql`m.created_by = c.creator`, room.creator)}) END) AS h
        ORDER BY h.place
        LIMIT least(${batch}, ${room.mails} - ${countOf(isMail, room.mails ?? 0)})

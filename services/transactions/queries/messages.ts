@@ -25,7 +25,7 @@ export interface NewMessage {
   queue: string;
   /** Keyed digest of the address. */
   address: Buffer;
-  /** Who causes it (`creatorOf`); null: not known. */
+  /** Who causes it (`creatorOf`); null, stored as '': not known. */
   causedBy?: string | null;
   /** Number of the code that it carries; null without one. */
   code: number | null;
@@ -52,14 +52,14 @@ export async function isErased(tx: Queries, transaction: string): Promise<boolea
  * foreign key would, so that {@link deleteEmptyQueues} does not delete it.
  */
 export async function insertMessage(tx: Queries, message: NewMessage): Promise<Message> {
-  const { destination: to, queue, sealed, causedBy = null, waits = false } = message;
+  const { destination: to, queue, sealed, causedBy, waits = false } = message;
   const [notBefore, error] = waits ? [sql`'infinity'`, 'hourly-limit'] : [sql`accord_now()`, message.error];
   const countedAt = sealed === null ? sql`'-infinity'` : notBefore;
   const insert = sql`
     INSERT INTO messages AS m (id, transaction, kind, channel, queue, destination, address, prefix, created_by,
                                code, sealed, state, not_before, counted_at, error, created_at)
     SELECT ${message.id}::uuid, ${message.transaction}, ${message.kind}, ${to.channel}, q.name, ${to.masked},
-           ${message.address}::bytea, ${to.prefix}, ${causedBy}::text, ${message.code}::integer,
+           ${message.address}::bytea, ${to.prefix}, ${causedBy ?? ''}, ${message.code}::integer,
            ${sealed}::bytea, ${sealed === null ? 'FAILED' : 'PENDING'}, ${notBefore}::timestamptz,
            ${countedAt}::timestamptz, ${error}, accord_now()
       FROM message_queues AS q WHERE q.name = ${queue} FOR KEY SHARE OF q
