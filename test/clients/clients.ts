@@ -63,7 +63,8 @@ const ofGenerator: Client[] = [
   generated('java', {
     async compile({ at, run, takeDriver }) {
       await takeDriver('Flow.java', 'client/src/main/java/Flow.java');
-      await run('mvn', '-q', '-B', '-f', at('client/pom.xml'), '-Dmaven.test.skip=true', 'package');
+      const skipped = ['-Dmaven.test.skip=true', '-Dmaven.javadoc.skip=true', '-Dmaven.source.skip=true'];
+      await run('mvn', '-q', '-B', '-f', at('client/pom.xml'), ...skipped, 'package');
     },
     flow: ['java', '-cp', 'client/target/classes:client/target/lib/*', 'Flow'],
   }),
