@@ -179,7 +179,7 @@ describe('an erasure at the leader', () => {
     const rest = () =>
       rowsOf(here.lab, 'SELECT t.id FROM transactions.transactions AS t WHERE t.subject = $1', [subject]);
     await until(async () => expect(await rest()).toEqual([{ id: separate.id }]));
-    expect(await decided()).toMatchObject({ allowed: false, reason: 'EXPIRED' });
+    expect(await decided()).toMatchObject({ allowed: false, reason: 'NO_ANSWER' });
   });
 
   it('puts no consent in force again that the person has refused, although later answers are erased with it', async () => {
@@ -212,7 +212,7 @@ describe('an erasure at the leader', () => {
     await until(async () => expect(await rest()).toEqual([{ id: separate.id }]));
     const query = `subject=${encodeURIComponent(subject)}&element=processing.002`;
     const decision = await (await here.labAdmin.get(`/decisions?${query}`)).json();
-    expect(decision).toMatchObject({ allowed: false, reason: 'EXPIRED' });
+    expect(decision).toMatchObject({ allowed: false, reason: 'NO_ANSWER' });
   });
 
   it('waits at the owner while a hold is in force there, and restricts nothing for the leader', async () => {
