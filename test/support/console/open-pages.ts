@@ -52,6 +52,11 @@ export async function openPages(
   const server = await listen((...given) => app.callback()(...given), { host: '127.0.0.1', port: 0 });
   const origin = `http://localhost:${server.port}`;
   app.use(sendAssets(assets));
+  // Forms of strangers are not read.
+  app.use(async (ctx, next) => {
+    ctx.state.visitor = session;
+    await next();
+  });
   app.use(receiveForm(origin));
   app.use(async (ctx, next) => {
     ctx.state.session = session;
