@@ -125,9 +125,15 @@ export async function pageText(html: string): Promise<string> {
   const texts: string[] = [];
   for (const [index, part] of main.split(/(?=<article\b)/).entries()) {
     if (index > 0) await nextTurn();
-    texts.push(convert(toText(), index === 0 ? part : `<main>${part}`).replaceAll(/^\n+|\n+$/g, ''));
+    texts.push(withoutOuterBreaks(convert(toText(), index === 0 ? part : `<main>${part}`)));
   }
   return `${removeOverrides(texts.join(beforeHeading))}\n`;
+}
+
+function withoutOuterBreaks(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end).replace(/^\n+/, '');
 }
 
 /** An article begins with a heading of the third level, before which html-to-text leaves two empty lines. */

@@ -52,10 +52,12 @@ function endReplaced(
   committedAt: Date,
   source: string,
 ): Statement {
-  if (records.every(({ ends }) => ends === null)) return sql`ended AS (SELECT WHERE false)`;
+  const ended = records.flatMap(({ ends }) => ends ?? []);
+  if (ended.length === 0) return sql`ended AS (SELECT WHERE false)`;
+  // The list of ids, which `given` has too, makes the plan use the primary key.
   return sql`ended AS (
       UPDATE records AS r SET until_position = p.position, until_at = ${committedAt}, ended_by = g.id
-        FROM given AS g CROSS JOIN person AS p WHERE r.id = g.ends
+        FROM given AS g CROSS JOIN person AS p WHERE r.id = g.ends AND r.id = ANY(${ended}::uuid[])
       RETURNING r.id, r.transaction, g.id AS by, ${committedAt}::timestamptz AS at
     ), superseded AS (${supersededEvents(sql`ended`, source)}
     )`;
@@ -206,7 +208,7 @@ export async function commitSubmittedTransaction(
              from_position = CASE WHEN g."isInForce" THEN p.position END,
              from_at = CASE WHEN g."isInForce" THEN ${committedAt}::timestamptz END
         FROM given AS g CROSS JOIN person AS p CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
-       WHERE r.id = g.id
+       WHERE r.id = g.id AND r.transaction = ${id}
       RETURNING r.id, r.key, r.withdraws
     ), ${tellWithdrawn(records, committedAt, source)}${storeReceipt(receipt)}, undrafted AS (
       DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
