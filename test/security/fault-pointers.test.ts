@@ -1,22 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readContract } from '../support/contract/contract.ts';
 import { resolve } from '../support/contract/contract-paths.ts';
-import { signIn } from '../support/instances/callers.ts';
-import { useInstance } from '../support/instances/instance.ts';
-import { type Operation, operations, prepare, sendPrepared } from './authorisation/cells.ts';
-import type { Credential } from './authorisation/credentials.ts';
-import { createResources, type Resources } from './authorisation/resources.ts';
+import { type Operation, operations, sendPrepared } from './authorisation/cells.ts';
+import { useAdmin } from './authorisation/use-admin.ts';
 import { type Json, type Schema, spoil } from './bad-input/spoil-json.ts';
 
-let resources: Resources;
-let credential: Credential;
-const instance = useInstance();
-beforeAll(async () => {
-  resources = await createResources(instance);
-  const { headers } = await signIn(instance, 'admin');
-  credential = { name: 'an admin', roles: ['admin', 'operator', 'user'], headers };
-});
-
+const { instance, prepareOwn } = useAdmin();
 const document = readContract();
 interface Body {
   content: Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
@@ -34,7 +23,7 @@ const cases = operations.flatMap((operation) => {
 
 describe.each(cases)('$operationId', ({ operation, json: { schema, examples = {} } }) => {
   it('points each fault at what was sent, or at what is missing in it', async () => {
-    const make = () => prepare({ operation, credential, relation: 'own' }, resources);
+    const make = () => prepareOwn(operation);
     let request = await make();
     const valid = Object.values(examples).map((each) => resolve<{ value: Json }>(document, each).value.value);
     if (typeof request.init.body === 'string') valid.unshift(JSON.parse(request.init.body) as Json);

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import Router from '@koa/router';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { consolePath } from '../../services/console/pages/navigation.ts';
 import { rooms } from '../../services/console/rooms/rooms.ts';
 import { signInToConsole } from '../support/console/console-person.ts';
@@ -52,5 +54,22 @@ describe('a form of the console', () => {
       body,
     });
     expect(sent.status).toBe(status);
+  });
+
+  it('of a stranger is answered before its body has arrived', async () => {
+    const { hostname, port, origin } = new URL(instance.url);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    const lines = [
+      'POST /console/elements/new HTTP/1.1',
+      `Host: ${hostname}:${port}`,
+      `Origin: ${origin}`,
+      'Content-Type: application/x-www-form-urlencoded',
+      'Content-Length: 900000',
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\na=`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 303 /);
+    expect(answer.toString()).toMatch(/\r\nLocation: \S+\/console\/sign-in/i);
   });
 });

@@ -4,9 +4,11 @@ import { createPool } from '#lib/db/pool.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { deleteOldVerdicts } from '../../services/transactions/queries/peer-parts.ts';
+import { deleteOldOrders } from '../../services/transactions/queries/standing.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
 import { makePart, newPeer } from '../support/peers/peer-parts.ts';
+import { until } from '../support/run/until.ts';
 
 let lab: OwnerInstance;
 let db: Database;
@@ -106,5 +108,51 @@ describe('verdicts without a transaction', () => {
     expect(await deleteOldVerdicts(db, 1)).toBe(1);
     await deleteOldVerdicts(db, 1_000);
     expect(await rowsOfPeer(peer)).toEqual([taken.sid]);
+  });
+});
+
+describe('orders of leaders to withdraw a part', () => {
+  const ordersOf = ({ url }: { url: string }) =>
+    rowsOf(lab, 'SELECT FROM transactions.leader_orders WHERE source = $1', [url]);
+
+  /** A part whose person has withdrawn at the leader. */
+  async function withdrawn() {
+    const part = await makePart(lab);
+    const { peer, sid, submission } = part;
+    await lab.one.acceptSubmission(part);
+    const order = { peer, sid, withdrawn: new Date().toISOString() };
+    expect(await lab.one.withdrawSubmission(order)).toMatchObject({ verdict: 'withdrawn' });
+    expect((await ordersOf(peer)).length).toBeGreaterThan(0);
+    return { peer, subject: submission.subject };
+  }
+
+  it('are kept once for each question, and for 122 days', async () => {
+    const { peer, subject } = await withdrawn();
+    const kept = await ordersOf(peer);
+    const again = await makePart(lab, { peer, submission: { subject } });
+    await lab.one.acceptSubmission(again);
+    await lab.one.withdrawSubmission({ peer, sid: again.sid, withdrawn: new Date().toISOString() });
+    expect(await ordersOf(peer)).toHaveLength(kept.length);
+    const age = (days: number) =>
+      runInDatabase(
+        lab,
+        'UPDATE transactions.leader_orders SET withdrawn_at = now() - make_interval(days => $2) WHERE source = $1',
+        [peer.url, days],
+      );
+    await age(121);
+    await deleteOldOrders(db, 1_000);
+    expect(await ordersOf(peer)).toHaveLength(kept.length);
+    await age(123);
+    expect(await deleteOldOrders(db, 1)).toBe(1);
+    await deleteOldOrders(db, 1_000);
+    expect(await ordersOf(peer)).toEqual([]);
+  });
+
+  it('end with the erasure of their person', async () => {
+    const { peer, subject } = await withdrawn();
+    expect((await lab.admin.send('POST', `/subjects/${encodeURIComponent(subject)}/erasure`)).status).toBe(
+      202,
+    );
+    await until(async () => expect(await ordersOf(peer)).toEqual([]));
   });
 });

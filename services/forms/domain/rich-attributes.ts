@@ -36,7 +36,7 @@ export function countingAttributes(tag: string, given: Attributes): Record<strin
 }
 
 /**
- * What is wrong with an element's numbers: without one that is out of range, clauses would have others.
+ * What is wrong with an element's numbers: if a number out of range were dropped, clauses would change.
  */
 export function numberOutOfRange(tag: string, given: Attributes): string | undefined {
   for (const [name, isAllowed] of Object.entries(integers[tag] ?? {})) {

@@ -7,16 +7,14 @@ import { requireAccess } from '../domain/access.ts';
 import { effectOf, questionOf, type Source, sinceOf } from '../domain/in-force.ts';
 import { chooseParts, type StandingPart } from '../domain/part-withdrawal.ts';
 import type { ReceiptSigner } from '../domain/receipt.ts';
+import { incomingOf, type StandingAnswer, statedTime } from '../domain/standing-answer.ts';
 import { type ReadTransaction, recordsExpiry, stateAt, type Transaction } from '../domain/transaction.ts';
 import { changeLink, type TransactionTokens } from '../domain/transaction-token.ts';
 import {
   acceptedOf,
   chooseConsents,
   composeWithdrawal,
-  incomingOf,
   ownKeys,
-  type StandingAnswer,
-  statedTime,
   type Withdrawn,
   withdrawalReceipt,
 } from '../domain/withdrawal.ts';

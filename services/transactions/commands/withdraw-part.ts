@@ -4,8 +4,9 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { isEndedByOrder } from '../domain/in-force.ts';
 import { timeAtLeader } from '../domain/peer-part.ts';
+import type { StandingAnswer } from '../domain/standing-answer.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { ownKeys, type StandingAnswer } from '../domain/withdrawal.ts';
+import { ownKeys } from '../domain/withdrawal.ts';
 import {
   hasMaxRows,
   insertVerdict,

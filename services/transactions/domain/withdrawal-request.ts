@@ -1,8 +1,8 @@
 import { fail } from '#lib/errors/fail.ts';
 import { invalidComment, splitComment } from './answers.ts';
 import { partWithdrawals, type StandingPart } from './part-withdrawal.ts';
+import { type StandingAnswer, statedTime } from './standing-answer.ts';
 import { keyOf } from './values.ts';
-import { type StandingAnswer, statedTime } from './withdrawal.ts';
 
 /**
  * What a request names, in the order of its body. Undefined `keys`: all processings that can be withdrawn;

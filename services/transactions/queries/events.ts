@@ -153,7 +153,7 @@ export function messageEvents(source: string): Statement {
 
 /**
  * Inserts `consent.withdrawn` events for the transaction in `t`: one for every 50 consents in force (in
- * `ended`) that the records in `stored` withdraw. Nobody acted on a consent that was not in force.
+ * `ended`) that the records in `stored` withdraw. Recipients never saw a consent that was not in force.
  */
 export function withdrawnEvents(committedAt: Date, source: string): Statement {
   const from = sql`(

@@ -21,7 +21,7 @@ type StoredStatement = Omit<Statement, 'givenAt' | 'committedAt' | 'choice'> & {
   committedAt: string;
 };
 
-/** Since when other statements about a question may count as later than one that is to be decided. */
+/** From when on other statements about a question may count as later than the statement to be decided. */
 export interface Since {
   /** The source of the statement. */
   source: Source;

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import type { StandingAnswer } from '../domain/standing-answer.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
-import type { StandingAnswer } from '../domain/withdrawal.ts';
 import { clock } from './positions.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 import { answerColumns } from './withdrawals.ts';

@@ -1,8 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
+import type { StandingAnswer } from '../domain/standing-answer.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import type { StandingAnswer } from '../domain/withdrawal.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
 import { clock, isInForce, storePerson } from './positions.ts';
