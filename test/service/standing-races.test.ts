@@ -22,7 +22,9 @@ const shop = useSetup(() => createKey(instance));
 const admin = useSetup(() => signIn(instance, 'admin'));
 beforeAll(() => keepEvents(instance));
 
-/** What two requests do is decided within milliseconds, so each pair is sent often; `ROUNDS=200` more often. */
+/**
+ * What two requests do is decided within milliseconds, so each pair is sent often; `ROUNDS=200` more often.
+ */
 const rounds = Number(process.env.ROUNDS ?? 25);
 const key = 'processing.001';
 const layoutData = { elements: [key] };
