@@ -1,6 +1,4 @@
-import { fileURLToPath } from 'node:url';
 import { fileOfSecret } from '#lib/config/secrets.ts';
-import type { SchemaMigrations } from '#lib/db/migrate.ts';
 import type { ServiceDefinition } from '#lib/runtime/service-definition.ts';
 import { authService } from './auth/service.ts';
 import { consoleService } from './console/service.ts';
@@ -9,7 +7,10 @@ import { peersService } from './peers/service.ts';
 import { transactionsService } from './transactions/service.ts';
 import { webhooksService } from './webhooks/service.ts';
 
-/** All services. Standalone mode composes and starts them in this order, and stops them in reverse order. */
+/**
+ * All services. Schemas are migrated, and standalone mode composes and starts services, in this order; it
+ * stops them in reverse order.
+ */
 export const definitions = [
   authService,
   formsService,
@@ -19,14 +20,8 @@ export const definitions = [
   consoleService,
 ] as ServiceDefinition[];
 
-/** The schemas of all services, in the order of their migration. */
-export const schemas: readonly SchemaMigrations[] = definitions.map(({ name, migrations }) => ({
-  schema: name,
-  folder: fileURLToPath(migrations),
-}));
-
 /** Password files of the database's owner and of each service's role. */
-export const databasePasswords = ['owner', ...schemas.map(({ schema }) => schema)].map(
+export const databasePasswords = ['owner', ...definitions.map(({ name }) => name)].map(
   (name) => `database-${name}`,
 );
 

@@ -6,7 +6,7 @@ import { logLevel } from '#lib/config/validators.ts';
 import { migrate } from '#lib/db/migrate.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { schemas } from './definitions.ts';
+import { definitions } from './definitions.ts';
 
 // `npm run migrate`: migrates every schema as the owner of the database and creates the services' roles.
 // Idempotent; run it before the services of a new release start.
@@ -26,11 +26,11 @@ try {
 
 async function migrateAll(url: string, secretsDir: string | undefined, level: string): Promise<void> {
   const passwords = new Map<string, string | undefined>();
-  for (const { schema } of schemas)
-    passwords.set(schema, secretsDir ? await readDatabasePassword(secretsDir, schema) : undefined);
+  for (const { name } of definitions)
+    passwords.set(name, secretsDir ? await readDatabasePassword(secretsDir, name) : undefined);
   await migrate({
     url: await databaseLogin(url, { user: 'accord', name: 'owner', secretsDir }),
-    schemas,
+    schemas: definitions,
     roles: { passwordOf: (schema) => passwords.get(schema) },
     log: createLogger({ level }),
   });

@@ -12,7 +12,7 @@ import { createInternalFront } from '#lib/internal/internal-server.ts';
 import { createLogger, type Logger } from '#lib/observability/logger.ts';
 import { type ProcessParts, type Running, stopParts } from '#lib/runtime/run-process.ts';
 import { composeInstance } from './compose-instance.ts';
-import { schemas } from './definitions.ts';
+import { definitions } from './definitions.ts';
 import { type InstanceSettings, readInstanceSettings } from './settings.ts';
 
 export interface Instance extends Running {
@@ -56,7 +56,8 @@ export async function startInstance(environment: Record<string, string | undefin
       isDatabaseUsed: () => hasRows(url, usedTables),
       onOpenToOthers: (file) => warnOfMode(log, file),
     });
-    await migrate({ url: data.url, schemas, log });
+    const embeddedIn = settings.DATABASE_URL ? undefined : data.dataDir;
+    await migrate({ url, schemas: definitions, log, dataDir: embeddedIn });
     const services = await composeInstance({ settings, baseUrl, databaseUrl: data.url, secrets, log });
     const { runtime } = services;
     Object.assign(parts, { service: services, runtime });

@@ -12,7 +12,7 @@ import type { Topic } from '#lib/events/event-bus.ts';
 import { createTopics, findMissingTopics, readTopics, type TopicsOnKafka } from '#lib/events/kafka/topics.ts';
 import { refillOutbox } from '#lib/events/sent-events.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { schemas } from './definitions.ts';
+import { definitions } from './definitions.ts';
 
 // `npm run topics`: creates missing topics of asyncapi.yaml on KAFKA_BROKERS and reports differences of
 // existing ones. Idempotent; run it before the services of a new release start, because they create no
@@ -26,7 +26,7 @@ import { schemas } from './definitions.ts';
  */
 const noticeMs = 20_000;
 /** The console publishes no events. */
-const publishers = schemas.filter(({ schema }) => schema !== 'console');
+const publishers = definitions.filter(({ tables }) => tables.includes('events'));
 
 try {
   const wanted = readTopics(new URL('../asyncapi.yaml', import.meta.url));
@@ -100,7 +100,7 @@ async function publishAgain(
   process.stdout.write('Waiting 20 seconds until consumers have noticed recreated topics.\n');
   await wait(noticeMs);
   const url = await databaseLogin(DATABASE_URL, { user: 'accord', name: 'owner', secretsDir });
-  for (const { schema } of publishers) {
+  for (const { name: schema } of publishers) {
     const pool = createPool({ url, schema, log: createLogger(), max: 1 });
     const count = await refillOutbox(createDatabase({ pool }), topics).finally(() => pool.end());
     process.stdout.write(`${schema}: ${count} events are published again.\n`);

@@ -4,6 +4,7 @@ import type { Settings } from '#lib/config/settings.ts';
 import type { ProcessSettings } from '#lib/config/specs.ts';
 import type { InternalOperations } from '#lib/contracts/operations.ts';
 import type { Database } from '#lib/db/database.ts';
+import type { ServiceSchema } from '#lib/db/schema-versions.ts';
 import type { Runtime } from '#lib/runtime/create-runtime.ts';
 
 /** The settings of a service as specifications of envalid. */
@@ -38,11 +39,10 @@ export interface ComposedService {
 }
 
 /** Describes a service for both modes: its needs and how it is composed. */
-export interface ServiceDefinition<S extends Specs = Specs, Name extends keyof Secrets = keyof Secrets> {
+export interface ServiceDefinition<S extends Specs = Specs, Name extends keyof Secrets = keyof Secrets>
+  extends ServiceSchema {
   /** Also the name of its schema and its tag in openapi.yaml. */
   name: string;
-  /** The folder of its migrations. */
-  migrations: URL;
   specs: S;
   /**
    * Checks rules over several settings. @returns a sentence per fault. @param baseUrl undefined if not known

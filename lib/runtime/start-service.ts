@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { databaseLogins } from '#lib/config/secret-files.ts';
 import { loadSecrets, type Secrets, warnOfMode } from '#lib/config/secrets.ts';
 import { readServiceSettings } from '#lib/config/settings.ts';
-import { neededVersion, waitForSchema } from '#lib/db/migrate.ts';
+import { waitForSchema } from '#lib/db/migrate.ts';
 import { createSharedClock, type SharedClock } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { listen } from '#lib/http/listen.ts';
@@ -118,8 +117,7 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
   const secretsDir = settings.SECRETS_DIR;
   const login = await databaseLogins(settings.DATABASE_URL, { user: roleOf(name), name, secretsDir });
   const { db, pool } = openDatabase(name, login);
-  const version = await neededVersion(fileURLToPath(definition.migrations));
-  await waitForSchema({ pool, schema: name, version, log, signal });
+  await waitForSchema({ pool, schema: definition, log, signal });
   const clock = await createSharedClock(pool);
   const tokens = createCallerTokens(name, callers[name] ?? [], clock);
   const service = await code.compose({

@@ -4,7 +4,8 @@ import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
 /** The auth service (services/auth/README.md). */
 export const authService = defineService({
   name: 'auth',
-  migrations: new URL('./migrations', import.meta.url),
+  folder: import.meta.dirname,
+  tables: ['events', 'audit'],
   specs: authSpecs,
   check: checkAuthSettings,
   secrets: ['keyPepper', 'issuerCookies', 'issuerSigning', 'consoleClient'],

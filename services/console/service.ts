@@ -5,7 +5,8 @@ import { apiUrlOf, consoleSpecs } from './config.ts';
 /** The console (services/console/README.md). It calls the public API with the tokens of people. */
 export const consoleService = defineService({
   name: 'console',
-  migrations: new URL('./migrations', import.meta.url),
+  folder: import.meta.dirname,
+  tables: [],
   specs: consoleSpecs,
   secrets: ['consoleSession', 'consoleClient'],
   calls: [],

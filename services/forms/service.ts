@@ -12,7 +12,8 @@ const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
 /** The forms service, as processes start it. */
 export const formsService = defineService({
   name: 'forms',
-  migrations: new URL('./migrations', import.meta.url),
+  folder: import.meta.dirname,
+  tables: ['events', 'audit'],
   specs: formsSpecs,
   secrets: [],
   calls: ['auth'],

@@ -5,7 +5,8 @@ import { defineService } from '#lib/runtime/service-definition.ts';
 /** The peers service, as processes see it. */
 export const peersService = defineService({
   name: 'peers',
-  migrations: new URL('./migrations', import.meta.url),
+  folder: import.meta.dirname,
+  tables: ['events', 'inbox', 'audit'],
   specs: outboundSpecs,
   secrets: ['instanceSigning', 'instanceSealing'],
   calls: ['auth', 'forms', 'transactions'],

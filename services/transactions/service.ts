@@ -5,7 +5,8 @@ import { sweepMs, transactionsSpecs } from './config.ts';
 /** The transactions service, as processes see it. */
 export const transactionsService = defineService({
   name: 'transactions',
-  migrations: new URL('./migrations', import.meta.url),
+  folder: import.meta.dirname,
+  tables: ['events', 'inbox', 'audit'],
   specs: transactionsSpecs,
   secrets: ['transactionToken', 'instanceSigning', 'instanceSealing', 'erasurePepper'],
   calls: ['auth', 'forms'],

@@ -4,7 +4,8 @@ import { defineService } from '#lib/runtime/service-definition.ts';
 /** The webhooks service (docs/webhooks.md). */
 export const webhooksService = defineService({
   name: 'webhooks',
-  migrations: new URL('./migrations', import.meta.url),
+  folder: import.meta.dirname,
+  tables: ['events', 'inbox', 'audit'],
   specs: outboundSpecs,
   secrets: ['webhookSealing'],
   calls: ['auth'],

@@ -1,14 +1,14 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readVersions } from '#lib/db/schema-versions.ts';
 import type { NodeImage } from '../../deploy/local/cluster/images.ts';
 import type { LocalImage } from '../../deploy/local/image.ts';
 import { execute } from '../../deploy/local/programs.ts';
+import { transactionsService } from '../../services/transactions/service.ts';
 
 /** The tag of the later version. */
 export const nextTag = 'next';
-const migrations = fileURLToPath(new URL('../../services/transactions/migrations', import.meta.url));
 
 /**
  * The image of a later version: the same programs with one more migration, which the version before
@@ -17,8 +17,8 @@ const migrations = fileURLToPath(new URL('../../services/transactions/migrations
 export async function buildNextImage({ archive, name }: LocalImage): Promise<NodeImage> {
   const work = await mkdtemp(path.join(tmpdir(), 'accord-next-'));
   const next = `${name.slice(0, name.lastIndexOf(':'))}:${nextTag}`;
-  const count = (await readdir(migrations)).length;
-  const migration = `${String(count + 1).padStart(4, '0')}_cluster_test.sql`;
+  const { length: current } = await readVersions(transactionsService);
+  const migration = `${String(current + 1).padStart(4, '0')}_cluster_test.sql`;
   try {
     await writeFile(path.join(work, migration), 'ALTER TABLE transactions ADD COLUMN cluster_test text;\n');
     const file = `FROM docker-archive:${archive}\nCOPY ${migration} /app/services/transactions/migrations/${migration}\n`;

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPool } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { schemas } from '../../services/definitions.ts';
+import { definitions } from '../../services/definitions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
 
 const log = createLogger({ level: 'silent' });
-const names = schemas.map(({ schema }) => schema);
+const names = definitions.map(({ name }) => name);
 let database: TestDatabase;
 const pools = new Map<string, pg.Pool>();
 

@@ -1,16 +1,19 @@
-import { writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { databaseLogins } from '#lib/config/secret-files.ts';
-import { neededVersion, waitForSchema } from '#lib/db/migrate.ts';
+import { waitForSchema } from '#lib/db/migrate.ts';
 import { createPool, type PoolOptions } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { schemas } from '../../services/definitions.ts';
+import { authService } from '../../services/auth/service.ts';
+import { definitions } from '../../services/definitions.ts';
 import { runCommand } from '../support/programs/run-command.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { createTestPostgres, type TestPostgres } from '../support/stores/own-postgres.ts';
+
+const log = createLogger({ level: 'silent' });
 
 // A server of its own: it asks services for passwords, and its roles are nobody else's.
 let server: TestPostgres;
@@ -42,7 +45,7 @@ async function signIn(schema: string, password: string): Promise<string> {
 /** A folder with a password for every service, as `npm run secrets` draws them. */
 async function secretsWith(...words: string[]): Promise<string> {
   const folder = await temporaryFolder();
-  for (const { schema } of schemas)
+  for (const { name: schema } of definitions)
     await writeFile(
       path.join(folder, `database-${schema}`),
       words.map((word) => `${word}-of-${schema}\n`).join(''),
@@ -54,7 +57,7 @@ test('one command makes every schema and a role for each service, with the passw
   const run = await migrate({ SECRETS_DIR: await secretsWith('first') });
   expect(run).toMatchObject({ code: 0, output: 'Every schema is up to date.\n' });
   expect(run.errors).not.toContain('first-of');
-  for (const { schema } of schemas) {
+  for (const { name: schema } of definitions) {
     expect(await signIn(schema, `first-of-${schema}`)).toBe(roleOf(schema));
     expect(await signIn(schema, 'another')).toBe('28P01');
   }
@@ -131,15 +134,13 @@ test('an owner who may not make roles is told what somebody else has to run', as
     code: 1,
     errors: expect.stringContaining('CREATE ROLE accord_auth LOGIN'),
   });
-  for (const { schema } of schemas) await server.asSuperuser(`CREATE ROLE ${roleOf(schema)} LOGIN`);
+  for (const { name: schema } of definitions) await server.asSuperuser(`CREATE ROLE ${roleOf(schema)} LOGIN`);
   expect(await migrate()).toMatchObject({ code: 0 });
 });
 
 test('a service waits until its schema is there', async () => {
   const pool = poolOf('auth', 'first-of-auth');
-  const [{ folder } = { folder: '' }] = schemas;
-  const version = await neededVersion(folder);
-  const waiting = waitForSchema({ pool, schema: 'auth', version, log: createLogger({ level: 'silent' }) });
+  const waiting = waitForSchema({ pool, schema: authService, log });
   await migrate({ SECRETS_DIR: await secretsWith('first') });
   await waiting;
 });
@@ -147,14 +148,37 @@ test('a service waits until its schema is there', async () => {
 test('a service that waits in vain says for what, and what to do', async () => {
   await migrate({ SECRETS_DIR: await secretsWith('first') });
   const pool = poolOf('auth', 'first-of-auth');
-  const log = createLogger({ level: 'silent' });
-  await expect(waitForSchema({ pool, schema: 'auth', version: 99, log, timeoutMs: 50 })).rejects.toThrow(
-    /^The schema auth needs version 99, and it is at \d+\. Run npm run migrate/,
+  const folder = await temporaryFolder();
+  await cp(path.join(authService.folder, 'schema.sql'), path.join(folder, 'schema.sql'));
+  await mkdir(path.join(folder, 'migrations'));
+  await writeFile(path.join(folder, 'migrations', '0002_more.sql'), 'CREATE TABLE more (id integer)');
+  const schema = { ...authService, folder };
+  await expect(waitForSchema({ pool, schema, log, timeoutMs: 50 })).rejects.toThrow(
+    /^The schema auth needs version 2, and it is at 1\. Run npm run migrate/,
   );
   const nobody = poolOf('auth', 'wrong');
-  await expect(
-    waitForSchema({ pool: nobody, schema: 'auth', version: 1, log, timeoutMs: 50 }),
-  ).rejects.toThrow(/the database cannot be used \(28P01\)/);
+  await expect(waitForSchema({ pool: nobody, schema: authService, log, timeoutMs: 50 })).rejects.toThrow(
+    /the database cannot be used \(28P01\)/,
+  );
+});
+
+test('a database of an unreleased commit is refused by the command and by services, and stays as it is', async () => {
+  await migrate({ SECRETS_DIR: await secretsWith('first') });
+  // Unreleased commits had many migrations; the last services of the list may have had the same first one.
+  const owner = createPool({ url: server.url, schema: 'auth', log, max: 1 });
+  onTestFinished(() => owner.end());
+  await owner.query(`
+    UPDATE migrations SET file = '0001_auth.sql', checksum = repeat('0', 64);
+    INSERT INTO migrations (version, file, checksum) VALUES (2, '0002_pairing_keys.sql', repeat('0', 64));
+    DROP SCHEMA forms CASCADE`);
+  const sentence =
+    "The database of DATABASE_URL was made by an unreleased commit of Accord and cannot be changed into today's: " +
+    'start with an empty one (another DATABASE_URL).';
+  expect(await migrate()).toEqual({ code: 1, output: '', errors: `${sentence}\n` });
+  const waiting = waitForSchema({ pool: poolOf('auth', 'first-of-auth'), schema: authService, log });
+  await expect(waiting).rejects.toThrow(sentence);
+  const { rows } = await owner.query("SELECT to_regnamespace('forms') AS forms");
+  expect(rows).toEqual([{ forms: null }]);
 });
 
 test('without DATABASE_URL the command says what it needs', async () => {
@@ -174,7 +198,7 @@ function poolOf(schema: string, password: string): pg.Pool {
 function startPool(
   options: Pick<PoolOptions, 'url' | 'otherPasswords' | 'max'> & { schema?: string },
 ): pg.Pool {
-  const pool = createPool({ schema: 'auth', log: createLogger({ level: 'silent' }), ...options });
+  const pool = createPool({ schema: 'auth', log, ...options });
   onTestFinished(() => pool.end());
   return pool;
 }

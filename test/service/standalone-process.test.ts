@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { findRunningPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
+import { runInDatabase } from '../support/instances/live-database.ts';
 import { startStandalone } from '../support/instances/standalone-process.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores/postgres.ts';
@@ -87,5 +89,19 @@ describe('a start', () => {
       `The data folder ${DATA_DIR} (DATA_DIR) is in use by the process ${first.child.pid}: stop it first, or set another DATA_DIR.\n`,
     );
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  }, 60_000);
+
+  it('on a data folder of an unreleased commit says so in one sentence that names the folder', async () => {
+    const DATA_DIR = await folder();
+    const first = start({ DATA_DIR });
+    await first.ready;
+    const databaseUrl = (await findRunningPostgres(DATA_DIR)) as string;
+    await runInDatabase({ databaseUrl }, "UPDATE transactions.migrations SET checksum = repeat('0', 64)");
+    await first.stop();
+    const { code, output, errors } = await start({ DATA_DIR }).ended;
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(errors).toBe(
+      `The database in ${DATA_DIR} was made by an unreleased commit of Accord and cannot be changed into today's: start with an empty one (another DATA_DIR).\n`,
+    );
   }, 60_000);
 });

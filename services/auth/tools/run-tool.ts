@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { str } from 'envalid';
 import { databaseUrl } from '#lib/config/address-validators.ts';
 import { databaseLogin, readDatabasePassword } from '#lib/config/secret-files.ts';
@@ -13,6 +12,7 @@ import { createPool } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { Failure, StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
+import { authService } from '../service.ts';
 
 /**
  * Runs an operator's command on the service's database and prints its output. A StartupError prints its
@@ -62,9 +62,8 @@ async function openAuthDatabase(environment: Record<string, string | undefined>)
   const log = createLogger({ level: 'error' });
   const given = settings.DATABASE_URL && (await asService(settings.DATABASE_URL, settings.SECRETS_DIR));
   const { url, dataDir, stop } = await findDatabase(given, settings.DATA_DIR);
-  const folder = fileURLToPath(new URL('../migrations', import.meta.url));
   try {
-    await migrate({ url, schemas: [{ schema: 'auth', folder }], log });
+    await migrate({ url, schemas: [authService], log, dataDir: given ? undefined : dataDir });
   } catch (error) {
     await stop();
     throw error;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const project = path.join(import.meta.dirname, '..', '..', '..');
 
-/** Code that ran before the migrations of today. */
+/** Code that ran before this release. */
 export interface PreviousRelease {
   /** A tag, or a commit. */
   name: string;
@@ -16,7 +16,7 @@ export interface PreviousRelease {
 
 /**
  * Takes the release before this one out of the history: the last tag `v…` before this commit.
- * @returns a reason if there is none: until something is released, migrations need not be additive.
+ * @returns a reason if there is none: until something is released, the schema changes without migrations.
  */
 export async function takePreviousRelease(folder: string): Promise<PreviousRelease | { missing: string }> {
   const name = await lastTag();

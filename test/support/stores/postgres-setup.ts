@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '#lib/db/migrate.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { startTestPostgres } from '../../../deploy/local/postgres.ts';
+import { definitions } from '../../../services/definitions.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,7 +11,6 @@ declare module 'vitest' {
   }
 }
 
-const services = path.join(import.meta.dirname, '..', '..', '..', 'services');
 /** Owns the databases and is no superuser, as in production. */
 const owner = 'accord';
 
@@ -32,7 +29,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const log = createLogger({ level: 'error' });
     await migrate({
       url: template.href,
-      schemas: await findSchemas(),
+      schemas: definitions,
       log,
       roles: { passwordOf: () => undefined },
     });
@@ -69,13 +66,6 @@ async function prepareOwner(url: string, own: boolean): Promise<string> {
   const target = new URL(url);
   target.username = owner;
   return target.href;
-}
-
-async function findSchemas(): Promise<{ schema: string; folder: string }[]> {
-  const names = existsSync(services) ? (await readdir(services)).sort() : [];
-  return names
-    .map((schema) => ({ schema, folder: path.join(services, schema, 'migrations') }))
-    .filter(({ folder }) => existsSync(folder));
 }
 
 async function dropAll(url: string, prefix: string): Promise<void> {

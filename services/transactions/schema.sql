@@ -1,0 +1,412 @@
+-- Tables of the service transactions, besides those of lib/db/schema. While a table has never been analysed PostgreSQL
+-- plans for at least ten pages, and statements use indexes. Statistics of a nearly empty table would make them read it
+-- whole, and a connection keeps such a plan for up to a minute while the table fills. So the first statistics are taken
+-- when there are enough rows (ADR 14).
+
+CREATE TABLE transactions (
+  id               text PRIMARY KEY CHECK (length(id) = 22),
+  subject          text NOT NULL,
+  -- WITHDRAWAL: the transaction was made to withdraw consents, without a form. Null: answers to a form.
+  kind             text,
+  state            text NOT NULL CHECK (state IN ('CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK')),
+  version          integer NOT NULL CHECK (version > 0),
+  context          jsonb NOT NULL,
+  layout           jsonb NOT NULL,
+  author           text NOT NULL,
+  -- The creator, against whom its messages are counted: "user:…" for accounts of role user, "staff user:…", "key:…" and
+  -- "peer:…" for the others; of a child, the creator of its parent. Null: not known, or erased.
+  created_by       text,
+  -- False: an account of role user named an address that it is not known to have. No mail is sent there.
+  is_address_known boolean NOT NULL DEFAULT true,
+  parent           text REFERENCES transactions (id),
+  -- Where the form was shown, if that was at a peer: {location, id} (docs/federation.md, "Answers").
+  leader           jsonb,
+  token_epoch      integer NOT NULL DEFAULT 0,
+  answers_digest   bytea,
+  -- Whether submitted answers await the subject's code; false after the right code. It stays true in a transaction that ended without it.
+  awaits_code      boolean NOT NULL DEFAULT false,
+  created_at       timestamptz NOT NULL,
+  changed_at       timestamptz NOT NULL,
+  expires_at       timestamptz NOT NULL,
+  -- When the next notice of the expiry of the answers is due: consent.expiring, then consent.expired; infinity if none is
+  -- to come. Null: not planned yet, because a confirmation put the answers in force.
+  notice_at        timestamptz,
+  erased_at        timestamptz
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+-- Lists: newest first, of all or of one subject (keyset on created, id).
+CREATE INDEX transactions_created ON transactions (created_at DESC, id DESC);
+CREATE INDEX transactions_subject ON transactions (subject, created_at DESC, id DESC);
+-- Lists of what was not committed: where almost all were, the few others would be looked for among all.
+CREATE INDEX transactions_not_committed ON transactions (created_at DESC, id DESC) WHERE state <> 'COMMITTED';
+-- The sweeper looks at open ones only.
+CREATE INDEX transactions_open ON transactions (expires_at) WHERE state IN ('CREATED', 'SUBMITTED');
+-- One open child per parent.
+CREATE UNIQUE INDEX transactions_open_child ON transactions (parent) WHERE state IN ('CREATED', 'SUBMITTED');
+CREATE INDEX transactions_notice ON transactions (notice_at) WHERE state = 'COMMITTED' AND (notice_at IS NULL OR notice_at < 'infinity');
+-- Transactions whose notices are to be planned, oldest first; almost always none.
+CREATE INDEX transactions_unplanned ON transactions (created_at) WHERE state = 'COMMITTED' AND notice_at IS NULL;
+-- Transactions without committed answers whose retention ends, oldest first.
+CREATE INDEX transactions_to_abandon ON transactions (changed_at)
+  WHERE state IN ('CANCELLED', 'TIMEOUT', 'ROLLBACK') AND erased_at IS NULL;
+
+-- Which transaction answers an equal context: one open transaction per context.
+CREATE TABLE context_claims (
+  digest      bytea PRIMARY KEY,
+  transaction text NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX context_claims_transaction ON context_claims (transaction);
+
+CREATE TABLE transaction_history (
+  transaction text NOT NULL REFERENCES transactions (id),
+  version     integer NOT NULL,
+  state       text NOT NULL,
+  at          timestamptz NOT NULL,
+  PRIMARY KEY (transaction, version)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+CREATE TABLE subjects (
+  id               uuid PRIMARY KEY,
+  name             text NOT NULL UNIQUE,
+  email_address    text,
+  default_language text,
+  created_at       timestamptz NOT NULL,
+  modified_at      timestamptz NOT NULL,
+  -- The position of the person's latest statement.
+  position         bigint NOT NULL DEFAULT 0
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX subjects_created ON subjects (created_at DESC, id DESC);
+
+-- Which answer is in force (docs/withdrawal.md, "The rule"). Every statement of a person takes the next position; positions, not
+-- times, order them. The row of the subject is the lock of the person.
+CREATE SEQUENCE positions;
+
+CREATE TABLE records (
+  id             uuid PRIMARY KEY,
+  transaction    text NOT NULL REFERENCES transactions (id),
+  subject        text NOT NULL,
+  object         text NOT NULL DEFAULT '',
+  key            text NOT NULL,
+  type           text NOT NULL CHECK (type IN ('information', 'processing', 'preference', 'conditions')),
+  serial         text NOT NULL,
+  info_key       text NOT NULL,
+  info_serial    text NOT NULL,
+  value          text[] NOT NULL,
+  positions      integer[],
+  -- ERASED: `committed_at` stays, so that statistics tell former answers from those that never took effect.
+  state          text NOT NULL CHECK (state IN ('PENDING', 'COMMITTED', 'ROLLED_BACK', 'ERASED')),
+  origin         text NOT NULL,
+  author         text NOT NULL,
+  comment        text,
+  -- The base URL of the peer whose form was answered, or that ordered this withdrawal; null: this instance's own form.
+  source         text,
+  created_at     timestamptz NOT NULL,
+  committed_at   timestamptz,
+  expires_at     timestamptz,
+  -- The accepted record that this refusal ended; null unless it was the newest one.
+  withdraws      uuid,
+  -- Taken when the answer was submitted.
+  position       bigint NOT NULL DEFAULT 0,
+  -- From where and until where it is in force; `from` is null for an answer that was never in force.
+  from_position  bigint,
+  until_position bigint,
+  from_at        timestamptz,
+  until_at       timestamptz,
+  -- The record that replaced it.
+  ended_by       uuid,
+  CHECK ((state = 'COMMITTED') = (committed_at IS NOT NULL) OR state = 'ERASED'),
+  CONSTRAINT records_from_check  CHECK ((from_position IS NULL) = (from_at IS NULL)),
+  CONSTRAINT records_until_check CHECK ((until_position IS NULL) = (until_at IS NULL) AND until_position > from_position IS NOT FALSE)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+-- At most one answer to a question is in force.
+CREATE UNIQUE INDEX records_in_force ON records (subject, object, key)
+  WHERE state = 'COMMITTED' AND from_position IS NOT NULL AND until_position IS NULL;
+CREATE INDEX records_ended ON records (subject, object, key, until_position)
+  WHERE state = 'COMMITTED' AND until_position IS NOT NULL;
+CREATE INDEX records_ended_at ON records (subject, object, key, until_at)
+  WHERE state = 'COMMITTED' AND until_position IS NOT NULL;
+-- A subject's records, newest first.
+CREATE INDEX records_subject ON records (subject, created_at DESC, id DESC);
+CREATE INDEX records_transaction ON records (transaction);
+CREATE INDEX records_key ON records (key, created_at DESC, id DESC);
+-- Finds the answers of a key that have not expired, where most have: answers mostly expire in the order of their insertion.
+CREATE INDEX records_expires_at ON records USING brin (expires_at) WITH (pages_per_range = 32, autosummarize = on);
+
+-- A receipt and its signed form take one page, and signatures cannot be compressed: trying to, and storing both elsewhere,
+-- takes three times as long.
+CREATE TABLE receipts (
+  transaction text PRIMARY KEY REFERENCES transactions (id),
+  body        text NOT NULL,
+  jws         text NOT NULL
+) WITH (toast_tuple_target = 8160, autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- Receipts of transactions that wait for peers: their body without the time of the commitment.
+CREATE TABLE receipt_drafts (
+  transaction text PRIMARY KEY REFERENCES transactions (id),
+  body        text NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- Receipts since the last sealing (docs/evidence.md, "Receipts"). It has no index: a submission appends a row, and the sealer takes
+-- all of them and writes their lines already sealed.
+CREATE TABLE signed_receipts (
+  id          uuid NOT NULL,
+  at          timestamptz NOT NULL,
+  transaction text NOT NULL,
+  digest      bytea NOT NULL CHECK (octet_length(digest) = 32),
+  request     text
+) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+
+-- The receipts of erased transactions, so that a receipt that a person holds can still be compared.
+CREATE TABLE erased_receipts (
+  transaction text PRIMARY KEY REFERENCES transactions (id),
+  -- SHA-256 of the JWS.
+  digest      bytea NOT NULL,
+  kid         text NOT NULL,
+  signed_at   timestamptz NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- Parts of transactions at the peers that own them (docs/federation.md, "Answers"): what is to be sent, sealed, and the outcome.
+CREATE TABLE followers (
+  -- The submission.
+  sid              text PRIMARY KEY CHECK (length(sid) = 22),
+  transaction      text NOT NULL REFERENCES transactions (id),
+  -- In the order in which the form showed them.
+  place            integer NOT NULL,
+  -- The peer's base URL, and its name as the subject saw it.
+  location         text NOT NULL,
+  name             text NOT NULL,
+  state            text NOT NULL CHECK (state IN ('WAITING', 'SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED')),
+  version          integer NOT NULL CHECK (version > 0),
+  reason           text,
+  -- The transaction at the peer.
+  remote_id        text,
+  -- The answers, readable for the peer only; removed as soon as they need not be sent any more.
+  sealed           text,
+  mode             text NOT NULL CHECK (mode IN ('commit', 'hold')),
+  language         text NOT NULL,
+  -- What was asked, without any answer, as the receipt states it.
+  shown            jsonb NOT NULL,
+  -- Until when it is tried.
+  deadline         timestamptz NOT NULL,
+  changed_at       timestamptz NOT NULL,
+  -- When the events of the part, or of the order to withdraw it, were last published again because its owner had not
+  -- answered; null: they were not.
+  resent_at        timestamptz,
+  -- The withdrawal of which the owner of this part is told; null: none. Its outcome, and since when.
+  withdrawal       text,
+  withdrawal_state text CHECK (withdrawal_state IN ('QUEUED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED', 'UNSUPPORTED')),
+  withdrawal_since timestamptz,
+  UNIQUE (transaction, location),
+  CHECK ((state IN ('WAITING', 'SENDING')) = (sealed IS NOT NULL))
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX followers_unanswered ON followers (coalesce(resent_at, changed_at)) WHERE state IN ('SENDING', 'HELD');
+CREATE INDEX followers_resent ON followers (deadline) WHERE state = 'SENDING' AND resent_at IS NOT NULL;
+CREATE INDEX followers_withdrawal ON followers (withdrawal, location) WHERE withdrawal IS NOT NULL;
+-- What is not confirmed yet.
+CREATE INDEX followers_withdrawal_open ON followers (withdrawal_state, withdrawal_since)
+  WHERE withdrawal_state IN ('QUEUED', 'OVERDUE');
+CREATE INDEX followers_overdue ON followers (greatest(resent_at, withdrawal_since)) WHERE withdrawal_state = 'OVERDUE';
+
+-- Who was told of a withdrawal: the organisation behind a webhook (RECIPIENT; its id), or a peer (its base URL).
+CREATE TABLE notices (
+  transaction text NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
+  recipient   text NOT NULL,
+  kind        text NOT NULL CHECK (kind IN ('RECIPIENT', 'PEER')),
+  name        text NOT NULL,
+  state       text NOT NULL CHECK (state IN ('QUEUED', 'DELIVERED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED', 'UNSUPPORTED')),
+  outcome     text,
+  note        text,
+  -- Of the notice: an event with an older version changes nothing.
+  version     integer NOT NULL,
+  since       timestamptz NOT NULL,
+  PRIMARY KEY (transaction, recipient)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- Parts of answers that came from peers. A verdict is repeated whenever and however often the part arrives.
+CREATE TABLE submissions (
+  -- Base URL.
+  peer        text NOT NULL,
+  sid         text NOT NULL CHECK (length(sid) = 22),
+  -- SHA-256 of what came; null if the decision came first, so that no content is taken any more.
+  digest      bytea,
+  verdict     text NOT NULL CHECK (verdict IN ('committed', 'held', 'rolledback', 'refused')),
+  reason      text,
+  -- Refused parts have none.
+  transaction text REFERENCES transactions (id) DEFERRABLE INITIALLY DEFERRED,
+  received_at timestamptz NOT NULL,
+  changed_at  timestamptz NOT NULL,
+  -- When the event of a held part was last published again because no decision had arrived; null: it was not.
+  resent_at   timestamptz,
+  PRIMARY KEY (peer, sid),
+  CHECK ((verdict = 'refused') = (reason IS NOT NULL)),
+  CHECK (verdict NOT IN ('committed', 'held') OR transaction IS NOT NULL)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE UNIQUE INDEX submissions_transaction ON submissions (transaction) WHERE transaction IS NOT NULL;
+-- Parts whose leader has not decided, oldest first, for metrics.
+CREATE INDEX submissions_held ON submissions (received_at) WHERE verdict = 'held';
+CREATE INDEX submissions_undecided ON submissions (coalesce(resent_at, received_at)) WHERE verdict = 'held';
+-- Parts that made no transaction (refused, or decided before they came) are counted by peer, and forgotten after 31 days.
+CREATE INDEX submissions_without_transaction ON submissions (peer, (digest IS NULL)) WHERE transaction IS NULL;
+CREATE INDEX submissions_to_forget ON submissions (changed_at) WHERE transaction IS NULL;
+
+-- Orders of leaders to withdraw a part: answers to these questions that were given there earlier may still arrive.
+CREATE TABLE leader_orders (
+  subject      text NOT NULL,
+  object       text NOT NULL,
+  key          text NOT NULL,
+  -- The leader's base URL.
+  source       text NOT NULL,
+  -- When the person last withdrew there, by the clock of the leader.
+  withdrawn_at timestamptz NOT NULL,
+  PRIMARY KEY (subject, object, key, source)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX leader_orders_age ON leader_orders (withdrawn_at);
+
+-- The confirmation code of a transaction. Another code replaces it.
+CREATE TABLE codes (
+  transaction text PRIMARY KEY REFERENCES transactions (id),
+  -- 1 for the first code.
+  number      integer NOT NULL DEFAULT 1 CHECK (number BETWEEN 1 AND 3),
+  -- Keyed digest of the code, bound to the transaction, the answers and the number.
+  mac         bytea NOT NULL,
+  -- The code itself, encrypted; only if the page shows it (FORM_CODE).
+  sealed      bytea,
+  -- Attempts with this code, counted before they are evaluated.
+  tries       integer NOT NULL DEFAULT 0 CHECK (tries BETWEEN 0 AND 5),
+  created_at  timestamptz NOT NULL,
+  expires_at  timestamptz NOT NULL,
+  -- When it confirmed the answers.
+  used_at     timestamptz
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+-- Transactions whose last code has expired are ended.
+CREATE INDEX codes_last ON codes (expires_at) WHERE number = 3 AND used_at IS NULL;
+
+-- Queues of messages to subjects (lib/deliveries): mail domains share 1,024, and the SMS gateway has one.
+CREATE TABLE message_queues (
+  name        text PRIMARY KEY,
+  lease_owner uuid,
+  lease_until timestamptz,
+  -- Increases with every lease: results of an earlier one are not recorded.
+  fence       bigint NOT NULL DEFAULT 0,
+  failures    integer NOT NULL DEFAULT 0,
+  next_at     timestamptz NOT NULL DEFAULT '-infinity'
+);
+
+-- Messages to subjects.
+CREATE TABLE messages (
+  id          uuid PRIMARY KEY,
+  transaction text NOT NULL REFERENCES transactions (id),
+  kind        text NOT NULL CHECK (kind IN ('invitation', 'code', 'notification', 'bad-news', 'withdrawal')),
+  channel     text NOT NULL CHECK (channel IN ('mail', 'sms')),
+  queue       text NOT NULL,
+  -- The masked address.
+  destination text NOT NULL,
+  -- Keyed digest of the address, for its daily limits.
+  address     bytea NOT NULL,
+  -- Country calling code of a telephone number, for its hourly limit.
+  prefix      text,
+  -- As that of the transaction, for the hourly limit of a creator.
+  created_by  text,
+  -- Number of the code that it carries.
+  code        integer,
+  -- Address, sender and code, encrypted; erased when the message has ended.
+  sealed      bytea,
+  state       text NOT NULL CHECK (state IN ('PENDING', 'SENT', 'FAILED', 'EXPIRED')),
+  attempts    integer NOT NULL DEFAULT 0,
+  not_before  timestamptz NOT NULL,
+  error       text,
+  created_at  timestamptz NOT NULL,
+  sent_at     timestamptz,
+  -- When the message began to count against the hourly limits of mails and of its creator. Infinity: it waits until a limit
+  -- allows it (not_before is infinity, too). Minus infinity: it failed because of a limit.
+  counted_at  timestamptz NOT NULL DEFAULT '-infinity',
+  CHECK ((state = 'PENDING') = (sealed IS NOT NULL)),
+  CHECK ((state = 'SENT') = (sent_at IS NOT NULL))
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX messages_due ON messages (queue, not_before) WHERE state = 'PENDING';
+CREATE INDEX messages_transaction ON messages (transaction, created_at DESC, id DESC);
+CREATE INDEX messages_address ON messages (address, created_at);
+-- For the hourly limits of text messages: of a prefix, and of all.
+CREATE INDEX messages_prefix ON messages (prefix, created_at) WHERE prefix IS NOT NULL;
+CREATE INDEX messages_sms ON messages (created_at) WHERE prefix IS NOT NULL;
+CREATE INDEX messages_mails_counted ON messages (counted_at) WHERE channel = 'mail';
+CREATE INDEX messages_creator_counted ON messages (created_by, counted_at) WHERE created_by IS NOT NULL;
+CREATE INDEX messages_waiting ON messages (created_by, created_at, id) WHERE counted_at = 'infinity';
+
+-- Holds of subjects (docs/erasure.md): nothing of the subject is erased while one is in force.
+CREATE TABLE holds (
+  subject       text PRIMARY KEY,
+  reason        text NOT NULL,
+  since         timestamptz NOT NULL,
+  -- From when decisions about the subject are RESTRICTED; null: they are not.
+  restricted_at timestamptz,
+  -- Null: until an operator ends the hold.
+  until         timestamptz
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- Erasures of subjects. The row is committed first; a job repeats the work until it is DONE.
+CREATE TABLE erasures (
+  id           text PRIMARY KEY CHECK (length(id) = 22),
+  -- subjects.id, which audit lines have too.
+  reference    uuid NOT NULL,
+  -- The base URL of the peer that asks: the erasure covers only what that peer has sent of the subject (docs/erasure.md,
+  -- "Peers"). Null: all data of the subject.
+  peer         text,
+  -- The name of the subject, or `sent_subject` for an erasure of a peer; null as soon as the erasure has ended.
+  subject      text,
+  sent_subject text,
+  -- HMAC of the name; null after BACKUP_RETENTION.
+  digest       bytea,
+  state        text NOT NULL CHECK (state IN ('REQUESTED', 'RUNNING', 'HELD', 'DONE', 'REFUSED')),
+  -- Why it was requested; null as soon as the erasure has ended, because it may name the person.
+  reason       text,
+  -- Why it was refused.
+  ground       text,
+  counts       jsonb NOT NULL DEFAULT '{}',
+  -- [{name, location}]
+  peers        jsonb NOT NULL DEFAULT '[]',
+  created_at   timestamptz NOT NULL,
+  due_at       timestamptz NOT NULL,
+  -- Transactions that were created later are a new subject's.
+  started_at   timestamptz,
+  ended_at     timestamptz,
+  CHECK ((state IN ('REQUESTED', 'RUNNING', 'HELD')) = (subject IS NOT NULL OR sent_subject IS NOT NULL)),
+  CHECK (state NOT IN ('RUNNING', 'HELD', 'DONE') OR started_at IS NOT NULL),
+  CHECK (sent_subject IS NULL OR (peer IS NOT NULL AND subject IS NULL))
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE UNIQUE INDEX erasures_open ON erasures (subject) WHERE subject IS NOT NULL;
+CREATE UNIQUE INDEX erasures_of_peer_open ON erasures (peer, sent_subject) WHERE sent_subject IS NOT NULL;
+CREATE INDEX erasures_of_peer ON erasures (peer, reference) WHERE peer IS NOT NULL;
+CREATE INDEX erasures_created ON erasures (created_at DESC, id DESC);
+
+-- What the owner of a part knows of the erasure of its person.
+CREATE TABLE part_erasures (
+  sid        text PRIMARY KEY REFERENCES followers (sid),
+  erasure    text NOT NULL REFERENCES erasures (id) ON DELETE CASCADE,
+  -- The owner's base URL.
+  location   text NOT NULL,
+  state      text NOT NULL CHECK (state IN ('QUEUED', 'DELIVERED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED', 'UNSUPPORTED')),
+  -- kept: the owner does not erase its part.
+  outcome    text CHECK (outcome IN ('done', 'kept')),
+  since      timestamptz NOT NULL,
+  -- When the owner was last to be asked.
+  ordered_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL,
+  CHECK ((state = 'ACKNOWLEDGED') = (outcome IS NOT NULL))
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX part_erasures_of_erasure ON part_erasures (erasure, location);
+CREATE INDEX part_erasures_open ON part_erasures (state, ordered_at) WHERE state IN ('QUEUED', 'DELIVERED');
+CREATE INDEX part_erasures_overdue ON part_erasures (sid) WHERE state = 'OVERDUE';
+
+-- What the organisations behind webhooks know of an erasure; `recipient` is the webhook's id. As `notices`.
+CREATE TABLE erasure_notices (
+  erasure   text NOT NULL REFERENCES erasures (id) ON DELETE CASCADE,
+  recipient text NOT NULL,
+  name      text NOT NULL,
+  state     text NOT NULL CHECK (state IN ('QUEUED', 'DELIVERED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED')),
+  outcome   text,
+  note      text,
+  -- Of the notice: an event with an older version changes nothing.
+  version   integer NOT NULL,
+  since     timestamptz NOT NULL,
+  PRIMARY KEY (erasure, recipient)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
