@@ -53,15 +53,6 @@ $$ BEGIN
                 WHERE p.url = of_url AND k.use = 'sig');
 END $$;
 
--- Pairings that this instance began: the same call again is the same pairing, so that a lost reply does no harm.
-CREATE TABLE pairings (
-  id         uuid PRIMARY KEY,
-  url        text NOT NULL,
-  key_digest bytea NOT NULL,
-  created_at timestamptz NOT NULL,
-  UNIQUE (url, key_digest)
-);
-
 -- Ids of peers' tokens until they expire: each is accepted once.
 CREATE TABLE seen_tokens (
   peer       uuid NOT NULL,
@@ -97,25 +88,22 @@ CREATE INDEX catalogues_due ON catalogues (due_at);
 -- A row is deleted with its outcome.
 CREATE TABLE deliveries (
   -- withdraw, erase: the owner of a part is told that the part was withdrawn, or that its person was erased.
-  kind           text NOT NULL CHECK (kind IN ('submit', 'decide', 'ask', 'withdraw', 'erase')),
+  kind        text NOT NULL CHECK (kind IN ('submit', 'decide', 'ask', 'withdraw', 'erase')),
   -- Base URL.
-  peer_url       text NOT NULL,
-  sid            text NOT NULL,
-  decision       text CHECK (decision IN ('commit', 'rollback')),
+  peer_url    text NOT NULL,
+  sid         text NOT NULL,
+  decision    text CHECK (decision IN ('commit', 'rollback')),
   -- Thumbprints of the peer's signing keys when this was queued, and of those that they have vouched for since: with an instance that has none
   -- of them there is nothing to talk about, whatever its address.
-  pinned         text[] NOT NULL,
-  not_before     timestamptz NOT NULL,
-  -- When it is given up; for a submission the latest possible, until transactions has said which it is.
-  deadline       timestamptz NOT NULL,
-  deadline_known boolean NOT NULL,
-  attempts       integer NOT NULL DEFAULT 0,
-  last_error     text,
-  lease          uuid,
-  lease_until    timestamptz,
-  created_at     timestamptz NOT NULL,
+  pinned      text[] NOT NULL,
+  not_before  timestamptz NOT NULL,
+  -- When it is given up.
+  deadline    timestamptz NOT NULL,
+  attempts    integer NOT NULL DEFAULT 0,
+  last_error  text,
+  created_at  timestamptz NOT NULL,
   -- The place in the trace of the submission (W3C Trace Context), which the attempts continue; null without tracing.
-  traceparent    text,
+  traceparent text,
   PRIMARY KEY (kind, peer_url, sid),
   CHECK ((kind = 'decide') = (decision IS NOT NULL))
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
@@ -135,14 +123,6 @@ CREATE TABLE queues (
   -- Why the last attempt failed; of interest while `failures` is not 0.
   last_error  text,
   next_at     timestamptz NOT NULL DEFAULT now()
-);
-
-CREATE TABLE places (
-  peer_url    text NOT NULL REFERENCES queues ON DELETE CASCADE,
-  place       smallint NOT NULL,
-  lease       uuid,
-  lease_until timestamptz,
-  PRIMARY KEY (peer_url, place)
 );
 
 -- What peers have signed: the only proof of a delivery, and it holds no answer.

@@ -55,8 +55,6 @@ CREATE TABLE deliveries (
   status       text NOT NULL CHECK (status IN ('PENDING', 'DELIVERED', 'FAILED')),
   attempts     integer NOT NULL DEFAULT 0,
   not_before   timestamptz NOT NULL,
-  lease        uuid,
-  lease_until  timestamptz,
   -- Of the last attempt.
   status_code  integer,
   duration_ms  integer,

@@ -121,9 +121,9 @@ describe('plans made on an empty queue still use indexes when it has filled', ()
     const sids = Array.from({ length: many }, () => randomId());
     for (const sid of sids) clinic.transactions.parts.set(sid, samplePart(clinic.url, laboratory.url));
     await db.query(sql`
-      INSERT INTO deliveries (kind, peer_url, sid, pinned, not_before, deadline, deadline_known, created_at)
+      INSERT INTO deliveries (kind, peer_url, sid, pinned, not_before, deadline, created_at)
       SELECT 'submit', ${laboratory.url}, s, ARRAY(SELECT k.kid FROM peer_keys AS k), accord_now(), accord_now() + interval '1 day',
-             false, accord_now()
+             accord_now()
         FROM unnest(${sids}::text[]) AS s`);
     await expect.poll(() => owner.came.length, patience).toBe(4 * untilKept + many);
     const { rows, whole } = await readsOf(db, 'deliveries', 4 * untilKept + many);

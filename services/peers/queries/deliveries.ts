@@ -31,11 +31,11 @@ export async function queueDelivery(
     WITH noted AS (${noteOnce(event)}),
          queue AS (INSERT INTO queues (peer_url) SELECT ${url}::text FROM noted ON CONFLICT DO NOTHING)
     INSERT INTO deliveries
-      (kind, peer_url, sid, decision, pinned, not_before, deadline, deadline_known, traceparent, created_at)
+      (kind, peer_url, sid, decision, pinned, not_before, deadline, traceparent, created_at)
     SELECT ${kind}, ${url}, ${sid}, ${decision},
            pinned_keys(${url}),
            greatest(accord_now(), ${time}::timestamptz + ${waitSeconds} * interval '1 second'),
-           ${deadline}::timestamptz, true, ${currentTraceparent()}::text, accord_now()
+           ${deadline}::timestamptz, ${currentTraceparent()}::text, accord_now()
       FROM noted
     ON CONFLICT (kind, peer_url, sid) DO NOTHING`);
 }

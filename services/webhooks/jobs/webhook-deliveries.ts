@@ -81,8 +81,7 @@ export const webhookTables = {
   rowKey: sql`d.id`,
   rowKeyType: sql`uuid`,
   rowTarget: sql`d.webhook`,
-  // Earlier releases lease single deliveries; during an upgrade their replicas may still run.
-  due: sql`d.status = 'PENDING' AND d.not_before <= accord_now() AND (d.lease_until IS NULL OR d.lease_until < now())
+  due: sql`d.status = 'PENDING' AND d.not_before <= accord_now()
     AND (t.state = 'ACTIVE' OR d.action = 'webhook.test')`,
   columns: sql`
     d.id, d.webhook, d.action = 'webhook.test' AS "isTest", d.action, d.attempts,

@@ -33,7 +33,7 @@ export async function markDelivered(
     )
     UPDATE deliveries AS d
        SET status = 'DELIVERED', attempts = d.attempts + 1, delivered_at = accord_now(), status_code = n.code, duration_ms = n.ms,
-           error = NULL, lease = NULL, lease_until = NULL
+           error = NULL
       FROM open AS o JOIN unnest(${ids}::uuid[], ${codes}::int[], ${times}::int[]) AS n (id, code, ms) ON n.id = o.id
      WHERE d.id = o.id`);
 }
@@ -45,7 +45,7 @@ export async function markFailed(tx: Queries, { row, ending, facts, ms, waitMs }
   await tx.query(sql`
     UPDATE deliveries AS d
        SET status = ${status}, attempts = d.attempts + 1, not_before = accord_now() + ${waitMs} * interval '1 millisecond',
-           status_code = ${facts.statusCode}, duration_ms = ${ms}, error = ${facts.error}, lease = NULL, lease_until = NULL
+           status_code = ${facts.statusCode}, duration_ms = ${ms}, error = ${facts.error}
      WHERE d.id = ${row.id} AND d.status = 'PENDING'`);
 }
 
