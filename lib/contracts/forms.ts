@@ -273,17 +273,17 @@ export interface FormsOperations {
   finishPeerCatalogue(input: { url: string; state: string; asOf: string }): Promise<{ held: boolean }>;
   /**
    * Replaces the list of peers that `sharedWith` may name, unless the stored list is newer.
-   * @param input.urls base URLs of these peers, in the same order; absent from replicas of earlier releases.
+   * @param input.urls base URLs of these peers, in the same order.
    * @param input.asOf RFC 3339: when the list was read.
    */
-  setKnownPeers(input: { ids: string[]; urls?: string[]; asOf: string }): Promise<Record<string, never>>;
+  setKnownPeers(input: { ids: string[]; urls: string[]; asOf: string }): Promise<Record<string, never>>;
   /**
    * Replaces the list of configured channels for messages to subjects, which `GET /system/config` shows.
-   * @param input.mailFrom the sender of mails, which previews show; absent from replicas of earlier releases.
+   * @param input.mailFrom the sender of mails, which previews show; null without mail.
    */
   setMessageChannels(input: {
     channels: MessageChannel[];
-    mailFrom?: string | null;
+    mailFrom: string | null;
   }): Promise<Record<string, never>>;
   /** Deletes the copies of a peer's entries. */
   forgetPeer(input: { url: string }): Promise<void>;

@@ -99,9 +99,8 @@ CREATE TABLE peers (
   -- host[:port] of the URL, by which layouts name its elements.
   host        text NOT NULL UNIQUE,
   name        text NOT NULL,
-  -- How the name looks, by which names that look the same are found (domain/owner-name.ts). Null: not known yet, until the
-  -- peer's catalogue is read the next time; then addresses stand beside names.
-  appearance  text,
+  -- How the name looks, by which names that look the same are found (domain/owner-name.ts).
+  appearance  text NOT NULL,
   -- What answers are sealed to: a public JWK.
   sealing_key jsonb NOT NULL,
   -- The catalogue's state that the copy has; null until it is whole for the first time.
@@ -161,8 +160,8 @@ CREATE INDEX peer_serials_known ON peer_serials (peer, known_at);
 CREATE TABLE known_peers (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   ids    text[] NOT NULL,
-  -- Base URLs of the peers in `ids`, in the same order; the copies of catalogues are stored by URL. Null: not reported yet.
-  urls   text[],
+  -- Base URLs of the peers in `ids`, in the same order; the copies of catalogues are stored by URL.
+  urls   text[] NOT NULL,
   as_of  timestamptz NOT NULL
 );
 

@@ -130,8 +130,8 @@ describe('the preview of an email', () => {
     expect(mail.text()).toContain(shown);
   });
 
-  it('names no sender as long as it is unknown, as beside replicas of earlier releases', async () => {
-    await forms.operations.setMessageChannels({ channels: ['mail'] });
+  it('names no sender without mail', async () => {
+    await forms.operations.setMessageChannels({ channels: [], mailFrom: null });
     const { id, version } = await makeActive(forms, 'email', { subject: 'Hello', body: '<p>One</p>' });
     const response = await forms.send(`/models/${id}/versions/${version}/preview`, { method: 'POST' });
     expect(parsePage(await response.text()).tagged('dl')).toEqual([]);

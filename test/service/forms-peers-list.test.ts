@@ -13,8 +13,8 @@ afterAll(() => forms?.stop());
 
 const lab = samplePeer();
 const id = randomUUID();
-const report = (more: object) =>
-  forms.operations.setKnownPeers({ ids: [id], asOf: new Date().toISOString(), ...more });
+const report = (peers: { ids: string[]; urls: string[] }) =>
+  forms.operations.setKnownPeers({ asOf: new Date().toISOString(), ...peers });
 async function listed() {
   const list = (await (await forms.send('/models/peers')).json()) as object;
   return (list as components['schemas']['PeerModels']).values;
@@ -27,9 +27,9 @@ it('the elements that peers share are listed by peer, with their references', as
     sharedEntry(),
     sharedEntry({ key: 'a.study', serial: '2.1' }),
   ]);
-  await report({});
+  await report({ ids: [], urls: [] });
   expect(await listed()).toEqual([]);
-  await report({ urls: [lab.url] });
+  await report({ ids: [id], urls: [lab.url] });
   const facts = { type: 'processing', name: 'A study', availableLanguages: ['en'] };
   const element = (key: string, serial: string) => {
     const reference = `${key}@lab.example:8443`;

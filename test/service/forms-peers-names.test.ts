@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sql } from '#lib/db/sql.ts';
 import { type FormsService, startForms } from '../support/instances/forms-service.ts';
 import { keepCatalogue, samplePeer, sharedEntry, sharedInformation } from '../support/peers/peer-entries.ts';
 import { makeActive, sampleContent } from '../support/samples/forms-models.ts';
@@ -75,12 +74,6 @@ describe('the displayed name of a peer', () => {
       await end();
     }
     expect(await namesIn(['north.example'])).toEqual(['The Clinic']);
-  });
-
-  it('includes the host until all names have been compared', async () => {
-    await pairWith('north.example', 'The Clinic');
-    await forms.db.query(sql`UPDATE peers SET appearance = NULL`);
-    expect(await namesIn(['north.example'])).toEqual(['The Clinic (north.example)']);
   });
 
   it('includes the host if it equals the name of this instance', async () => {

@@ -41,7 +41,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
       await saveKnownPeers(db, list);
       return {};
     },
-    async setMessageChannels({ channels, mailFrom = null }) {
+    async setMessageChannels({ channels, mailFrom }) {
       await saveChannels(db, channels, mailFrom);
       return {};
     },

@@ -17,8 +17,7 @@ export function readCatalogues(db: Queries): Promise<CatalogueCopy[]> {
   return db.query<CatalogueCopy>(sql`
     SELECT k.id, p.url, p.host, p.name AS owner, p.as_of AS "asOf",
            extract(epoch FROM accord_now() - p.as_of)::float8 AS age,
-           EXISTS (SELECT FROM peers AS o WHERE o.appearance = p.appearance AND o.url <> p.url)
-             OR EXISTS (SELECT FROM peers AS o WHERE o.appearance IS NULL) AS "isNamesake",
+           EXISTS (SELECT FROM peers AS o WHERE o.appearance = p.appearance AND o.url <> p.url) AS "isNamesake",
            coalesce(e.elements, '[]'::json) AS elements
       FROM peers AS p
       JOIN (SELECT n.id, n.url FROM known_peers AS c, unnest(c.ids, c.urls) AS n (id, url)) AS k ON k.url = p.url

@@ -66,8 +66,7 @@ function selectPeerRows(references: readonly ElementReference[]): Statement {
   const named = references.filter(isOfPeer);
   const from = sql`
     SELECT p.url, p.host, p.name AS owner, p.as_of AS "asOf", extract(epoch FROM accord_now() - p.as_of)::float8 AS age,
-           EXISTS (SELECT FROM peers AS o WHERE o.appearance = p.appearance AND o.url <> p.url)
-             OR EXISTS (SELECT FROM peers AS o WHERE o.appearance IS NULL) AS "isNamesake",
+           EXISTS (SELECT FROM peers AS o WHERE o.appearance = p.appearance AND o.url <> p.url) AS "isNamesake",
            e.id, e.key, e.type, e.name, e.active_version AS version, e.active_major AS major, e.active_minor AS minor,
            CASE WHEN e.type = 'information' THEN p.sealing_key END AS "sealingKey"
       FROM peers AS p JOIN peer_entries AS e ON e.peer = p.url`;

@@ -161,10 +161,10 @@ const given = (heads: readonly PeerVersionHead[]) => sql`
 /** Replaces the list of this instance's peers. A list older than the stored one is ignored. */
 export async function saveKnownPeers(
   db: Queries,
-  { ids, urls, asOf }: { ids: readonly string[]; urls?: readonly string[]; asOf: string },
+  { ids, urls, asOf }: { ids: readonly string[]; urls: readonly string[]; asOf: string },
 ): Promise<void> {
   await db.query(sql`
-    INSERT INTO known_peers AS k (ids, urls, as_of) VALUES (${ids}::text[], ${urls ?? null}::text[], ${asOf}::timestamptz)
+    INSERT INTO known_peers AS k (ids, urls, as_of) VALUES (${ids}::text[], ${urls}::text[], ${asOf}::timestamptz)
     ON CONFLICT (single) DO UPDATE SET ids = excluded.ids, urls = excluded.urls, as_of = excluded.as_of
      WHERE k.as_of <= excluded.as_of`);
 }
