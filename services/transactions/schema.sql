@@ -280,7 +280,7 @@ CREATE TABLE codes (
 -- Transactions whose last code has expired are ended.
 CREATE INDEX codes_last ON codes (expires_at) WHERE number = 3 AND used_at IS NULL;
 
--- Queues of messages to subjects (lib/deliveries): mail domains share 1,024, and the SMS gateway has one.
+-- Queues of messages to subjects (lib/deliveries): one for each mail domain with pending messages, and one for the SMS gateway.
 CREATE TABLE message_queues (
   name        text PRIMARY KEY,
   lease_owner uuid,
@@ -345,36 +345,33 @@ CREATE TABLE holds (
 
 -- Erasures of subjects. The row is committed first; a job repeats the work until it is DONE.
 CREATE TABLE erasures (
-  id           text PRIMARY KEY CHECK (length(id) = 22),
+  id         text PRIMARY KEY CHECK (length(id) = 22),
   -- subjects.id, which audit lines have too.
-  reference    uuid NOT NULL,
+  reference  uuid NOT NULL,
   -- The base URL of the peer that asks: the erasure covers only what that peer has sent of the subject (docs/erasure.md,
   -- "Peers"). Null: all data of the subject.
-  peer         text,
-  -- The name of the subject, or `sent_subject` for an erasure of a peer; null as soon as the erasure has ended.
-  subject      text,
-  sent_subject text,
+  peer       text,
+  -- The name of the subject; null as soon as the erasure has ended.
+  subject    text,
   -- HMAC of the name; null after BACKUP_RETENTION.
-  digest       bytea,
-  state        text NOT NULL CHECK (state IN ('REQUESTED', 'RUNNING', 'HELD', 'DONE', 'REFUSED')),
+  digest     bytea,
+  state      text NOT NULL CHECK (state IN ('REQUESTED', 'RUNNING', 'HELD', 'DONE', 'REFUSED')),
   -- Why it was requested; null as soon as the erasure has ended, because it may name the person.
-  reason       text,
+  reason     text,
   -- Why it was refused.
-  ground       text,
-  counts       jsonb NOT NULL DEFAULT '{}',
+  ground     text,
+  counts     jsonb NOT NULL DEFAULT '{}',
   -- [{name, location}]
-  peers        jsonb NOT NULL DEFAULT '[]',
-  created_at   timestamptz NOT NULL,
-  due_at       timestamptz NOT NULL,
+  peers      jsonb NOT NULL DEFAULT '[]',
+  created_at timestamptz NOT NULL,
+  due_at     timestamptz NOT NULL,
   -- Transactions that were created later are a new subject's.
-  started_at   timestamptz,
-  ended_at     timestamptz,
-  CHECK ((state IN ('REQUESTED', 'RUNNING', 'HELD')) = (subject IS NOT NULL OR sent_subject IS NOT NULL)),
-  CHECK (state NOT IN ('RUNNING', 'HELD', 'DONE') OR started_at IS NOT NULL),
-  CHECK (sent_subject IS NULL OR (peer IS NOT NULL AND subject IS NULL))
+  started_at timestamptz,
+  ended_at   timestamptz,
+  CHECK ((state IN ('REQUESTED', 'RUNNING', 'HELD')) = (subject IS NOT NULL)),
+  CHECK (state NOT IN ('RUNNING', 'HELD', 'DONE') OR started_at IS NOT NULL)
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
-CREATE UNIQUE INDEX erasures_open ON erasures (subject) WHERE subject IS NOT NULL;
-CREATE UNIQUE INDEX erasures_of_peer_open ON erasures (peer, sent_subject) WHERE sent_subject IS NOT NULL;
+CREATE UNIQUE INDEX erasures_open ON erasures (subject, peer) NULLS NOT DISTINCT WHERE subject IS NOT NULL;
 CREATE INDEX erasures_of_peer ON erasures (peer, reference) WHERE peer IS NOT NULL;
 CREATE INDEX erasures_created ON erasures (created_at DESC, id DESC);
 

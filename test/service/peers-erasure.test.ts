@@ -63,7 +63,7 @@ const told = (id: string, expected: object) =>
 async function asked({ subject }: Pick<Asked, 'subject'>): Promise<Erasure[]> {
   const rows = await rowsOf<{ id: string }>(
     here.lab,
-    'SELECT id FROM transactions.erasures WHERE sent_subject = $1 ORDER BY created_at DESC',
+    'SELECT id FROM transactions.erasures WHERE subject = $1 AND peer IS NOT NULL ORDER BY created_at DESC',
     [subject],
   );
   return Promise.all(rows.map(({ id }) => erasureAt(here.labAdmin, id)));

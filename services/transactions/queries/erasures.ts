@@ -5,7 +5,7 @@ import type { Erasure } from '../domain/erasure.ts';
 import type { Erased } from './erase-transactions.ts';
 import { isHeld } from './holds.ts';
 
-const columns = sql`e.id, e.reference::text AS reference, coalesce(e.subject, e.sent_subject) AS subject, e.peer, e.state, e.reason, e.ground, e.counts, e.peers,
+const columns = sql`e.id, e.reference::text AS reference, e.subject, e.peer, e.state, e.reason, e.ground, e.counts, e.peers,
   e.created_at AS "createdAt", e.due_at AS "dueAt", e.ended_at AS "endedAt"`;
 
 /**
@@ -23,9 +23,8 @@ export function insertErasure(
   const { id, reference, subject, peer, digest, state, reason } = given;
   return tx.maybeOne<Erasure>(sql`
     INSERT INTO erasures AS e
-      (id, reference, subject, sent_subject, peer, digest, state, reason, created_at, due_at, started_at)
-    VALUES (${id}, ${reference}, ${peer === null ? subject : null}, ${peer === null ? null : subject}, ${peer},
-            ${digest}, ${state}, ${reason}, accord_now(), accord_now() + interval '1 month',
+      (id, reference, subject, peer, digest, state, reason, created_at, due_at, started_at)
+    VALUES (${id}, ${reference}, ${subject}, ${peer}, ${digest}, ${state}, ${reason}, accord_now(), accord_now() + interval '1 month',
             CASE WHEN ${state === 'RUNNING'} THEN ${startOf(sql`${subject}`)} END)
     ON CONFLICT DO NOTHING RETURNING ${columns}`);
 }
@@ -39,9 +38,8 @@ export function readOpenErasure(
   db: Queries,
   { subject, peer }: { subject: string; peer: string | null },
 ): Promise<Erasure | undefined> {
-  const which =
-    peer === null ? sql`e.subject = ${subject}` : sql`e.peer = ${peer} AND e.sent_subject = ${subject}`;
-  return db.maybeOne<Erasure>(sql`SELECT ${columns} FROM erasures AS e WHERE ${which}`);
+  return db.maybeOne<Erasure>(sql`
+    SELECT ${columns} FROM erasures AS e WHERE e.subject = ${subject} AND e.peer IS NOT DISTINCT FROM ${peer}`);
 }
 
 /**
@@ -86,7 +84,7 @@ export function listErasures(
     ...(after ? [sql`(e.created_at, e.id) < (${after.createdAt}::timestamptz, ${after.id})`] : []),
     ...(of
       ? [
-          sql`(e.reference = ${of.id}::uuid OR coalesce(e.subject, e.sent_subject) = ${of.name}
+          sql`(e.reference = ${of.id}::uuid OR e.subject = ${of.name}
                OR e.digest = ANY(${of.digests}::bytea[]))`,
         ]
       : []),
@@ -144,7 +142,7 @@ function startOf(subject: Statement): Statement {
 
 /** Moves an erasure that has not ended to another state. The subject is locked. */
 export function moveErasure(tx: Queries, id: string, state: 'RUNNING' | 'HELD'): Promise<Erasure> {
-  const start = startOf(sql`coalesce(e.subject, e.sent_subject)`);
+  const start = startOf(sql`e.subject`);
   return change(tx, id, sql`state = ${state}, started_at = coalesce(e.started_at, ${start})`);
 }
 
@@ -157,8 +155,7 @@ export function endErasure(
   return change(
     tx,
     id,
-    sql`state = ${state}, ground = ${ground}, subject = NULL, sent_subject = NULL, reason = NULL,
-           ended_at = accord_now(),
+    sql`state = ${state}, ground = ${ground}, subject = NULL, reason = NULL, ended_at = accord_now(),
            digest = CASE WHEN ${state === 'DONE'} THEN e.digest END`,
   );
 }
@@ -170,11 +167,11 @@ export function endErasure(
 export async function endRequestsOfPeers(tx: Queries, subject: string): Promise<void> {
   await tx.query(sql`
     UPDATE erasures AS e
-       SET state = 'DONE', sent_subject = NULL, reason = NULL, digest = NULL, ended_at = accord_now(),
+       SET state = 'DONE', subject = NULL, reason = NULL, digest = NULL, ended_at = accord_now(),
            started_at = coalesce(e.started_at, accord_now())
-     WHERE e.sent_subject = ${subject} AND e.state = 'REQUESTED'
+     WHERE e.subject = ${subject} AND e.peer IS NOT NULL AND e.state = 'REQUESTED'
        AND NOT EXISTS (SELECT FROM transactions AS t
-                        WHERE t.subject = e.sent_subject AND t.leader->>'location' = e.peer)`);
+                        WHERE t.subject = e.subject AND t.leader->>'location' = e.peer)`);
 }
 
 function change(tx: Queries, id: string, assignments: Statement): Promise<Erasure> {
@@ -206,11 +203,10 @@ export async function erasuresToWorkOn(
   state: 'HELD' | 'RUNNING',
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  const subject = sql`coalesce(e.subject, e.sent_subject)`;
   const rows = await db.query<{ id: string }>(sql`
     SELECT e.id FROM erasures AS e
-     WHERE e.state = ${state} AND ${subject} IS NOT NULL AND e.id > ${after}
-       AND (e.state = 'RUNNING' OR NOT ${isHeld(subject)})
+     WHERE e.state = ${state} AND e.id > ${after}
+       AND (e.state = 'RUNNING' OR NOT ${isHeld(sql`e.subject`)})
      ORDER BY e.id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
 }
@@ -225,22 +221,22 @@ export async function forgetDigests(db: Queries, retention: string): Promise<voi
 /** Starts an erasure again after a restore, unless it is open already. @returns whether it was started. */
 export async function repeatErasure(
   tx: Queries,
-  { id, peer, started, ...erasure }: RepeatableErasure,
+  erasure: RepeatableErasure,
   subject: string,
 ): Promise<boolean> {
-  const [whole, sent] = peer === undefined ? [subject, null] : [null, subject];
+  const { id, started, peer = null } = erasure;
   // Another open erasure of the same data, which this one covers. It keeps its peers and recipients.
   await tx.query(sql`
     UPDATE erasures AS e
-       SET state = 'DONE', subject = NULL, sent_subject = NULL, reason = NULL, ended_at = accord_now(),
+       SET state = 'DONE', subject = NULL, reason = NULL, ended_at = accord_now(),
            started_at = coalesce(e.started_at, ${started}::timestamptz)
-     WHERE (e.subject = ${whole} OR e.peer = ${peer ?? null} AND e.sent_subject = ${sent}) AND e.id <> ${id}`);
+     WHERE e.subject = ${subject} AND e.peer IS NOT DISTINCT FROM ${peer} AND e.id <> ${id}`);
   const repeated = await tx.maybeOne(sql`
-    INSERT INTO erasures AS e (${repeatedColumns}, subject, sent_subject, state)
-    SELECT ${repeatedValues({ id, peer, started, ...erasure })}, ${whole}, ${sent}, 'RUNNING'
+    INSERT INTO erasures AS e (${repeatedColumns}, subject, state)
+    SELECT ${repeatedValues(erasure)}, ${subject}, 'RUNNING'
     ON CONFLICT (id) DO UPDATE
-       SET state = excluded.state, subject = excluded.subject, sent_subject = excluded.sent_subject,
-           digest = excluded.digest, started_at = excluded.started_at, ended_at = NULL
+       SET state = excluded.state, subject = excluded.subject, digest = excluded.digest,
+           started_at = excluded.started_at, ended_at = NULL
      WHERE e.state NOT IN ('RUNNING', 'HELD')
     RETURNING e.id`);
   return repeated !== undefined;
@@ -253,7 +249,7 @@ export async function repeatErasure(
  */
 export async function storeEnded(tx: Queries, erasure: RepeatableErasure, isCovered: boolean): Promise<void> {
   const ending = sql`UPDATE
-       SET state = 'DONE', subject = NULL, sent_subject = NULL, reason = NULL, ended_at = accord_now(),
+       SET state = 'DONE', subject = NULL, reason = NULL, ended_at = accord_now(),
            started_at = excluded.started_at
      WHERE e.state <> 'DONE'`;
   await tx.query(sql`

@@ -78,9 +78,8 @@ const isEmpty = sql`
   NOT EXISTS (SELECT FROM messages AS m WHERE m.queue = q.name AND m.state = 'PENDING')`;
 
 /**
- * Deletes queues of mail domains without pending messages and without a lease. The shared queues of
- * earlier releases are kept, because replicas of those releases insert messages without locking the queue.
- * At most 1,024 shared queues exist.
+ * Deletes queues of mail domains without pending messages and without a lease. The one of the SMS gateway is
+ * kept.
  * @returns how many were found; deleted are those that are still empty once they are locked.
  */
 export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<number> {

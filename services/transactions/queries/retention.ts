@@ -54,7 +54,7 @@ const neverExpires = sql`f.shown @? '$.elements[*].identifier ? (@ starts with "
 function isLeft(subject: Statement): Statement {
   return sql`(${isHeld(subject)} OR EXISTS (
            SELECT FROM erasures AS e
-            WHERE (e.subject = ${subject} OR e.sent_subject = ${subject}) AND e.state IN ('RUNNING', 'HELD')))`;
+            WHERE e.subject = ${subject} AND e.state IN ('RUNNING', 'HELD')))`;
 }
 
 /** The oldest transactions that were never committed and whose retention has ended. */
@@ -112,7 +112,7 @@ export function findUnused(
     SELECT s.id, s.name, s.created_at::text AS position,
            s.modified_at < accord_now() - ${retention}::interval
              AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
-             AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
+             AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name AND e.peer IS NULL)
              AND NOT ${isHeld(sql`s.name`)} AS unused
       FROM (SELECT o.* FROM subjects AS o
              WHERE o.created_at < accord_now() - ${retention}::interval ${from}
@@ -131,7 +131,7 @@ export async function deleteUnused(tx: Queries, subject: string, retention: stri
        WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
          AND NOT ${isHeld(sql`s.name`)}
          AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
-         AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name)
+         AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name AND e.peer IS NULL)
       RETURNING s.name
     )
     DELETE FROM holds AS h USING unused AS u WHERE h.subject = u.name`);
