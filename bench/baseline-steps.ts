@@ -80,6 +80,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         origin: defaults.origin,
         author: 'bench',
         comment: null,
+        validUntil: new Date(expiresAt),
         noticeAt: new Date(Date.now() + 150 * 86_400_000).toISOString(),
       };
       const { confirmation } = read?.transaction.context ?? {};
@@ -104,7 +105,7 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
     async confirm(id: string) {
       const attempt = await countAttempt(db, id, {});
       const committedAt = attempt?.read.now ?? new Date();
-      const times = { committedAt, expiresAt: new Date(expiresAt), deadline: committedAt };
+      const times = { committedAt, validUntil: new Date(expiresAt), deadline: committedAt };
       const subject = attempt?.read.transaction.subject ?? '';
       const rows = await db.query<{ id: string }>(
         sql`SELECT r.id FROM records AS r WHERE r.transaction = ${id}`,

@@ -92,7 +92,8 @@ export async function writeAnswers(url: string, subjects: number): Promise<void>
   await client.connect();
   try {
     await client.query(
-      `WITH sample AS (SELECT r.*, row_number() OVER (ORDER BY r.key) - 1 AS place, count(*) OVER () AS places FROM records AS r)
+      `WITH sample AS (SELECT r.*, row_number() OVER (ORDER BY r.key) - 1 AS place, count(*) OVER () AS places
+                         FROM records AS r WHERE r.subject = 'sample')
        INSERT INTO records (id, transaction, subject, key, type, serial, info_key, info_serial, value, positions, state,
                             origin, author, created_at, committed_at, expires_at, from_position, from_at, until_position, until_at)
        SELECT gen_random_uuid(), s.transaction, 'returning-' || n.number, s.key, s.type, s.serial, s.info_key, s.info_serial, s.value,

@@ -142,7 +142,7 @@ export function perCpuSecond({ flows, cpuSeconds }: Phase): number {
   return flows / cpuSeconds;
 }
 
-function costPer1000({ flows, cpuSeconds }: Phase): number {
+export function costPer1000({ flows, cpuSeconds }: Phase): number {
   return (cpuSeconds / flows) * 1000;
 }
 

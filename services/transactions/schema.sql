@@ -31,6 +31,8 @@ CREATE TABLE transactions (
   -- When the next notice of the expiry of the answers is due: consent.expiring, then consent.expired; infinity if none is
   -- to come. Null: not planned yet, because a confirmation put the answers in force.
   notice_at        timestamptz,
+  -- Until when the committed answers are valid, and links open their receipt; null: for ever.
+  valid_until      timestamptz,
   erased_at        timestamptz
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 -- Lists: newest first, of all or of one subject (keyset on created, id).

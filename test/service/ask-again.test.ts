@@ -273,6 +273,37 @@ describe('a form that asks only what changed', () => {
     expect(records.map(({ value }) => value)).toEqual(['accepted', 'refused', 'accepted']);
   });
 
+  it.each(['withdrawn', 'refused'])(
+    'does not ask a notice again that was %s, whatever its version, because a form cannot give it',
+    async (how) => {
+      const consent = { legalBases: ['LEGAL_BASIS_CONSENT'] };
+      const notice = await element({
+        en: processing('A notice.', { ...consent, refusable: how === 'refused' }),
+      });
+      const other = await element({ en: processing('News.') });
+      const subject = `notice-${how}-${randomUUID()}`;
+      const context = { subject, layoutData: { elements: [other.key, notice.key] }, ask: 'CHANGED' };
+      if (how === 'refused') await recordAnswers(shop, subject, answersOf([notice], 'refused'));
+      const first = await createTransaction(shop, context);
+      await subjectOf(instance, first).submit(answersOf([other], 'accepted'));
+      if (how === 'withdrawn')
+        await shop.send('POST', `/consents/${first.id}/withdraw`, { elements: [notice.key] });
+      await notice.change({ en: processing('Another notice.', { ...consent, refusable: false }) }, 'MAJOR');
+
+      const { made, form, person } = await openForm(subject, [other, notice]);
+      expect([made.id === first.id, form.elements, form.kept?.length]).toEqual([false, [], 2]);
+      expect((await person.submit({})).status).toBe(200);
+      const again = await shop.send('POST', '/consents', context);
+      expect([again.status, (await readJson<{ id: string }>(again)).id]).toEqual([200, made.id]);
+      const records = (await recordsOf(shop, subject))[notice.key] ?? [];
+      const values = records.map(({ value }) => value).sort();
+      expect(values).toEqual(how === 'refused' ? ['refused'] : ['accepted', 'refused']);
+
+      await notice.change({ en: processing('A question.', { ...consent, refusable: true }) }, 'MAJOR');
+      expect((await shop.send('POST', '/consents', context)).status).toBe(201);
+    },
+  );
+
   it('asks everything in a child, and ignores the field with silent', async () => {
     const one = await element({ en: processing('News.') });
     const subject = `child-${randomUUID()}`;

@@ -1,13 +1,16 @@
 import { decodeJwt } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { letTimePass } from '../support/instances/live-database.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import {
   createTransaction,
   type LiveTransaction,
   recordAnswers,
 } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Receipt = components['schemas']['Receipt'];
 
@@ -100,6 +103,52 @@ describe("the token of a receipt's QR code", () => {
     expect((await send(`/consents/${own.id}/cancel`, {})).status).toBe(403);
     expect((await withToken(`/consents/${own.id}/context`, token)).status).toBe(403);
     expect((await withToken(`/receipts/${foreign.id}`, token)).status).toBe(404);
+  });
+});
+
+describe('the link on a receipt', () => {
+  const answers = { 'element/processing/processing.001/1.0': ['accepted'] };
+  const linkOf = async (id: string) => {
+    const { updateUrl } = (await (await operator.get(`/receipts/${id}`)).json()) as Receipt;
+    return new URL(updateUrl ?? '').searchParams.get('t') ?? '';
+  };
+  /** Opens pages after the validity of the context, which is half a year, by the clocks of all machines. */
+  async function openLater(id: string, token: string) {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 210 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await letTimePass(instance, '210 days');
+    onTestFinished(() => letTimePass(instance, '0 days'));
+    const paths = [`/receipts/${id}`, `/consents/${id}`, `/consents/${id}/child`];
+    const answered = paths.map((path) => withToken(path, token, { headers: page }));
+    return (await Promise.all(answered)).map(({ status }) => status);
+  }
+
+  it('is dead when the consents have expired', async () => {
+    const { id } = await recordAnswers(operator, 'link-expired', answers);
+    expect(await openLater(id, await linkOf(id))).toEqual([401, 401, 401]);
+  });
+
+  it('works as long as accepted conditions, which never expire', async () => {
+    const conditions = await makeLiveModel(await signIn(instance, 'admin'), 'conditions', {
+      en: sampleContent.conditions,
+    });
+    const identifier = `element/conditions/${conditions.key}/1.0`;
+    const { id } = await recordAnswers(operator, 'link-conditions', { [identifier]: ['accepted'] });
+    expect(await openLater(id, await linkOf(id))).toEqual([200, 200, 200]);
+  });
+
+  it('works as long as a withdrawal, which never expires', async () => {
+    const { id } = await recordAnswers(operator, 'link-withdrawn', answers);
+    const withdrawn = await operator.send('POST', `/consents/${id}/withdraw`);
+    const made = (await withdrawn.json()) as LiveTransaction;
+    expect(await openLater(made.id, await linkOf(made.id))).toEqual([200, 200, 200]);
+  });
+
+  it('stays dead after the end of a transaction that was not committed', async () => {
+    const { id } = await createTransaction(operator, { subject: 'link-cancelled' });
+    const cancelled = await operator.send('POST', `/consents/${id}/cancel`);
+    const { token } = (await cancelled.json()) as LiveTransaction;
+    expect(await openLater(id, token)).toEqual([401, 401, 401]);
   });
 });
 

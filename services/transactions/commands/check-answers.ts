@@ -71,5 +71,6 @@ async function hiddenKeys(
   if (!hidesAnswered({ layout, context, parent }) || context.silent) return [];
   const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
   const active = await readActiveVersions(forms, earlier);
-  return validRecords(earlier, active, now).map(({ key }) => key);
+  // A refused notice need not be hidden from the check: its answer is left out (`withoutWithdrawnNotices`).
+  return validRecords(earlier, { active, notices: new Set() }, now).map(({ key }) => key);
 }

@@ -57,7 +57,7 @@ export async function commitSubmitted(
     id,
     subject,
     committedAt: now,
-    expiresAt,
+    validUntil: answers.some(({ type }) => type !== 'conditions') ? expiresAt : null,
     deadline: deliveryDeadline(context, now),
     records: answers.map((answer, place) => ({ id: answer.id, ...effectColumns(effects[place] as Effect) })),
     receipt: { body, jws: signReceipt(body) },
@@ -65,7 +65,9 @@ export async function commitSubmitted(
   };
   if (!(await commitSubmittedTransaction(tx, commitment, instance.baseUrl))) return undefined;
   await queueNotification(tx, messaging, transaction);
-  return { ...transaction, state: 'COMMITTED', version: version + 1, awaitsCode: false, changedAt: now };
+  const { validUntil } = commitment;
+  const changes = { state: 'COMMITTED', version: version + 1, awaitsCode: false, changedAt: now, validUntil } as const;
+  return { ...transaction, ...changes };
 }
 
 /** Keys of the notices on a receipt that rest on consent. */

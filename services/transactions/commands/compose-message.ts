@@ -149,7 +149,7 @@ function linkOf(dependencies: Dependencies, kind: MessageKind, read: ReadTransac
   return mintLinks(dependencies, read, undefined, 'receipt').transaction;
 }
 
-function untilOf(kind: MessageKind, { transaction }: ReadTransaction): Date | undefined {
+function untilOf(kind: MessageKind, { transaction }: ReadTransaction) {
   return kind === 'invitation' ? transaction.expiresAt : receiptExpiry(transaction);
 }
 

@@ -1,13 +1,14 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { receiptExpiry } from '../domain/access.ts';
-import { recordStatus, type StatusFacts, validRecords } from '../domain/records.ts';
+import { consentNotices } from '../domain/commitment.ts';
+import { isRefusal, recordStatus, type StatusFacts, validRecords } from '../domain/records.ts';
 import {
   asksChanged,
   isFinal,
   type NewTransaction,
   type ReadTransaction,
+  recordsExpiry,
   stateAt,
   type Transaction,
 } from '../domain/transaction.ts';
@@ -19,19 +20,30 @@ import { readEarlier, readStatusFacts } from '../queries/records.ts';
 import { insertTransaction } from '../queries/transactions.ts';
 import { readActiveVersions } from './check-answers.ts';
 
+/** What {@link isReusable} needs to know of the elements. */
+export interface ReuseFacts {
+  active: ActiveVersions;
+  /** Keys of notices that rest on consent, if the subject has refused some element. */
+  notices: ReadonlySet<string>;
+}
+
 /**
- * The ACTIVE versions that {@link isReusable} needs. With `ask: CHANGED` earlier answers count, which may
- * have been given under another information than that of the layout.
- * @param resolved those of the layout.
+ * Reads the {@link ReuseFacts}. With `ask: CHANGED` earlier answers count, which may have been given under
+ * another information than that of the layout.
+ * @param resolved the ACTIVE versions of the layout.
  */
-export async function readReuseVersions(
+export async function readReuseFacts(
   { db, forms }: { db: Queries; forms: FormsOperations },
   transaction: Pick<Transaction, 'context' | 'layout' | 'parent'>,
   resolved: ActiveVersions,
-): Promise<ActiveVersions> {
-  if (!asksChanged(transaction)) return resolved;
+): Promise<ReuseFacts> {
+  if (!asksChanged(transaction)) return { active: resolved, notices: new Set() };
   const earlier = await readOwnAnswers(db, transaction);
-  return { ...resolved, ...(await readActiveVersions(forms, earlier)) };
+  const active = { ...resolved, ...(await readActiveVersions(forms, earlier)) };
+  if (!earlier.some(isRefusal)) return { active, notices: new Set() };
+  const { layout } = transaction;
+  const { elements } = await forms.describeForm({ layout, languages: [] });
+  return { active, notices: consentNotices(elements) };
 }
 
 /** Locks the claim, so that one of several concurrent equal requests creates the transaction for all. */
@@ -57,14 +69,14 @@ export async function reuseOrCreate(
 export async function isReusable(
   db: Queries,
   { transaction, now }: ReadTransaction,
-  active: ActiveVersions,
+  facts: ReuseFacts,
 ): Promise<boolean> {
   const state = stateAt(transaction, now);
   if (!isFinal(state)) return true;
   if (state !== 'COMMITTED') return false;
-  if (asksChanged(transaction)) return isAllValid(db, { transaction, now }, active);
+  if (asksChanged(transaction)) return isAllValid(db, { transaction, now }, facts);
   const records = await readStatusFacts(db, transaction.id);
-  return records.length > 0 && areValid(records, active, now);
+  return records.length > 0 && areValid(records, facts.active, now);
 }
 
 /**
@@ -81,8 +93,10 @@ export async function isRepeatable(
   if (!isFinal(state)) return true;
   if (state !== 'COMMITTED') return false;
   const records = await readStatusFacts(db, transaction.id);
-  const until = receiptExpiry(transaction);
-  const isValid = records.length > 0 ? areValid(records, active, now) : until !== undefined && until > now;
+  const isValid =
+    records.length > 0
+      ? areValid(records, active, now)
+      : recordsExpiry(transaction, transaction.changedAt) > now;
   return isValid && areInForce(db, transaction.id);
 }
 
@@ -90,14 +104,14 @@ function areValid(records: readonly StatusFacts[], active: ActiveVersions, now: 
   return records.every((record) => recordStatus(record, active, now)[0] === 'VALID');
 }
 
-/** Whether the newest answers to all own elements are VALID, wherever they were given. */
+/** Whether no own element needs to be asked, because of answers that may have been given anywhere. */
 async function isAllValid(
   db: Queries,
   { transaction, now }: ReadTransaction,
-  active: ActiveVersions,
+  facts: ReuseFacts,
 ): Promise<boolean> {
   const earlier = await readOwnAnswers(db, transaction);
-  const valid = new Set(validRecords(earlier, active, now).map(({ key }) => key));
+  const valid = new Set(validRecords(earlier, facts, now).map(({ key }) => key));
   const own = ownKeys(transaction);
   return own.length > 0 && own.every((key) => valid.has(key));
 }

@@ -214,5 +214,5 @@ export async function storeAnswers(
   const receipt = { body, jws: signReceipt(body) };
   if (!(await commitTransaction(db, { ...commitment, receipt }, source))) return undefined;
   await queueNotification(db, messaging, transaction);
-  return { ...after, state: 'COMMITTED' };
+  return { ...after, state: 'COMMITTED', validUntil: commitment.validUntil };
 }

@@ -42,7 +42,7 @@ import {
 import { requireRoom } from './own-transactions.ts';
 import { isNotified, type Messaging, queueBadNews, queueInvitation } from './queue-messages.ts';
 import { recordByStaff } from './record-by-staff.ts';
-import { isReusable, readReuseVersions, reuseOrCreate } from './reuse-transaction.ts';
+import { isReusable, readReuseFacts, reuseOrCreate } from './reuse-transaction.ts';
 import { transactionBusy } from './submit-answers.ts';
 
 /**
@@ -136,7 +136,7 @@ export async function createTransaction(
   requireNotifiable(messaging, { layout, ...given });
   const digest = contextDigest(given, layout, resolved);
   const transaction = newTransaction(given, layout, principal);
-  const active = await readReuseVersions({ db, forms }, transaction, resolved);
+  const facts = await readReuseFacts({ db, forms }, transaction, resolved);
   // An invitation and a line of the audit log are statements of their own, which need a database transaction.
   const needsTransaction = context.sendInvitation || isStaff(principal);
   const inserted = needsTransaction ? undefined : await insertWithClaim(db, digest, transaction, source);
@@ -145,13 +145,13 @@ export async function createTransaction(
     return { ...inserted, created: true };
   }
   const existing = await readClaimed(db, digest);
-  if (existing && (await isReusable(db, existing, active))) return { ...existing, created: false };
+  if (existing && (await isReusable(db, existing, facts))) return { ...existing, created: false };
   const read = await db.withTransaction(async (tx) => {
     const claim = { digest, transaction, source };
     const first = needsTransaction ? await insertWithClaim(tx, digest, transaction, source) : undefined;
     const found = first
       ? { ...first, created: true }
-      : await reuseOrCreate(tx, claim, (claimed) => isReusable(tx, claimed, active));
+      : await reuseOrCreate(tx, claim, (claimed) => isReusable(tx, claimed, facts));
     if (found.created && context.sendInvitation)
       await queueInvitation(tx, messaging, found.transaction, creatorOf(principal));
     if (found.created) await recordByStaff(tx, principal, 'transaction.created', transaction.id);

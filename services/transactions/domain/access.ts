@@ -5,7 +5,6 @@ import {
   isAwaitingCode,
   isFinal,
   type ReadTransaction,
-  recordsExpiry,
   stateAt,
   type Transaction,
 } from './transaction.ts';
@@ -35,8 +34,8 @@ export function requireAccess<Read extends ReadTransaction>(
   if (token) {
     if (token.id !== transaction.id) throw noSuchTransaction();
     if (token.epoch < transaction.tokenEpoch) throw unauthorized('The transaction token has been revoked.');
-    const until = token.isExpired ? receiptExpiry(transaction) : undefined;
-    if (token.isExpired && (until === undefined || until <= now))
+    const until = token.isExpired ? receiptExpiry(transaction) : null;
+    if (until === undefined || (until !== null && until <= now))
       throw unauthorized('The transaction token is not valid.');
     if (token.use === 'receipt' && need === 'task')
       throw fail(
@@ -73,9 +72,12 @@ export function taskScope(principal: Principal, id: string): TaskScope | undefin
   return subject === undefined ? undefined : { subject };
 }
 
-/** The time until which links open the receipt of a transaction; undefined unless it is committed. */
-export function receiptExpiry(transaction: Transaction): Date | undefined {
-  return transaction.state === 'COMMITTED' ? recordsExpiry(transaction, transaction.changedAt) : undefined;
+/**
+ * The time until which links open the receipt of a transaction: as long as its answers are valid. Null: for
+ * ever, as for conditions and for a withdrawal. Undefined unless it is committed.
+ */
+export function receiptExpiry({ state, validUntil }: Transaction): Date | null | undefined {
+  return state === 'COMMITTED' ? validUntil : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { AnswerCheck, CheckedAnswer } from '#lib/contracts/forms.ts';
+import type { AnswerCheck, CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { authorOf } from './access.ts';
@@ -67,6 +67,8 @@ export interface Commitment {
   author: string;
   comment: string | null;
   records: CommittedRecord[];
+  /** When the answers expire; null: never. */
+  validUntil: Date | null;
   /** When the first expiry notice is due: RFC 3339, or `infinity`. */
   noticeAt: string;
   receipt: SignedReceipt;
@@ -118,7 +120,7 @@ export function composeCommitment(
     deadline: deliveryDeadline(context, now),
   });
   // `conditions` never expire (docs/interface.md, "Records"). Answers to peers expire at their owners.
-  const expires = check.answers.some(({ type }) => type !== 'conditions');
+  const validUntil = check.answers.some(({ type }) => type !== 'conditions') ? expiresAt : null;
   const source = transaction.leader?.location ?? null;
   const effects = check.answers.map((answer) => {
     const isNotice = isConsentNotice(answer);
@@ -141,7 +143,7 @@ export function composeCommitment(
     committedAt: now,
     withdrawn: withdrawnAmong(check.answers, effects),
     gpc,
-    expiresAt: expires ? expiresAt : null,
+    expiresAt: validUntil,
     updateUrl: changeLink(tokens, instance.baseUrl, transaction, expiresAt),
   });
   const commitment = {
@@ -169,7 +171,10 @@ export function composeCommitment(
       expiresAt: type === 'conditions' ? null : expiresAt.toISOString(),
       ...effectColumns(effects[place] as Effect),
     })),
-    noticeAt: expires ? expiringAt({ from: now, to: expiresAt }, expiryNoticeMs).toISOString() : 'infinity',
+    validUntil,
+    noticeAt: validUntil
+      ? expiringAt({ from: now, to: validUntil }, expiryNoticeMs).toISOString()
+      : 'infinity',
     parts,
   };
   return { commitment, body: JSON.stringify(receipt) };
@@ -188,9 +193,15 @@ export function withdrawnAmong(
   );
 }
 
-/** Whether an answer is one to a notice that rests on consent: the form showed it without a choice. */
-function isConsentNotice({ identifier, content }: Pick<CheckedAnswer, 'identifier' | 'content'>): boolean {
-  return isNotice(identifier, content) && isWithdrawable({ texts: content });
+/** Whether an element is a notice that rests on consent: the form shows it without a choice. */
+function isConsentNotice({ identifier, content }: { identifier: string; content: object }): boolean {
+  return isNotice(identifier, content) && isWithdrawable({ texts: { ...content } });
+}
+
+/** Keys of the own elements among these that are notices and rest on consent. */
+export function consentNotices(elements: readonly DescribedElement[]): Set<string> {
+  const own = elements.filter(({ owner }) => owner === null);
+  return new Set(own.filter(isConsentNotice).map(({ entry }) => entry.key));
 }
 
 /**

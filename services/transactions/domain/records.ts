@@ -1,6 +1,7 @@
 import type { PreviousAnswer } from '#lib/contracts/form-content.ts';
 import type { DescribedElement } from '#lib/contracts/forms.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
+import { choiceOf } from './in-force.ts';
 
 export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK', 'ERASED'] as const;
 export const recordStatuses = ['VALID', 'OBSOLETE', 'EXPIRED', 'IRRELEVANT'] as const;
@@ -64,15 +65,27 @@ export interface EarlierRecord {
   expiresAt: Date | null;
 }
 
-/** The records that are VALID at `now`. */
+/**
+ * The records that need not be asked again at `now`: those that are VALID, and refusals or withdrawals of
+ * `notices`. A form that shows such a notice does not give the consent again (docs/withdrawal.md, "The
+ * rule"), so asking it would never end, whatever its version.
+ * @param notices keys of own elements that are notices and rest on consent today.
+ */
 export function validRecords(
   earlier: readonly EarlierRecord[],
-  active: ActiveVersions,
+  { active, notices }: { active: ActiveVersions; notices: ReadonlySet<string> },
   now: Date,
 ): EarlierRecord[] {
   return earlier.filter(
-    (record) => recordStatus({ ...record, state: 'COMMITTED', newest: true }, active, now)[0] === 'VALID',
+    (record) =>
+      (notices.has(record.key) && isRefusal(record)) ||
+      recordStatus({ ...record, state: 'COMMITTED', newest: true }, active, now)[0] === 'VALID',
   );
+}
+
+/** Whether the newest answer is one that a notice does not replace. */
+export function isRefusal(record: Pick<EarlierRecord, 'type' | 'value'>): boolean {
+  return choiceOf(record) === 'refused';
 }
 
 /**

@@ -44,7 +44,7 @@ export type TransactionTokens = ReturnType<typeof createTransactionTokens>;
 export function createTransactionTokens({
   secrets,
   baseUrl,
-  now = Date.now,
+  now = () => Date.now(),
 }: {
   secrets: readonly Uint8Array[];
   baseUrl: string;
@@ -70,7 +70,10 @@ export function createTransactionTokens({
       verified.set(token, { id, use, epoch, ...signal, exp });
       return token;
     },
-    /** @returns undefined for an expired `receipt` token and for a text that is no token of this instance. */
+    /**
+     * @returns undefined for a text that is no token of this instance. An expired one is a `receipt` token: how
+     * long it opens the receipt depends on the transaction (`requireAccess`).
+     */
     async verify(token: string): Promise<TokenClaims | undefined> {
       const remembered = verified.get(token);
       const claims = remembered ?? (await readToken(token, keys, baseUrl).catch(() => undefined));
@@ -78,8 +81,7 @@ export function createTransactionTokens({
       if (!remembered) verified.set(token, claims);
       const { exp, ...valid } = claims;
       if (exp > Math.floor(now() / 1000)) return valid;
-      const { id, use, epoch } = claims;
-      return use === 'tx' ? { id, use: 'receipt', epoch, isExpired: true } : undefined;
+      return { id: claims.id, use: 'receipt', epoch: claims.epoch, isExpired: true };
     },
   };
 }

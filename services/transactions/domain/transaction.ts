@@ -68,6 +68,8 @@ export interface Transaction {
   createdAt: Date;
   changedAt: Date;
   expiresAt: Date;
+  /** When its committed answers expire; null: never, or they are not committed. */
+  validUntil: Date | null;
   /** When its personal data were erased (docs/erasure.md). */
   erasedAt: Date | null;
 }
@@ -126,6 +128,7 @@ export function createdTransaction(created: NewTransaction, now: Date): Transact
     createdAt: now,
     changedAt: now,
     expiresAt: addDuration(now, created.context.timeout),
+    validUntil: null,
     erasedAt: null,
   };
 }

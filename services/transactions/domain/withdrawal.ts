@@ -193,6 +193,7 @@ export function composeWithdrawal(
     author,
     comment,
     records,
+    validUntil: null,
     noticeAt: 'infinity',
     parts: [],
   };

@@ -10,6 +10,7 @@ import { type SubmitResult, submitAnswers } from '../commands/submit-answers.ts'
 import { readContext } from '../commands/transactions.ts';
 import { noSuchTransaction, requireAccess, requireOpen } from '../domain/access.ts';
 import { staleSerial } from '../domain/answers.ts';
+import { consentNotices } from '../domain/commitment.ts';
 import { layoutReference } from '../domain/context.ts';
 import { type EarlierRecord, validRecords } from '../domain/records.ts';
 import {
@@ -100,7 +101,8 @@ export function formHandlers(dependencies: Dependencies): Handlers {
         context.silent || !hasSubject
           ? []
           : await readEarlier(db, context.subject, context.object ?? '', layout.elements);
-      const valid = validRecords(earlier, description.active, await readNow(db));
+      const { active, elements } = description;
+      const valid = validRecords(earlier, { active, notices: consentNotices(elements) }, await readNow(db));
       const hides = () => hidesAnswered({ layout, context, parent: null });
       const peersOptional = peersMayStayUnanswered({ context, parent: null });
       const form = fillForm(description, valid, { hides, peersOptional });
@@ -231,7 +233,8 @@ export async function openForm(
   const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
   const formKey = JSON.stringify([layout, languages]);
   const fill = (description: FormDescription, active = description.active) => {
-    const valid = validRecords(earlier, active, read.now);
+    const notices = consentNotices(description.elements);
+    const valid = validRecords(earlier, { active, notices }, read.now);
     const hides = ({ identifier }: DescribedElement) => hidesAnswered(transaction) && !isShown(identifier);
     return fillForm(description, valid, { hides, peersOptional: peersMayStayUnanswered(transaction) });
   };

@@ -25,7 +25,8 @@ export async function commitTransaction(
     WITH ${nextPosition(sql`${commitment.subject}`, commitment.seen)}, t AS (
       UPDATE transactions AS x
          SET state = 'COMMITTED', version = x.version + 1, answers_digest = ${commitment.answersDigest},
-             changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt}
+             changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt},
+             valid_until = ${commitment.validUntil}
        ${whereUnchanged(commitment)}
       RETURNING x.*
     ), ${storeCommittedAnswers(commitment, source)}, ${releaseNewParts(commitment.parts, source)}claim AS (
@@ -180,7 +181,7 @@ export async function commitSubmittedTransaction(
     id: string;
     subject: string;
     committedAt: Date;
-    expiresAt: Date;
+    validUntil: Date | null;
     deadline: Date;
     records: readonly Pick<CommittedRecord, 'id' | 'isInForce' | 'ends' | 'withdraws'>[];
     receipt: SignedReceipt;
@@ -188,12 +189,13 @@ export async function commitSubmittedTransaction(
   },
   source: string,
 ): Promise<boolean> {
-  const { id, subject, committedAt, expiresAt, deadline, records, receipt, code } = submitted;
+  const { id, subject, committedAt, validUntil, deadline, records, receipt, code } = submitted;
   const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
   const row = await db.maybeOne(sql`
     WITH ${nextPosition(sql`${subject}`, null)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
       UPDATE transactions AS x
-         SET state = 'COMMITTED', version = x.version + 1, changed_at = ${committedAt}, awaits_code = false
+         SET state = 'COMMITTED', version = x.version + 1, changed_at = ${committedAt}, valid_until = ${validUntil},
+             awaits_code = false
         FROM person
        WHERE x.id = ${id} AND x.state = ANY(${statesBefore('commit-submitted')}::text[])
          AND (x.expires_at > accord_now() OR x.leader IS NOT NULL) ${isUsed}
@@ -204,7 +206,7 @@ export async function commitSubmittedTransaction(
     ), ${endReplaced(records, committedAt, source)}, stored AS (
       UPDATE records AS r
          SET state = 'COMMITTED', committed_at = ${committedAt}, withdraws = g.withdraws,
-             expires_at = CASE WHEN r.expires_at IS NULL THEN NULL ELSE ${expiresAt}::timestamptz END,
+             expires_at = CASE WHEN r.expires_at IS NOT NULL THEN ${validUntil}::timestamptz END,
              from_position = CASE WHEN g."isInForce" THEN p.position END,
              from_at = CASE WHEN g."isInForce" THEN ${committedAt}::timestamptz END
         FROM given AS g CROSS JOIN person AS p CROSS JOIN (SELECT count(*) FROM ended) AS e (count)

@@ -18,7 +18,7 @@ export const transactionColumns = sql`
   t.id, t.subject, t.state, t.version, t.context, t.layout, t.kind, t.author, t.created_by AS "createdBy",
   t.is_address_known AS "isAddressKnown", t.parent, t.token_epoch AS "tokenEpoch",
   t.answers_digest AS "answersDigest", t.awaits_code AS "awaitsCode", t.leader, t.created_at AS "createdAt", t.changed_at AS "changedAt",
-  t.expires_at AS "expiresAt", t.erased_at AS "erasedAt"`;
+  t.expires_at AS "expiresAt", t.valid_until AS "validUntil", t.erased_at AS "erasedAt"`;
 
 type Row = Transaction & { now: Date };
 

@@ -104,12 +104,12 @@ export function insertCommitted(
 ): Statement {
   return sql`t AS (
       INSERT INTO transactions (id, subject, state, version, context, layout, kind, author, created_by,
-                                is_address_known, parent, leader, answers_digest, created_at, changed_at, expires_at, notice_at)
+                                is_address_known, parent, leader, answers_digest, created_at, changed_at, expires_at, notice_at, valid_until)
       SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int,
              ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${kind}::text, ${author},
              ${created.createdBy}::text, ${created.isAddressKnown}::boolean, ${parent}::text, ${leader}::jsonb, ${commitment.answersDigest}::bytea,
              ${createdAt}::timestamptz, ${commitment.submittedAt}::timestamptz, ${expiresAt}::timestamptz,
-             ${commitment.noticeAt}::timestamptz
+             ${commitment.noticeAt}::timestamptz, ${commitment.validUntil}::timestamptz
         FROM person ${from}
       RETURNING *
     ), ${storeCommittedAnswers(commitment, source)},
