@@ -63,7 +63,10 @@ async function run({ server, client, key, phases }: Contestant, kind: Kind, roun
 }
 
 /** What a flow cost here, beside there: above 1, this checkout is better. */
-function ratio(of: (phase: Phase) => number, filter: (each: Contestant['phases'][number]) => boolean): number {
+function ratio(
+  of: (phase: Phase) => number,
+  filter: (each: Contestant['phases'][number]) => boolean,
+): number {
   const [here, there] = contestants.map(({ phases }) =>
     of(addPhases(phases.filter(filter).map(({ phase }) => phase))),
   ) as [number, number];
@@ -83,7 +86,10 @@ try {
   const lines = [
     `flows per CPU second, here beside there: ${ratio(costPer1000, () => true).toFixed(3)}, by round ${byRound.map((each) => each.toFixed(2)).join(' ')}, median ${percentile(byRound, 0.5).toFixed(3)}`,
     ...kinds.flatMap((kind) => [
-      `${kind}: per CPU second ${ratio(costPer1000, (each) => each.kind === kind).toFixed(3)}, per second ${ratio(({ seconds }) => seconds, (each) => each.kind === kind).toFixed(3)}`,
+      `${kind}: per CPU second ${ratio(costPer1000, (each) => each.kind === kind).toFixed(3)}, per second ${ratio(
+        ({ seconds }) => seconds,
+        (each) => each.kind === kind,
+      ).toFixed(3)}`,
       ...contestants.map(({ name, phases }) => {
         const all = addPhases(phases.filter((each) => each.kind === kind).map(({ phase }) => phase));
         const submit = all.times.submit;

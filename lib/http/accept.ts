@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** A list element of a header field; a quoted string may contain commas (RFC 9110 §5.6.1, §5.6.4). */
 const element = /(?:[^",]|"(?:[^"\\]|\\.)*"?)+/gs;
 const quoted = /"(?:[^"\\]|\\.)*"?/gs;
@@ -10,6 +12,21 @@ const weight = /;[ \t]*q[ \t]*=[ \t]*([\d.]+)/i;
  */
 export function withoutParameters(accept: string): string {
   if (!accept.includes(';')) return accept;
+  const known = simplified.get(accept);
+  if (known !== undefined) return known;
+  const simple = simplify(accept);
+  simplified.set(accept, simple);
+  return simple;
+}
+
+/** Browsers send a few values again and again. */
+const simplified = new LRUCache<string, string>({
+  max: 200,
+  maxSize: 100_000,
+  sizeCalculation: (text, key) => 1 + text.length + key.length,
+});
+
+function simplify(accept: string): string {
   return (accept.match(element) ?? [])
     .map((range) => {
       const plain = range.replace(quoted, '');

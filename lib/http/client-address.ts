@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Context, Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
 
 /**
  * Puts the client's address into `ctx.state.address`: the connection's remote address, or, behind proxies in
@@ -36,6 +37,15 @@ export function clientAddress(trusted: readonly string[]): Middleware {
  * address.
  */
 export function addressNetwork(address: string): string {
+  const known = networks.get(address) ?? networkOf(address);
+  networks.set(address, known);
+  return known;
+}
+
+/** Clients send many requests from one address. */
+const networks = new LRUCache<string, string>({ max: 1_000 });
+
+function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();

@@ -20,7 +20,7 @@ import { createMessageRenderer, type MessageStyle, type RenderMessage } from './
 import { messagesView } from './messages-view.ts';
 import { problemView } from './problem-view.ts';
 import { receiptView } from './receipt-view.ts';
-import { createRichBlocks, type RichBlocks, writeRichBlocks } from './rich-blocks.ts';
+import { createRichBlocks, type RichBlock, type RichBlocks, writeRichBlocks } from './rich-blocks.ts';
 import { createRichText } from './rich-text-tree.ts';
 import { answeredView, childView, errorView, finalView } from './status-views.ts';
 import { hostView, welcomeView } from './welcome-view.ts';
@@ -133,8 +133,14 @@ export function createPageRenderer(assets: Assets): PageRenderer {
     },
     async renderInTurns(model) {
       const reader = readerOf(model);
-      const view = viewOf(model, { reader, blocks, renderMessage });
-      await writeRichBlocks(view);
+      const used: RichBlock[] = [];
+      const noting: RichBlocks = (html, topHeading) => {
+        const block = blocks(html, topHeading);
+        used.push(block);
+        return block;
+      };
+      const view = viewOf(model, { reader, blocks: noting, renderMessage });
+      await writeRichBlocks(used);
       return write(model, reader, view);
     },
     renderMessage: (content, style) =>

@@ -17,10 +17,6 @@ export class RichBlock {
     this.#html ??= this.#write();
     return this.#html;
   }
-
-  get isWritten(): boolean {
-    return this.#html !== undefined;
-  }
 }
 
 /** As {@link RichText}, for pages. */
@@ -53,23 +49,16 @@ export function createRichBlocks(rich: RichText, template: Template): RichBlocks
 const turnMs = 10;
 
 /**
- * Writes the rich texts of a page's view; other requests have their turn in between. A form may have a
- * hundred elements with 100,000 characters each.
+ * Writes the rich texts of a page; other requests have their turn in between. A form may have a hundred
+ * elements with 100,000 characters each.
  */
-export async function writeRichBlocks(view: unknown): Promise<void> {
+export async function writeRichBlocks(blocks: readonly RichBlock[]): Promise<void> {
   let start = performance.now();
-  for (const block of blocksIn(view)) {
-    if (block.isWritten) continue;
+  for (const block of blocks) {
     if (performance.now() - start > turnMs) {
       await nextTurn();
       start = performance.now();
     }
     void block.html;
   }
-}
-
-function* blocksIn(view: unknown): Generator<RichBlock> {
-  if (typeof view !== 'object' || view === null) return;
-  if (view instanceof RichBlock) yield view;
-  else for (const member of Object.values(view)) if (typeof member === 'object') yield* blocksIn(member);
 }

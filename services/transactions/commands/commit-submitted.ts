@@ -45,19 +45,20 @@ export async function commitSubmitted(
     effectOf(given[place] as Incoming, questionOf(standing, key)),
   );
   const expiresAt = recordsExpiry(transaction, now);
+  const validUntil = answers.some(({ type }) => type !== 'conditions') ? expiresAt : null;
   const completed = completeReceipt(draft, {
     committedAt: now,
     confirmedAt: code === undefined ? usedAt : now,
     withdrawn: { ...withdrawnParts, ...withdrawnAmong(answers, effects) },
     expiresAt,
-    updateUrl: changeLink(tokens, instance.baseUrl, transaction, expiresAt),
+    updateUrl: changeLink(tokens, instance.baseUrl, transaction, { until: validUntil, now }),
   });
   const body = JSON.stringify(completed);
   const commitment = {
     id,
     subject,
     committedAt: now,
-    validUntil: answers.some(({ type }) => type !== 'conditions') ? expiresAt : null,
+    validUntil,
     deadline: deliveryDeadline(context, now),
     records: answers.map((answer, place) => ({ id: answer.id, ...effectColumns(effects[place] as Effect) })),
     receipt: { body, jws: signReceipt(body) },
@@ -65,8 +66,13 @@ export async function commitSubmitted(
   };
   if (!(await commitSubmittedTransaction(tx, commitment, instance.baseUrl))) return undefined;
   await queueNotification(tx, messaging, transaction);
-  const { validUntil } = commitment;
-  const changes = { state: 'COMMITTED', version: version + 1, awaitsCode: false, changedAt: now, validUntil } as const;
+  const changes = {
+    state: 'COMMITTED',
+    version: version + 1,
+    awaitsCode: false,
+    changedAt: now,
+    validUntil,
+  } as const;
   return { ...transaction, ...changes };
 }
 

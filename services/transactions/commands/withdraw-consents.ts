@@ -8,7 +8,7 @@ import { effectOf, questionOf, type Source, sinceOf } from '../domain/in-force.t
 import { chooseParts, type StandingPart } from '../domain/part-withdrawal.ts';
 import type { ReceiptSigner } from '../domain/receipt.ts';
 import { incomingOf, type StandingAnswer, statedTime } from '../domain/standing-answer.ts';
-import { type ReadTransaction, recordsExpiry, stateAt, type Transaction } from '../domain/transaction.ts';
+import { type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
 import { changeLink, type TransactionTokens } from '../domain/transaction-token.ts';
 import {
   acceptedOf,
@@ -201,7 +201,7 @@ export async function withdraw(
   const where = { source, inForce, shown, parts, parent: parent?.id ?? null, orderedBy };
   const facts = { ...where, principal, comment: request.comment, at, givenAt, instance };
   const { created, commitment } = composeWithdrawal(withdrawn, facts);
-  const updateUrl = changeLink(tokens, instance.baseUrl, created, recordsExpiry(created, at));
+  const updateUrl = changeLink(tokens, instance.baseUrl, created, { until: null, now: at });
   const receipt = withdrawalReceipt(withdrawn, created, facts, updateUrl);
   const signed = { ...commitment, receipt: { body: receipt, jws: signReceipt(receipt) } };
   await insertWithdrawal(tx, created, signed, instance.baseUrl);

@@ -144,7 +144,7 @@ export function composeCommitment(
     withdrawn: withdrawnAmong(check.answers, effects),
     gpc,
     expiresAt: validUntil,
-    updateUrl: changeLink(tokens, instance.baseUrl, transaction, expiresAt),
+    updateUrl: changeLink(tokens, instance.baseUrl, transaction, { until: validUntil, now }),
   });
   const commitment = {
     id: transaction.id,

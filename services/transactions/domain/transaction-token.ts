@@ -70,10 +70,7 @@ export function createTransactionTokens({
       verified.set(token, { id, use, epoch, ...signal, exp });
       return token;
     },
-    /**
-     * @returns undefined for a text that is no token of this instance. An expired one is a `receipt` token: how
-     * long it opens the receipt depends on the transaction (`requireAccess`).
-     */
+    /** @returns undefined for an expired `receipt` token and for a text that is no token of this instance. */
     async verify(token: string): Promise<TokenClaims | undefined> {
       const remembered = verified.get(token);
       const claims = remembered ?? (await readToken(token, keys, baseUrl).catch(() => undefined));
@@ -81,7 +78,8 @@ export function createTransactionTokens({
       if (!remembered) verified.set(token, claims);
       const { exp, ...valid } = claims;
       if (exp > Math.floor(now() / 1000)) return valid;
-      return { id: claims.id, use: 'receipt', epoch: claims.epoch, isExpired: true };
+      const { id, use, epoch } = claims;
+      return use === 'tx' ? { id, use: 'receipt', epoch, isExpired: true } : undefined;
     },
   };
 }
@@ -148,9 +146,15 @@ function mintToken(
   return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch, gpc }, expiresAt);
 }
 
+/** A JWT needs an expiry, also one to a receipt that never expires. */
+function inACentury(now: Date): Date {
+  return new Date(now.getTime() + 36_525 * dayMs);
+}
+
 function resultExpiry(transaction: Transaction, now: Date): Date {
   const endedAt = isFinal(transaction.state) ? transaction.changedAt : now;
-  return receiptExpiry(transaction) ?? new Date(endedAt.getTime() + 30 * dayMs);
+  const until = receiptExpiry(transaction);
+  return until === undefined ? new Date(endedAt.getTime() + 30 * dayMs) : (until ?? inACentury(now));
 }
 
 interface LinkDependencies {
@@ -204,13 +208,17 @@ export function linksOf(baseUrl: string, id: string, token?: string) {
   };
 }
 
-/** The link on a receipt to change the answers; undefined if the transaction is not updatable. */
+/**
+ * The link on a receipt to change the answers; undefined if the transaction is not updatable.
+ * @param until when the receipt expires; null: never.
+ */
 export function changeLink(
   tokens: TransactionTokens,
   baseUrl: string,
   { id, tokenEpoch, context }: Pick<Transaction, 'id' | 'tokenEpoch' | 'context'>,
-  until: Date,
+  { until, now }: { until: Date | null; now: Date },
 ): string | undefined {
   if (!context.updatable) return undefined;
-  return linksOf(baseUrl, id, tokens.mint({ id, use: 'receipt', epoch: tokenEpoch }, until)).child;
+  const claims = { id, use: 'receipt', epoch: tokenEpoch } as const;
+  return linksOf(baseUrl, id, tokens.mint(claims, until ?? inACentury(now))).child;
 }
