@@ -8,9 +8,10 @@ import {
   subjectOf,
   transactionIn,
 } from '../support/instances/live-subject.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
-import { makePart } from '../support/peers/peer-parts.ts';
+import { makePart, newPeer } from '../support/peers/peer-parts.ts';
 
 let here: LeadingInstance;
 let owner: OwnerInstance;
@@ -73,3 +74,37 @@ it('an owner records its notice even if a part leaves it out', async () => {
     'processing.003': [{ value: 'accepted', origin: 'PEER' }],
   });
 });
+
+it.each(['before', 'after'])(
+  'a notice that its leader withdrew does not come into force with a held part, if the order arrives %s the part',
+  async (arrival) => {
+    const notice = { title: 'A notice', data: 'Name', retention: { label: 'a year' }, usage: 'News' };
+    const consent = { ...notice, refusable: false, legalBases: ['LEGAL_BASIS_CONSENT'] };
+    const { key } = await makeLiveModel(owner.admin, 'processing', { en: consent });
+    await owner.share(key);
+    const identifier = `element/processing/${key}/1.0`;
+    const [peer, subject] = [newPeer(), `withdrawn-${arrival}`];
+    const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+    const partOf = (mode: 'commit' | 'hold', iat: number) =>
+      makePart(owner, {
+        peer,
+        answers: { [identifier]: ['accepted'] },
+        submission: { subject, mode },
+        header: { iat },
+      });
+    const first = await partOf('commit', ago(300));
+    const second = await partOf('hold', ago(100));
+    const withdrawn = new Date(ago(200) * 1000).toISOString();
+    const order = () => owner.one.withdrawSubmission({ peer, sid: first.sid, withdrawn });
+
+    expect(await owner.one.acceptSubmission(first)).toMatchObject({ verdict: 'committed' });
+    if (arrival === 'before') await order();
+    expect(await owner.one.acceptSubmission(second)).toMatchObject({ verdict: 'held' });
+    if (arrival === 'after') expect(await order()).toMatchObject({ verdict: 'withdrawn' });
+    await owner.one.decideSubmission({ peer, sid: second.sid, decision: 'commit' });
+
+    const records = (await recordsOf(owner.admin, subject))[key] ?? [];
+    const inForce = records.filter(({ status }) => status === 'VALID').map(({ value }) => value);
+    expect(inForce).toEqual(['refused']);
+  },
+);
