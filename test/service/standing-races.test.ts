@@ -140,6 +140,31 @@ describe('two requests of one person at the same moment', () => {
   });
 });
 
+it('nothing is dated in the future, and a consent that was withdrawn while it waited was never in force', async () => {
+  await everyRound(async () => {
+    const subject = newSubject();
+    await answer(await open(subject), 'accepted');
+    const context = { subject, layoutData, attributes: { form: randomUUID() } };
+    const waiting = await submitForCode(shop, context, { [letter]: ['accepted'] });
+    expect((await shop.send('POST', '/choices/withdraw', { subject })).status).toBe(201);
+    const stored = async () =>
+      rowsOf<{ transaction: string; isFuture: boolean; from: Date | null; until: Date | null }>(
+        instance,
+        `SELECT r.transaction, r.from_at AS "from", r.until_at AS until,
+                greatest(r.created_at, r.committed_at, r.from_at, r.until_at) > clock_timestamp() AS "isFuture"
+           FROM transactions.records AS r WHERE r.subject = $1`,
+        [subject],
+      );
+    expect((await stored()).filter(({ isFuture }) => isFuture)).toEqual([]);
+    await shop.send('POST', `/consents/${waiting.id}/confirm`, { code: waiting.code });
+    expect((await stored()).find(({ transaction }) => transaction === waiting.id)).toMatchObject({
+      isFuture: false,
+      from: null,
+      until: null,
+    });
+  });
+});
+
 it('a decision is the same for ever if it is asked again with its time and position', async () => {
   await everyRound(async () => {
     const subject = newSubject();
