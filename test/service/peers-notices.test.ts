@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAnswers } from '#lib/federation/sealed-answers.ts';
 import { type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import {
   type Answers,
   letter,
@@ -8,7 +9,6 @@ import {
   subjectOf,
   transactionIn,
 } from '../support/instances/live-subject.ts';
-import { makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 import { type OwnerInstance, startOwner } from '../support/instances/owner-instance.ts';
 import { makePart, newPeer } from '../support/peers/peer-parts.ts';
