@@ -116,8 +116,8 @@ describe('answers that expire', () => {
     await letTimePass(instance, '0');
   });
 
-  it('are announced even if an earlier release committed them', async () => {
-    const made = await answer('earlier', 'P100D');
+  it('are planned later for answers that waited for a code', async () => {
+    const made = await answer('unplanned', 'P100D');
     const over = await answer('long ago', 'P1D');
     await letTimePass(instance, '95 days');
     await runInDatabase(
