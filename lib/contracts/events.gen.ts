@@ -39,12 +39,17 @@ export interface components {
             /** Format: uri */
             peer: string;
             /**
-             * @description `expired`: the deadline passed without an answer. On a withdrawal: `withdrawn`; `unsupported`, if the owner lacks the capability; `unreachable`, if
-             *     the deadline passed. On an erasure: `erased`; `erasure-noted`: the owner has not decided or not finished; `erasure-refused`: it keeps the part;
-             *     `erasure-unsupported` and `erasure-unreachable`: as on a withdrawal.
+             * @description The request that is answered.
              * @enum {string}
              */
-            verdict: "committed" | "held" | "rolledback" | "refused" | "expired" | "withdrawn" | "unsupported" | "unreachable" | "erased" | "erasure-noted" | "erasure-refused" | "erasure-unsupported" | "erasure-unreachable";
+            about: "part" | "decision" | "withdrawal" | "erasure";
+            /**
+             * @description `done`: the part is committed or withdrawn, or its person is erased. `held`: the owner waits for the decision. `noted`: it has not decided about the erasure,
+             *     or not finished it. `refused`: it refuses the part or has rolled it back; of an erasure: it keeps the part. `expired`: the deadline passed without an
+             *     acknowledgement. `unsupported`: it was not asked, because it lacks the capability.
+             * @enum {string}
+             */
+            verdict: "done" | "held" | "noted" | "refused" | "expired" | "unsupported";
             reason?: string;
             /** @description Id of the transaction at the peer. */
             id?: string;

@@ -45,7 +45,7 @@ import {
 import { createRetention } from './jobs/retention.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { waitingMessages } from './queries/messages.ts';
-import { countOverdue } from './queries/part-withdrawals.ts';
+import { countOverdue } from './queries/notices.ts';
 import { heldParts } from './queries/peer-parts.ts';
 import type { DemoMailbox } from './transports/demo.ts';
 

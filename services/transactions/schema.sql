@@ -190,38 +190,13 @@ CREATE TABLE followers (
   -- Until when it is tried.
   deadline         timestamptz NOT NULL,
   changed_at       timestamptz NOT NULL,
-  -- When the events of the part, or of the order to withdraw it, were last published again because its owner had not
-  -- answered; null: they were not.
+  -- When the events of the part were last published again because its owner had not answered; null: they were not.
   resent_at        timestamptz,
-  -- The withdrawal of which the owner of this part is told; null: none. Its outcome, and since when.
-  withdrawal       text,
-  withdrawal_state text CHECK (withdrawal_state IN ('QUEUED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED', 'UNSUPPORTED')),
-  withdrawal_since timestamptz,
   UNIQUE (transaction, location),
   CHECK ((state IN ('WAITING', 'SENDING')) = (sealed IS NOT NULL))
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX followers_unanswered ON followers (coalesce(resent_at, changed_at)) WHERE state IN ('SENDING', 'HELD');
 CREATE INDEX followers_resent ON followers (deadline) WHERE state = 'SENDING' AND resent_at IS NOT NULL;
-CREATE INDEX followers_withdrawal ON followers (withdrawal, location) WHERE withdrawal IS NOT NULL;
--- What is not confirmed yet.
-CREATE INDEX followers_withdrawal_open ON followers (withdrawal_state, withdrawal_since)
-  WHERE withdrawal_state IN ('QUEUED', 'OVERDUE');
-CREATE INDEX followers_overdue ON followers (greatest(resent_at, withdrawal_since)) WHERE withdrawal_state = 'OVERDUE';
-
--- Who was told of a withdrawal: the organisation behind a webhook (RECIPIENT; its id), or a peer (its base URL).
-CREATE TABLE notices (
-  transaction text NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
-  recipient   text NOT NULL,
-  kind        text NOT NULL CHECK (kind IN ('RECIPIENT', 'PEER')),
-  name        text NOT NULL,
-  state       text NOT NULL CHECK (state IN ('QUEUED', 'DELIVERED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED', 'UNSUPPORTED')),
-  outcome     text,
-  note        text,
-  -- Of the notice: an event with an older version changes nothing.
-  version     integer NOT NULL,
-  since       timestamptz NOT NULL,
-  PRIMARY KEY (transaction, recipient)
-) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 
 -- Parts of answers that came from peers. A verdict is repeated whenever and however often the part arrives.
 CREATE TABLE submissions (
@@ -377,35 +352,35 @@ CREATE UNIQUE INDEX erasures_open ON erasures (subject, peer) NULLS NOT DISTINCT
 CREATE INDEX erasures_of_peer ON erasures (peer, reference) WHERE peer IS NOT NULL;
 CREATE INDEX erasures_created ON erasures (created_at DESC, id DESC);
 
--- What the owner of a part knows of the erasure of its person.
-CREATE TABLE part_erasures (
-  sid        text PRIMARY KEY REFERENCES followers (sid),
-  erasure    text NOT NULL REFERENCES erasures (id) ON DELETE CASCADE,
+-- What others know of a withdrawal or an erasure: the organisation behind a webhook (RECIPIENT), or the owner of a
+-- part that was withdrawn or whose person was erased (PEER).
+CREATE TABLE notices (
+  withdrawal text REFERENCES transactions (id) ON DELETE CASCADE,
+  erasure    text REFERENCES erasures (id) ON DELETE CASCADE,
+  about      text NOT NULL GENERATED ALWAYS AS (coalesce(withdrawal, erasure)) STORED,
+  -- Id of the webhook, or of the part.
+  recipient  text NOT NULL,
+  kind       text NOT NULL CHECK (kind IN ('RECIPIENT', 'PEER')),
   -- The owner's base URL.
-  location   text NOT NULL,
+  location   text,
+  name       text NOT NULL,
   state      text NOT NULL CHECK (state IN ('QUEUED', 'DELIVERED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED', 'UNSUPPORTED')),
-  -- kept: the owner does not erase its part.
+  -- kept: data are not erased.
   outcome    text CHECK (outcome IN ('done', 'kept')),
+  note       text,
+  -- Of the notice in the service webhooks: an event with an older version changes nothing.
+  version    integer,
   since      timestamptz NOT NULL,
-  -- When the owner was last to be asked.
-  ordered_at timestamptz NOT NULL,
+  -- When a peer is asked again, or the notice becomes OVERDUE; null: never again.
+  due_at     timestamptz,
   created_at timestamptz NOT NULL,
-  CHECK ((state = 'ACKNOWLEDGED') = (outcome IS NOT NULL))
+  PRIMARY KEY (about, recipient),
+  CHECK (num_nonnulls(withdrawal, erasure) = 1),
+  CHECK ((kind = 'PEER') = (location IS NOT NULL)),
+  CHECK ((kind = 'RECIPIENT') = (version IS NOT NULL)),
+  CHECK (due_at IS NULL OR kind = 'PEER' AND state IN ('QUEUED', 'DELIVERED', 'OVERDUE'))
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
-CREATE INDEX part_erasures_of_erasure ON part_erasures (erasure, location);
-CREATE INDEX part_erasures_open ON part_erasures (state, ordered_at) WHERE state IN ('QUEUED', 'DELIVERED');
-CREATE INDEX part_erasures_overdue ON part_erasures (sid) WHERE state = 'OVERDUE';
-
--- What the organisations behind webhooks know of an erasure; `recipient` is the webhook's id. As `notices`.
-CREATE TABLE erasure_notices (
-  erasure   text NOT NULL REFERENCES erasures (id) ON DELETE CASCADE,
-  recipient text NOT NULL,
-  name      text NOT NULL,
-  state     text NOT NULL CHECK (state IN ('QUEUED', 'DELIVERED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED')),
-  outcome   text,
-  note      text,
-  -- Of the notice: an event with an older version changes nothing.
-  version   integer NOT NULL,
-  since     timestamptz NOT NULL,
-  PRIMARY KEY (erasure, recipient)
-) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+-- A part is withdrawn once and erased once.
+CREATE UNIQUE INDEX notices_of_part ON notices (recipient, (erasure IS NULL)) WHERE kind = 'PEER';
+CREATE INDEX notices_due ON notices (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX notices_overdue ON notices (created_at) WHERE kind = 'PEER' AND state = 'OVERDUE';

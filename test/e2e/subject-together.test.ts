@@ -37,7 +37,7 @@ it('the final page shows by itself that a partner has its part, without loading 
   await page.getByRole('heading', { name: 'Your answers are saved' }).waitFor();
   expect(await page.getByRole('link', { name: 'See how it stands now' }).count()).toBe(1);
   await page.evaluate('document.body.dataset.same = "page"');
-  await here.say(made, here.lab, { verdict: 'committed' });
+  await here.say(made, here.lab, { verdict: 'done' });
   const told = page
     .locator('[aria-live=polite]')
     .getByText('Northern Lab has received and saved your answers.');
@@ -59,7 +59,7 @@ it('without a script the final page has a link to look again, and a child says t
   await page.getByRole('button', { name: 'Accept all' }).click();
   await page.getByText('On its way to Northern Lab.').waitFor();
   expect(await page.getByRole('button', { name: 'Print' }).count()).toBe(0);
-  await here.say(made, here.lab, { verdict: 'committed' });
+  await here.say(made, here.lab, { verdict: 'done' });
   await page.getByRole('link', { name: 'See how it stands now' }).click();
   await page.getByText('Northern Lab has received and saved your answers.').waitFor();
   await page.getByRole('button', { name: 'Change or withdraw my answers' }).click();

@@ -125,7 +125,8 @@ describe.runIf(brokers)('services whose topics an attacker writes to', () => {
     const answer = {
       submission: randomId(),
       peer: `http://127.0.0.1:${trap.port}`,
-      verdict: 'committed',
+      about: 'part',
+      verdict: 'done',
       id: randomId(),
     };
     await writeRaw('accord.peer-outcomes', [

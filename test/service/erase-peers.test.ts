@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { repeatPartErasures } from '../../services/transactions/queries/part-erasures.ts';
+import { repeatNotices } from '../../services/transactions/queries/notices.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
@@ -58,7 +58,7 @@ it('an erasure sends no part that waits, and asks the peers to erase theirs', as
   ]);
   expect(await tablesWith(here, 'canary')).toEqual([]);
   // The owner is asked to erase the part, so an administrator need not act.
-  await here.say(made, here.lab, { verdict: 'committed' });
+  await here.say(made, here.lab, { verdict: 'done' });
   const line = `"code":"erased","id":"[^"]+","transaction":"${made.id}"`;
   expect(here.logs()).toMatch(new RegExp(`"level":"info".*${line}.*in force at the peer`));
 });
@@ -82,24 +82,24 @@ it('a peer that has noted the request is asked for 40 days, however long it is a
   const become = (...expected: string[]) => until(async () => expect(await states()).toEqual(expected));
   const letPass = async (interval: string) => {
     await letTimePass(here, interval);
-    await repeatPartErasures(here.db, 1_000, here.url);
+    await repeatNotices(here.db, 1_000, here.url);
   };
   const times = async () =>
     (await here.toldOf(sid)).filter(({ type }) => type === 'io.accord.submission.erased.v1').length;
   await become('QUEUED', 'QUEUED');
-  await here.say(made, here.lab, { verdict: 'erasure-noted' });
+  await here.say(made, here.lab, { about: 'erasure', verdict: 'noted' });
   await letPass('31 days');
   await become('DELIVERED', 'OVERDUE');
   for (const partner of [here.lab, here.clinic])
-    await here.say(made, partner, { verdict: 'erasure-unreachable' });
+    await here.say(made, partner, { about: 'erasure', verdict: 'expired' });
   expect(await states()).toEqual(['DELIVERED', 'FAILED']);
   const before = await times();
   await letPass('33 days');
   await until(async () => expect(await times()).toBe(before + 1));
   await letPass('41 days');
   await become('OVERDUE', 'FAILED');
-  await here.say(made, here.lab, { verdict: 'erasure-unreachable' });
+  await here.say(made, here.lab, { about: 'erasure', verdict: 'expired' });
   expect(await states()).toEqual(['OVERDUE', 'FAILED']);
-  await here.say(made, here.lab, { verdict: 'erased' });
+  await here.say(made, here.lab, { about: 'erasure', verdict: 'done' });
   expect(await states()).toEqual(['ACKNOWLEDGED', 'FAILED']);
 });

@@ -93,8 +93,8 @@ describe('after a restore', () => {
     );
     await runInDatabase(
       instance,
-      `INSERT INTO transactions.erasure_notices (erasure, recipient, name, state, version, since)
-       VALUES ($1, 'webhook', 'Letters Ltd', 'DELIVERED', 1, now())`,
+      `INSERT INTO transactions.notices (erasure, recipient, kind, name, state, version, since, created_at)
+       VALUES ($1, 'webhook', 'RECIPIENT', 'Letters Ltd', 'DELIVERED', 1, now(), now())`,
       [kept],
     );
     expect(await reapply(subject, lines)).toEqual({ read: 2, found: 1 });
@@ -107,7 +107,7 @@ describe('after a restore', () => {
       ]),
     );
     expect((await erased(made)).toSorted()).toEqual(made.slice(0, 2).toSorted());
-    expect(await rowsOf(instance, 'SELECT FROM transactions.erasure_notices')).toHaveLength(1);
+    expect(await rowsOf(instance, 'SELECT FROM transactions.notices')).toHaveLength(1);
   });
 
   it('the list of erasures names them by their start, oldest first', async () => {

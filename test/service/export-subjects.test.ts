@@ -66,8 +66,8 @@ it('an export names who was told of a withdrawal, without the note of the organi
   await shop.send('POST', `/consents/${id}/withdraw`);
   await rowsOf(
     instance,
-    `INSERT INTO transactions.notices (transaction, recipient, kind, name, state, note, version, since)
-     SELECT t.id, 'a-webhook', 'RECIPIENT', 'Letters Ltd', 'ACKNOWLEDGED', 'kept for the tax office', 1, now()
+    `INSERT INTO transactions.notices (withdrawal, recipient, kind, name, state, note, version, since, created_at)
+     SELECT t.id, 'a-webhook', 'RECIPIENT', 'Letters Ltd', 'ACKNOWLEDGED', 'kept for the tax office', 1, now(), now()
        FROM transactions.transactions AS t WHERE t.parent = '${id}'`,
   );
   const { transactions } = await read(operator.get('/subjects/fay/export'));

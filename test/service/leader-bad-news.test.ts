@@ -52,7 +52,7 @@ it('the mail is not sent if the organisation confirms its part before', async ()
   server.behave('ben@example.org', { recipient: 451 });
   const made = await undelivered('ben@example.org');
   await vi.waitFor(async () => expect(await messagesOf(made)).toMatchObject([{ attempts: 1 }]), patience);
-  await here.say(made, here.lab, { verdict: 'committed' });
+  await here.say(made, here.lab, { verdict: 'done' });
   server.behave('ben@example.org', {});
   await letTimePass(here, '1 minute');
   await vi.waitFor(

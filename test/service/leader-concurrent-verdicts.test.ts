@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#lib/observability/logger.ts';
 import { applyVerdict } from '../../services/transactions/consumers/follow-verdicts.ts';
-import type { ReportedVerdict } from '../../services/transactions/domain/part.ts';
+import type { ReportedVerdict } from '../../services/transactions/domain/notice.ts';
 import { createTransactionTokens } from '../../services/transactions/domain/transaction-token.ts';
 import { createCommittedVerdictWriter } from '../../services/transactions/queries/parts.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
@@ -47,7 +47,12 @@ async function applyAtOnce(made: LiveTransaction, verdicts: ReportedVerdict['ver
       },
       {
         eventId: randomUUID(),
-        verdict: { submission: parts[index]?.sid ?? '', peer: partners[index]?.url ?? '', verdict },
+        verdict: {
+          submission: parts[index]?.sid ?? '',
+          peer: partners[index]?.url ?? '',
+          about: 'part',
+          verdict,
+        },
       },
     ),
   );

@@ -170,7 +170,7 @@ describe('answers to own elements and those of two peers', () => {
     };
     expect(made.status).toBe(201);
     await isRepeated();
-    await here.say(made, here.lab, { verdict: 'committed' });
+    await here.say(made, here.lab, { verdict: 'done' });
     await isRepeated();
     // Answers that wait for a code have not been sent.
     const waiting = await createTransaction(here.operator, { ...context, confirmation: 'FORM_CODE' });
@@ -196,7 +196,7 @@ describe('answers to own elements and those of two peers', () => {
 describe('the state of a part', () => {
   it('is part of the transaction and reported as an event, and the sealed answers are deleted', async () => {
     const made = await submitted();
-    await here.say(made, here.lab, { verdict: 'committed', id: 'theirs' });
+    await here.say(made, here.lab, { verdict: 'done', id: 'theirs' });
     await here.say(made, here.clinic, { verdict: 'refused', reason: 'stale' });
     const { state, followers } = await here.followersOf(made);
     expect(state).toBe('COMMITTED');
@@ -223,9 +223,9 @@ describe('the state of a part', () => {
 
   it('is determined by the first verdict; later and repeated ones change nothing', async () => {
     const made = await submitted();
-    const eventId = await here.say(made, here.lab, { verdict: 'committed', id: 'theirs' });
-    await here.say(made, here.lab, { verdict: 'committed', id: 'other', eventId });
-    for (const verdict of ['refused', 'held', 'rolledback', 'expired'] as const)
+    const eventId = await here.say(made, here.lab, { verdict: 'done', id: 'theirs' });
+    await here.say(made, here.lab, { verdict: 'done', id: 'other', eventId });
+    for (const verdict of ['refused', 'held', 'expired'] as const)
       await here.say(made, here.lab, { verdict });
     const { followers } = await here.followersOf(made);
     expect(followers[0]).toMatchObject({ id: 'theirs', state: 'ACCEPTED' });
@@ -237,7 +237,7 @@ describe('the state of a part', () => {
     const made = await submitted();
     const { sid } = await here.partOf(made, here.lab);
     await here.say(made, { ...here.clinic, url: here.clinic.url }, {
-      verdict: 'committed',
+      verdict: 'done',
       submission: sid,
     } as never);
     expect((await here.followersOf(made)).followers[0]).toMatchObject({ state: 'SENDING' });
@@ -274,7 +274,7 @@ describe('the state of a part', () => {
     expect(before).toContain('On its way to Northern Lab.');
     // The reason is the owner's own text: words of ours in it mean nothing.
     await here.say(made, here.lab, { verdict: 'refused', reason: 'constructor' });
-    await here.say(made, here.clinic, { verdict: 'committed' });
+    await here.say(made, here.clinic, { verdict: 'done' });
     const after = await pageOf(here, made);
     expect(after).toContain('Northern Lab did not save them');
     expect(after).toContain('Lakeside Clinic has received and saved your answers.');
@@ -354,7 +354,7 @@ it('a part without a verdict is released again every 72 hours, and ends a day af
   expect(await pageOf(here, made)).toContain('Northern Lab did not confirm them in time');
   expect(here.logs()).toMatch(new RegExp(`"level":"error".*"id":"${sid}","transaction":"${made.id}"`));
   // The report may still follow.
-  await here.say(made, here.lab, { verdict: 'committed' });
+  await here.say(made, here.lab, { verdict: 'done' });
   expect((await here.followersOf(made)).followers[0]).toMatchObject({ state: 'ACCEPTED' });
   const line = `"code":"expired","id":"${sid}","transaction":"${made.id}"`;
   expect(here.logs()).toMatch(new RegExp(`"level":"error".*${line}.*in force at the peer`));

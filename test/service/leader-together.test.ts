@@ -115,7 +115,7 @@ describe('answers with peerCommit together', () => {
     expect(await pageOf(here, made)).toContain('were withdrawn before they could take effect');
     const acknowledged = await submitted({ subject });
     await here.operator.send('POST', '/choices/withdraw', { subject });
-    await here.say(acknowledged, here.lab, { verdict: 'withdrawn' });
+    await here.say(acknowledged, here.lab, { about: 'withdrawal', verdict: 'done' });
     expect(await statesOf(acknowledged)).toEqual(['ROLLBACK', 'DROPPED', 'DROPPED']);
   });
 
@@ -131,7 +131,7 @@ describe('answers with peerCommit together', () => {
     expect((await here.operator.send('POST', `/consents/${withdrawn.made.id}/withdraw`)).status).toBe(201);
     // The order follows, and other answers of the part stay.
     expect(await ask(here.lab, withdrawn.sid)).toBe('commit');
-    await here.say(withdrawn.made, here.lab, { verdict: 'unreachable' });
+    await here.say(withdrawn.made, here.lab, { about: 'withdrawal', verdict: 'expired' });
     expect(await ask(here.lab, withdrawn.sid)).toBe('rollback');
     const subject = randomUUID();
     const open = await submitted({ subject });
@@ -190,8 +190,8 @@ describe('answers with peerCommit together', () => {
       ...['created', 'submitted', 'submission.delivered', 'submission.delivered', 'committed'],
     ]);
 
-    await here.say(made, here.lab, { verdict: 'committed' });
-    await here.say(made, here.clinic, { verdict: 'committed', id: 'at-the-clinic' });
+    await here.say(made, here.lab, { verdict: 'done' });
+    await here.say(made, here.clinic, { verdict: 'done', id: 'at-the-clinic' });
     const { followers } = await here.followersOf(made);
     expect(followers).toMatchObject([
       { state: 'ACCEPTED', id: 'at-the-lab' },
@@ -227,7 +227,7 @@ describe('answers with peerCommit together', () => {
 
   it('wait for the decision even if an owner has committed its part already', async () => {
     const made = await submitted();
-    await here.say(made, here.lab, { verdict: 'committed' });
+    await here.say(made, here.lab, { verdict: 'done' });
     expect(await statesOf(made)).toEqual(['SUBMITTED', 'HELD', 'SENDING']);
   });
 
@@ -282,17 +282,17 @@ describe('answers are rolled back', () => {
     expect(page).toContain('Northern Lab did not save them');
     // The other part may have arrived meanwhile: its owner says so, and nothing changes.
     await here.say(made, here.clinic, { verdict: 'held' });
-    await here.say(made, here.clinic, { verdict: 'rolledback' });
+    await here.say(made, here.clinic, { verdict: 'refused' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'REFUSED', 'DROPPED']);
   });
 
   it('but stay in force at an owner that has committed them, and the page says so', async () => {
     const made = await submitted();
-    await here.say(made, here.lab, { verdict: 'committed' });
+    await here.say(made, here.lab, { verdict: 'done' });
     await here.say(made, here.clinic, { verdict: 'refused', reason: 'stale' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'DROPPED', 'REFUSED']);
     expect(await decided(made, here.lab)).toEqual(['rollback']);
-    await here.say(made, here.lab, { verdict: 'committed' });
+    await here.say(made, here.lab, { verdict: 'done' });
     expect(await statesOf(made)).toEqual(['ROLLBACK', 'ACCEPTED', 'REFUSED']);
     const { sid } = await here.partOf(made, here.lab);
     const line = `"code":"taken-back","id":"${sid}","transaction":"${made.id}"`;
@@ -343,7 +343,7 @@ describe('answers are rolled back', () => {
 it('the decision commit is released again to an owner that has not confirmed it for 72 hours', async () => {
   const made = await submitted();
   for (const partner of [here.lab, here.clinic]) await here.say(made, partner, { verdict: 'held' });
-  await here.say(made, here.clinic, { verdict: 'committed' });
+  await here.say(made, here.clinic, { verdict: 'done' });
   await letTimePass(here, '73 hours');
   await vi.waitFor(async () => expect(await decided(made, here.lab)).toEqual(['commit', 'commit']), patience);
   expect(await decided(made, here.clinic)).toEqual(['commit']);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { movesInCommitMode, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
+import type { ReportedVerdict } from '../../services/transactions/domain/notice.ts';
+import { movesInCommitMode } from '../../services/transactions/domain/part.ts';
 import {
   type CommittedVerdictResult,
   createCommittedVerdictWriter,
@@ -53,7 +54,7 @@ describe('concurrent verdicts on parts of committed transactions', () => {
     const [one, other] = [await committed(), await committed()];
     expect(
       await apply([
-        { of: one, verdict: 'committed' },
+        { of: one, verdict: 'done' },
         { of: other, verdict: 'refused' },
         { of: one, part: 'clinic', verdict: 'refused' },
       ]),
@@ -70,7 +71,7 @@ describe('concurrent verdicts on parts of committed transactions', () => {
 
   it('are applied once per event, also if it arrives again', async () => {
     const [transaction, eventId] = [await committed(), randomUUID()];
-    const sent: SentVerdict = { of: transaction, verdict: 'committed', eventId };
+    const sent: SentVerdict = { of: transaction, verdict: 'done', eventId };
     expect(await apply([sent, sent])).toEqual([changed, notApplied]);
     expect(await apply([sent])).toEqual([notApplied]);
   });
@@ -79,7 +80,7 @@ describe('concurrent verdicts on parts of committed transactions', () => {
     const transaction = await committed();
     const outcomes = await apply([
       { of: transaction, verdict: 'refused' },
-      { of: transaction, verdict: 'committed' },
+      { of: transaction, verdict: 'done' },
     ]);
     expect(outcomes).toEqual([changed, notApplied]);
     expect(await stateOf(transaction)).toBe('REFUSED');
@@ -88,9 +89,9 @@ describe('concurrent verdicts on parts of committed transactions', () => {
   it('are applied even if the database refuses one of them', async () => {
     const [one, other] = [await committed(), await committed()];
     const outcomes = apply([
-      { of: one, verdict: 'committed' },
+      { of: one, verdict: 'done' },
       { of: one, part: 'clinic', verdict: 'refused', reason: 'a\u0000b' },
-      { of: other, verdict: 'committed' },
+      { of: other, verdict: 'done' },
     ]);
     await expect(outcomes).rejects.toMatchObject({ code: '22P05' });
     await until(async () =>
@@ -103,7 +104,7 @@ describe('concurrent verdicts on parts of committed transactions', () => {
     const transaction = await committed();
     const outcomes = await apply([
       { of: transaction, part: 'clinic', from: 'lab', verdict: 'refused' },
-      { of: transaction, verdict: 'committed' },
+      { of: transaction, verdict: 'done' },
     ]);
     expect(outcomes).toEqual([notApplied, changed]);
     expect(await stateOf(transaction, 'clinic')).toBe('SENDING');

@@ -292,12 +292,12 @@ describe('an owner that is away', () => {
     const askedTimes = () =>
       rowsOf<{ times: number }>(
         here.clinic,
-        `SELECT extract(epoch FROM p.ordered_at - p.created_at)::float8 AS times
-           FROM transactions.part_erasures AS p WHERE p.erasure = $1`,
+        `SELECT extract(epoch FROM n.due_at - n.created_at)::float8 AS times
+           FROM transactions.notices AS n WHERE n.erasure = $1`,
         [id],
       );
     await letPass(25);
-    await until(async () => expect((await askedTimes())[0]?.times).toBeGreaterThan(24 * 3_600));
+    await until(async () => expect((await askedTimes())[0]?.times).toBeGreaterThan(48 * 3_600));
     await told(id, { state: 'DELIVERED' });
     await letPass(40 * 24);
     await told(id, { state: 'OVERDUE' });

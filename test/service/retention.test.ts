@@ -56,11 +56,13 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
   const addPart = (id: string, { type = 'processing', withdrawal = '', outcome = 'ACKNOWLEDGED' }) =>
     runInDatabase(
       { databaseUrl: database },
-      `INSERT INTO transactions.followers (sid, transaction, place, location, name, state, version, mode,
-                                           language, shown, deadline, changed_at, withdrawal, withdrawal_state,
-                                           withdrawal_since)
-       SELECT substr($1, 1, 21) || 'p', $1, 0, 'https://lab.example', 'Lab', 'ACCEPTED', 2, 'commit', 'en', $2,
-              now(), now(), nullif($3, ''), CASE WHEN $3 <> '' THEN $4 END, CASE WHEN $3 <> '' THEN now() END`,
+      `WITH part AS (
+         INSERT INTO transactions.followers (sid, transaction, place, location, name, state, version, mode,
+                                             language, shown, deadline, changed_at)
+         SELECT substr($1, 1, 21) || 'p', $1, 0, 'https://lab.example', 'Lab', 'ACCEPTED', 2, 'commit', 'en', $2,
+                now(), now() RETURNING *)
+       INSERT INTO transactions.notices (withdrawal, recipient, kind, location, name, state, since, created_at)
+       SELECT $3, p.sid, 'PEER', p.location, p.name, $4, now(), now() FROM part AS p WHERE $3 <> ''`,
       [id, { elements: [{ identifier: `element/${type}/study/1.0` }] }, withdrawal, outcome],
     );
   await withPart('paul');

@@ -94,7 +94,7 @@ describe('a recipient', () => {
       expect((await fetch(url, { method: 'POST', headers: { Authorization: header } })).status).toBe(status);
     expect((await acknowledge(url, { note: 'x'.repeat(501) })).status).toBe(422);
     expect((await acknowledge(url, { outcome: 'perhaps' })).status).toBeGreaterThanOrEqual(400);
-    const rows = await rowsOf(instance, 'SELECT version FROM transactions.notices WHERE transaction = $1', [
+    const rows = await rowsOf(instance, 'SELECT version FROM transactions.notices WHERE about = $1', [
       withdrawal.id,
     ]);
     expect(rows).toEqual([{ version: 3 }]);

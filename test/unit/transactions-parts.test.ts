@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRecentDatabaseTime } from '../../services/transactions/commands/accept-part.ts';
-import { moveAfter, type PartState, type ReportedVerdict } from '../../services/transactions/domain/part.ts';
+import type { ReportedVerdict } from '../../services/transactions/domain/notice.ts';
+import { moveAfter, type PartState } from '../../services/transactions/domain/part.ts';
 import { referencesOf } from '../../services/transactions/domain/part-withdrawal.ts';
 
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
-const verdicts: ReportedVerdict['verdict'][] = ['committed', 'held', 'rolledback', 'refused', 'expired'];
+const verdicts: ReportedVerdict['verdict'][] = ['done', 'held', 'refused', 'expired'];
 
 describe('the state of a part at the leader', () => {
   it('with mode commit changes its state as the table of verdicts says', () => {
@@ -16,22 +17,20 @@ describe('the state of a part at the leader', () => {
       }),
     );
     expect(moves).toEqual([
-      'SENDING committed ACCEPTED',
+      'SENDING done ACCEPTED',
       'SENDING held HELD',
-      'SENDING rolledback REFUSED',
       'SENDING refused REFUSED',
       'SENDING expired DROPPED',
-      'HELD committed ACCEPTED',
-      'HELD rolledback REFUSED',
+      'HELD done ACCEPTED',
       'HELD refused REFUSED',
       'HELD expired DROPPED',
-      'DROPPED committed ACCEPTED',
+      'DROPPED done ACCEPTED',
     ]);
   });
 
-  it('with mode hold is HELD when its owner says `committed`', () => {
+  it('with mode hold is HELD when its owner has committed it', () => {
     const part = { state: 'SENDING', mode: 'hold' } as const;
-    expect(moveAfter(part, { verdict: 'committed' })).toEqual({ state: 'HELD', reason: null });
+    expect(moveAfter(part, { verdict: 'done' })).toEqual({ state: 'HELD', reason: null });
   });
 
   it('changes at most three times and has a reason exactly if it is refused or dropped', () => {

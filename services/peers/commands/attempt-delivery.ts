@@ -56,30 +56,26 @@ export function createCapabilities(client: Pick<PeerClient, 'describe'>) {
 /** The owner's verdicts that answer a request, each with the verdict that is reported to transactions. */
 type Verdicts = Partial<Record<OwnerVerdict['verdict'], Verdict['verdict']>>;
 
-const decisionVerdicts: Verdicts = { committed: 'committed', rolledback: 'rolledback', refused: 'refused' };
+const decisionVerdicts: Verdicts = { committed: 'done', rolledback: 'refused', refused: 'refused' };
 const partVerdicts: Verdicts = { ...decisionVerdicts, held: 'held' };
 
 /** @param capability that the owner needs. It is also the last segment of the path. */
-type Order = { capability: string; verdicts: Verdicts; unsupported: Verdict['verdict'] };
+type Order = { capability: string; verdicts: Verdicts };
 
 const orders: Readonly<Record<'withdraw' | 'erase', Order>> = {
-  withdraw: { capability: 'withdrawal', verdicts: { withdrawn: 'withdrawn' }, unsupported: 'unsupported' },
-  erase: {
-    capability: 'erasure',
-    verdicts: { erased: 'erased', noted: 'erasure-noted', refused: 'erasure-refused' },
-    unsupported: 'erasure-unsupported',
-  },
+  withdraw: { capability: 'withdrawal', verdicts: { withdrawn: 'done' } },
+  erase: { capability: 'erasure', verdicts: { erased: 'done', noted: 'noted', refused: 'refused' } },
 };
 
 /** Tells an owner that the leader has withdrawn a part or erased its person, if it has the capability. */
 async function sendOrder(
   dependencies: AttemptDependencies,
   row: PeerRow,
-  { capability, verdicts, unsupported }: Order,
+  { capability, verdicts }: Order,
 ): Promise<Attempt> {
   try {
     if (!(await dependencies.hasCapability(row.url, row.signing, capability)))
-      return { kind: 'refused', own: true, facts: { verdict: { verdict: unsupported } } };
+      return { kind: 'refused', own: true, facts: { verdict: { verdict: 'unsupported' } } };
   } catch (error) {
     return failed(describeFailure(error));
   }

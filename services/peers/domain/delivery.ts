@@ -34,8 +34,19 @@ export interface PeerRow extends DeliveryName, DueRow {
   traceparent: string | null;
 }
 
+type Answer = EventData['io.accord.submission.answered.v1'];
+
 /** A verdict as it is reported to transactions. */
-export type Verdict = Omit<EventData['io.accord.submission.answered.v1'], 'submission' | 'peer'>;
+export type Verdict = Omit<Answer, 'submission' | 'peer' | 'about'>;
+
+/** What a verdict is about, by the kind of the delivery; `ask` reports none. */
+export const verdictsAbout: Readonly<Record<PeerDeliveryKind, Answer['about']>> = {
+  submit: 'part',
+  decide: 'decision',
+  ask: 'decision',
+  withdraw: 'withdrawal',
+  erase: 'erasure',
+};
 
 /** What is recorded of an attempt. */
 export interface AttemptFacts {

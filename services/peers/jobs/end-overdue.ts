@@ -2,7 +2,6 @@ import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { DeliveryMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import type { Dependencies as ServiceDependencies } from '../commands/dependencies.ts';
-import type { PeerDeliveryKind, Verdict } from '../domain/delivery.ts';
 import {
   deferRollback,
   deleteOverdue,
@@ -13,10 +12,6 @@ import {
 
 type Dependencies = ServiceDependencies & { metrics?: DeliveryMetrics | undefined };
 
-/** The verdict that is reported when a delivery expires, by kind; for other kinds `expired`. */
-const expiredVerdicts = { withdraw: 'unreachable', erase: 'erasure-unreachable' } as Partial<
-  Record<PeerDeliveryKind, Verdict['verdict']>
->;
 const everyMs = 15_000;
 /** Rows per database transaction, so that no transaction runs long. */
 const limit = 200;
@@ -39,10 +34,8 @@ export function createOverdueSweeper(dependencies: Dependencies): RepeatedWork {
 async function expireDeliveries({ db, baseUrl, log, metrics, wakeRelay }: Dependencies): Promise<number> {
   const expired = await db.withTransaction(async (tx) => {
     const rows = await deleteOverdue(tx, limit);
-    for (const row of rows) {
-      const verdict = expiredVerdicts[row.kind] ?? 'expired';
-      await addToOutbox(tx, 'accord.peer-outcomes', verdictEvent(row, { verdict }, baseUrl));
-    }
+    for (const row of rows)
+      await addToOutbox(tx, 'accord.peer-outcomes', verdictEvent(row, { verdict: 'expired' }, baseUrl));
     return rows;
   });
   if (expired.length > 0) wakeRelay();

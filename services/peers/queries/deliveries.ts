@@ -5,7 +5,14 @@ import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { type NewEvent, newEvent, outboxRows } from '#lib/events/outbox.ts';
 import { currentTraceparent } from '#lib/observability/tracing.ts';
-import type { AttemptFacts, DeliveryName, PeerDeliveryKind, PeerRow, Verdict } from '../domain/delivery.ts';
+import {
+  type AttemptFacts,
+  type DeliveryName,
+  type PeerDeliveryKind,
+  type PeerRow,
+  type Verdict,
+  verdictsAbout,
+} from '../domain/delivery.ts';
 
 export interface NewDelivery extends DeliveryName {
   decision: Decision | null;
@@ -74,11 +81,11 @@ export async function lockDeliveries(tx: Queries, names: readonly DeliveryName[]
 
 /** The event that reports a verdict to transactions. */
 export function verdictEvent(
-  { url, sid }: Pick<DeliveryName, 'url' | 'sid'>,
+  { kind, url, sid }: DeliveryName,
   verdict: Verdict,
   source: string,
 ): NewEvent<'accord.peer-outcomes'> {
-  const data = { submission: sid, peer: url, ...verdict };
+  const data = { submission: sid, peer: url, about: verdictsAbout[kind], ...verdict };
   return { type: 'io.accord.submission.answered.v1', source, subject: sid, data };
 }
 
@@ -100,7 +107,7 @@ export async function endDeliveries(
     receipt: receipt?.jws,
     verdict: receipt?.verdict,
     event: verdict && {
-      ...newEvent(verdictEvent({ url, sid }, verdict, source)),
+      ...newEvent(verdictEvent({ kind, url, sid }, verdict, source)),
       ...(traceparent && { traceparent }),
     },
   }));

@@ -1,6 +1,5 @@
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { Database, Queries } from '#lib/db/database.ts';
-import { sql } from '#lib/db/sql.ts';
+import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess, requireAwaitingCode, taskScope } from '../domain/access.ts';
 import {
@@ -15,7 +14,7 @@ import {
 } from '../domain/code.ts';
 import { deliveryDeadline } from '../domain/part.ts';
 import { isAwaitingCode, type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
-import { rollBack, rollBackUnconfirmed } from '../queries/change-state.ts';
+import { rollBackUnconfirmed } from '../queries/change-state.ts';
 import {
   countAttempt,
   readTransactionWithCode,
@@ -23,6 +22,7 @@ import {
   type TransactionWithCode,
 } from '../queries/codes.ts';
 import { summarizeWaiting } from '../queries/parts.ts';
+import { lockSubjectOf } from '../queries/positions.ts';
 import { awaitPeers, rollBackWithdrawn } from '../queries/release-parts.ts';
 import { readTransaction } from '../queries/transactions.ts';
 import { commitSubmitted } from './commit-submitted.ts';
@@ -127,25 +127,21 @@ async function confirmWith(
   const { db, instance } = dependencies;
   const { transaction, now } = read;
   const { id, context } = transaction;
-  // Answers may have no parts although the layout has elements of peers: in a child, and with `ask: CHANGED`.
-  const waiting = context.peerCommit === 'together' ? await summarizeWaiting(db, id) : undefined;
-  if (waiting?.anyWithdrawn) {
-    const roll = (tx: Queries) => rollBackWithdrawn(tx, { id, code }, instance.baseUrl);
-    return (await db.withTransaction(roll)) ? (await readTransaction(db, id))?.transaction : undefined;
-  }
-  if (waiting?.any) {
+  const source = instance.baseUrl;
+  return db.withTransaction(async (tx) => {
+    // A withdrawal of a part locks the person, too.
+    await lockSubjectOf(tx, id);
+    // Answers may have no parts although the layout has elements of peers: in a child, and with `ask: CHANGED`.
+    const waiting = context.peerCommit === 'together' ? await summarizeWaiting(tx, id) : undefined;
+    if (!waiting?.any) return commitSubmitted(tx, dependencies, { id, code });
+    if (waiting.anyWithdrawn) {
+      const isOver = await rollBackWithdrawn(tx, { id, code }, source);
+      return isOver ? (await readTransaction(tx, id))?.transaction : undefined;
+    }
     const deadline = deliveryDeadline(context, now);
-    const source = instance.baseUrl;
-    const released = await db.withTransaction(async (tx) => {
-      const done = await awaitPeers(tx, { id, deadline, code }, source);
-      // Withdrawn since the parts were read above.
-      if (done?.anyWithdrawn) await rollBack(tx, sql`SELECT ${id}::text`, source);
-      return done;
-    });
-    if (released?.anyWithdrawn) return (await readTransaction(db, id))?.transaction;
-    return released && { ...transaction, awaitsCode: false, expiresAt: deadline };
-  }
-  return db.withTransaction((tx) => commitSubmitted(tx, dependencies, { id, code }));
+    const isReleased = await awaitPeers(tx, { id, deadline, code }, source);
+    return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;
+  });
 }
 
 /**

@@ -29,13 +29,11 @@ const pieceSize = 10;
 /** Reads what an export tells of transactions, in their order. */
 export async function readExported(db: Queries, reads: readonly ReadTransaction[]): Promise<ReadExport[]> {
   const transactions = reads.map(({ transaction }) => transaction);
+  const ids = transactions.map(({ id }) => id);
   const [rows, parts, notices] = await Promise.all([
-    readExport(
-      db,
-      transactions.map(({ id }) => id),
-    ),
+    readExport(db, ids),
     readParts(db, transactions),
-    readNotices(db, transactions),
+    readNotices(db, ids),
   ]);
   return reads.map((read) => {
     const { id } = read.transaction;

@@ -2,6 +2,7 @@ import { recordAction } from '#lib/audit/record-action.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess } from '../domain/access.ts';
 import { effectOf, questionOf, type Source, sinceOf } from '../domain/in-force.ts';
@@ -19,7 +20,7 @@ import {
   withdrawalReceipt,
 } from '../domain/withdrawal.ts';
 import { earlierWithdrawal, readWithdrawal, type WithdrawalRequest } from '../domain/withdrawal-request.ts';
-import { orderPartWithdrawals, readStandingParts } from '../queries/part-withdrawals.ts';
+import { queuePeerNotices } from '../queries/notices.ts';
 import { lockSubject } from '../queries/positions.ts';
 import { readStanding } from '../queries/standing.ts';
 import { readTransaction } from '../queries/transactions.ts';
@@ -29,6 +30,7 @@ import {
   readClock,
   readInForce,
   readReceiptBodies,
+  readStandingParts,
   readWaitingConsents,
 } from '../queries/withdrawals.ts';
 import { type Messaging, queueWithdrawalNews } from './queue-messages.ts';
@@ -205,8 +207,8 @@ export async function withdraw(
   const receipt = withdrawalReceipt(withdrawn, created, facts, updateUrl);
   const signed = { ...commitment, receipt: { body: receipt, jws: signReceipt(receipt) } };
   await insertWithdrawal(tx, created, signed, instance.baseUrl);
-  const order = { withdrawal: created.id, sids: parts.map(({ sid }) => sid) };
-  if (parts.length > 0) await orderPartWithdrawals(tx, order, instance.baseUrl);
+  const told = sql`f.sid = ANY(${parts.map(({ sid }) => sid)}::text[])`;
+  if (parts.length > 0) await queuePeerNotices(tx, { withdrawal: created.id }, told, instance.baseUrl);
   if (isPrivileged(principal)) {
     await recordAction(tx, { action: 'consent.withdrawn', target: `transaction/${created.id}` });
     await queueWithdrawalNews(tx, messaging, created);

@@ -6,12 +6,11 @@ import type { Logger } from '#lib/observability/logger.ts';
 import { commitSubmitted } from '../commands/commit-submitted.ts';
 import { queueBadNews } from '../commands/queue-messages.ts';
 import type { SubmitDependencies } from '../commands/submit-answers.ts';
-import { moveAfter, movesInCommitMode, type ReportedVerdict, withdrawalStates } from '../domain/part.ts';
-import { partErasures } from '../domain/part-erasure.ts';
+import type { ReportedVerdict } from '../domain/notice.ts';
+import { moveAfter, movesInCommitMode } from '../domain/part.ts';
 import { stateAt } from '../domain/transaction.ts';
 import { rollBack } from '../queries/change-state.ts';
-import { changePartErasure } from '../queries/part-erasures.ts';
-import { changePartWithdrawal } from '../queries/part-withdrawals.ts';
+import { applyToNotice } from '../queries/notices.ts';
 import {
   changePart,
   createCommittedVerdictWriter,
@@ -62,11 +61,12 @@ export async function applyVerdict(
 ): Promise<void> {
   const { db, wake, log, consumer, writeCommittedVerdict } = dependencies;
   const { submission: sid, peer: location, id: remoteId } = verdict;
-  // Only `committed` takes the fast path. Other verdicts may cause a decision for the owner, or bad news.
-  const written =
-    verdict.verdict !== 'committed'
-      ? undefined
-      : await writeCommittedVerdict({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) });
+  // Only a part that is done takes the fast path. Other verdicts may cause a decision for the owner, or bad
+  // news.
+  const isCommitted = verdict.verdict === 'done' && isAboutPart(verdict);
+  const written = isCommitted
+    ? await writeCommittedVerdict({ eventId, sid, location, remoteId, moves: movesInCommitMode(verdict) })
+    : undefined;
   if (written?.wasDropped) await logInForce(db, log, verdict);
   const mustWake =
     written?.applied ||
@@ -76,6 +76,10 @@ export async function applyVerdict(
   if (mustWake) wake();
 }
 
+function isAboutPart({ about }: ReportedVerdict): boolean {
+  return about === 'part' || about === 'decision';
+}
+
 async function apply(
   dependencies: VerdictDependencies,
   tx: Queries,
@@ -83,19 +87,17 @@ async function apply(
 ): Promise<void> {
   const { instance, log } = dependencies;
   const { submission: sid, peer } = verdict;
-  const erasure = partErasures[verdict.verdict];
-  if (erasure) {
-    await changePartErasure(tx, { sid, location: peer, ...erasure });
+  if (verdict.about === 'erasure') {
+    await applyToNotice(tx, verdict);
     return;
   }
-  const orderState = withdrawalStates[verdict.verdict];
   // Verdicts on parts of one transaction are applied one after the other: the last must see all others.
   await lockTransactionOf(tx, sid);
   const part = await readPart(tx, sid);
-  if (orderState) {
-    const isOrder = await changePartWithdrawal(tx, { sid, location: peer, state: orderState });
+  if (verdict.about === 'withdrawal') {
+    const isKnown = await applyToNotice(tx, verdict);
     // The subject has withdrawn this part, so not all parts can take effect: all are rolled back.
-    if (isOrder && part?.transactionState === 'SUBMITTED' && part.state !== 'WAITING')
+    if (isKnown && part?.transactionState === 'SUBMITTED' && part.state !== 'WAITING')
       await decideTransaction(dependencies, tx, part, { isHeld: false, hasFailed: false });
     return;
   }

@@ -3,9 +3,6 @@ import type { Part } from './part.ts';
 import { isWithdrawable } from './receipt.ts';
 import { keyOf } from './values.ts';
 
-/** State of the order that tells an owner to withdraw its part. */
-export type PartWithdrawalState = 'QUEUED' | 'ACKNOWLEDGED' | 'OVERDUE' | 'FAILED' | 'UNSUPPORTED';
-
 /** A part as a request to withdraw finds it. */
 export interface StandingPart extends Pick<Part, 'sid' | 'location' | 'name' | 'state' | 'reason' | 'shown'> {
   transaction: string;

@@ -1,24 +1,14 @@
-import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { SealedPart } from '#lib/contracts/parts.ts';
 import type { ConsentContext } from './context.ts';
-import type { PartWithdrawalState } from './part-withdrawal.ts';
+import type { NoticeState, ReportedVerdict } from './notice.ts';
 import { shownTexts } from './receipt.ts';
 
 /**
- * A verdict of the owner, or a verdict that the service `peers` gives itself: `refused` with the reason
- * `too-large` for a part that is too large to be sent; `expired` if the part or the decision about it was
- * not acknowledged in time. `unsupported` and `erasure-unsupported`: not sent, because the owner lacks the
- * capability. `unreachable` and `erasure-unreachable`: not acknowledged before the deadline. `erasure-noted`
- * and `erasure-refused` are the owner's verdicts `noted` and `refused` on an erasure.
+ * A verdict of the owner on a part or on the decision about it, or one that the service `peers` gives itself:
+ * `refused` with the reason `too-large` for a part that is too large to be sent; `expired` if the part or the
+ * decision was not acknowledged in time.
  */
-export type ReportedVerdict = EventData['io.accord.submission.answered.v1'];
-
-/** The state of an order to withdraw a part, by the verdict on the withdrawal. */
-export const withdrawalStates: Partial<Record<ReportedVerdict['verdict'], PartWithdrawalState>> = {
-  withdrawn: 'ACKNOWLEDGED',
-  unsupported: 'UNSUPPORTED',
-  unreachable: 'FAILED',
-};
+type PartVerdict = Pick<ReportedVerdict, 'verdict' | 'reason'>;
 
 /** States of a part at the leader (docs/federation.md, "Answers at the leader"). */
 export type PartState = 'WAITING' | 'SENDING' | 'HELD' | 'ACCEPTED' | 'REFUSED' | 'DROPPED';
@@ -60,8 +50,8 @@ export interface Part {
   mode: 'commit' | 'hold';
   shown: ShownPart;
   changedAt: Date;
-  /** State of the order to withdraw the part; null if there is no order. */
-  withdrawal: { state: PartWithdrawalState; since: string } | null;
+  /** What the owner knows of the withdrawal of the part; null if it was not withdrawn. */
+  withdrawal: { state: NoticeState; since: string } | null;
 }
 
 /** A part to be stored with its submission. */
@@ -92,35 +82,34 @@ export function composeParts(
  * The next state by state and verdict. A verdict that a state does not list changes nothing, except as
  * `moveAfter` says.
  */
-const moves: Readonly<Record<PartState, Partial<Record<ReportedVerdict['verdict'], VerdictState>>>> = {
+const moves: Readonly<Record<PartState, Partial<Record<PartVerdict['verdict'], VerdictState>>>> = {
   // The part was not sent, so there is no verdict on it.
   WAITING: {},
   SENDING: {
-    committed: 'ACCEPTED',
+    done: 'ACCEPTED',
     held: 'HELD',
     refused: 'REFUSED',
-    rolledback: 'REFUSED',
     expired: 'DROPPED',
   },
   // `expired`: the decision `commit` was not acknowledged in time. The owner has rolled its part back, unless
   // it received the decision or requested it.
-  HELD: { committed: 'ACCEPTED', refused: 'REFUSED', rolledback: 'REFUSED', expired: 'DROPPED' },
+  HELD: { done: 'ACCEPTED', refused: 'REFUSED', expired: 'DROPPED' },
   ACCEPTED: {},
   REFUSED: {},
   DROPPED: {},
 };
 
 /**
- * The state of a part after its owner's verdict. `committed` makes a DROPPED part ACCEPTED, because its
+ * The state of a part after its owner's verdict. `done` makes a DROPPED part ACCEPTED, because its
  * answers are in force at the owner. With mode `hold` it makes a SENDING part HELD, because the transaction
  * still waits for the other parts.
  * @returns undefined if nothing changes.
  */
 export function moveAfter(
   { state, mode }: Pick<Part, 'state' | 'mode'>,
-  { verdict, reason }: Pick<ReportedVerdict, 'verdict' | 'reason'>,
+  { verdict, reason }: PartVerdict,
 ): Move | undefined {
-  const isCommitted = verdict === 'committed';
+  const isCommitted = verdict === 'done';
   const beforeDecision = isCommitted && mode === 'hold' && state === 'SENDING';
   const afterDrop = isCommitted && state === 'DROPPED';
   const next = beforeDecision ? 'HELD' : afterDrop ? 'ACCEPTED' : moves[state][verdict];
@@ -130,9 +119,7 @@ export function moveAfter(
 }
 
 /** What a verdict does to a part with mode `commit`, for each state of the part. */
-export function movesInCommitMode(
-  verdict: Pick<ReportedVerdict, 'verdict' | 'reason'>,
-): (Move & { from: PartState })[] {
+export function movesInCommitMode(verdict: PartVerdict): (Move & { from: PartState })[] {
   return (Object.keys(moves) as PartState[]).flatMap((from) => {
     const move = moveAfter({ state: from, mode: 'commit' }, verdict);
     return move ? [{ from, ...move }] : [];

@@ -8,10 +8,9 @@ import { decideErasure, noSuchErasure, requestErasure } from '../commands/erase-
 import { endHold, holdSubject } from '../commands/hold-subject.ts';
 import type { Erasure } from '../domain/erasure.ts';
 import { isFault, parseText } from '../domain/values.ts';
-import { type ErasureReports, presentErasure, presentHold } from '../presenters/erasure.ts';
+import { presentErasure, presentHold } from '../presenters/erasure.ts';
 import { listErasures, listRepeatable, type RepeatableErasure, readErasure } from '../queries/erasures.ts';
-import { readErasureNotices } from '../queries/notices.ts';
-import { readPeerErasures } from '../queries/part-erasures.ts';
+import { readNotices } from '../queries/notices.ts';
 import { ensureSubject, readSubject, readSubjectById, type Subject } from '../queries/subjects.ts';
 import { readNow } from '../queries/transactions.ts';
 import { readText } from './filters.ts';
@@ -31,7 +30,8 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
   const { db, instance } = dependencies;
 
   async function present(erasure: Erasure, principal: Principal) {
-    return presentErasure(erasure, (await readReports(db, [erasure]))(erasure), principal);
+    const notices = await readNotices(db, [erasure.id]);
+    return presentErasure(erasure, notices.get(erasure.id) ?? [], principal);
   }
 
   /** How the erasures of a subject are found. @param name or id. */
@@ -95,8 +95,9 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
       const filter: Record<string, string> = name === undefined ? {} : { subject: name };
       if (next)
         linkNext(ctx, `${instance.baseUrl}/erasures`, { ...filter, cursor: next, limit: String(limit) });
-      const reports = await readReports(db, page);
-      ctx.body = page.map((erasure) => presentErasure(erasure, reports(erasure), principal));
+      const ids = page.map(({ id }) => id);
+      const notices = await readNotices(db, ids);
+      ctx.body = page.map((erasure) => presentErasure(erasure, notices.get(erasure.id) ?? [], principal));
     },
 
     async getErasure(ctx, { params, principal }) {
@@ -115,16 +116,6 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
       ctx.body = await present(decided, principal);
     },
   };
-}
-
-/** Reads what peers and organisations know of erasures. */
-async function readReports(db: Database, erasures: readonly Erasure[]) {
-  const ids = erasures.map(({ id }) => id);
-  const [peers, recipients] = await Promise.all([readPeerErasures(db, ids), readErasureNotices(db, ids)]);
-  return ({ id }: Erasure): ErasureReports => ({
-    peers: peers.get(id) ?? [],
-    recipients: recipients.get(id) ?? [],
-  });
 }
 
 /** The subject with this name, else with this id. @throws Failure `not-found`. */

@@ -45,7 +45,8 @@ export function sendRendered(
 
 /** Reads the parts and notices of transactions. */
 export async function readRelated(db: Queries, transactions: readonly Transaction[]): Promise<Related> {
-  const [parts, notices] = await Promise.all([readParts(db, transactions), readNotices(db, transactions)]);
+  const committed = transactions.filter(({ state }) => state === 'COMMITTED').map(({ id }) => id);
+  const [parts, notices] = await Promise.all([readParts(db, transactions), readNotices(db, committed)]);
   return { parts, notices };
 }
 

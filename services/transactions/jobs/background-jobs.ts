@@ -8,8 +8,7 @@ import { expiryNotice } from '../domain/records.ts';
 import { endOverdue } from '../queries/change-state.ts';
 import { planNotices, readDueTransactions, writeNotices } from '../queries/expiry-notices.ts';
 import { dropUnreported, repeatHeldEvents, repeatPartEvents } from '../queries/lost-events.ts';
-import { repeatPartErasures } from '../queries/part-erasures.ts';
-import { markOverdueWithdrawals, repeatOverdueWithdrawals } from '../queries/part-withdrawals.ts';
+import { repeatNotices } from '../queries/notices.ts';
 import { deleteOldVerdicts } from '../queries/peer-parts.ts';
 import { deleteOldOrders } from '../queries/standing.ts';
 
@@ -96,9 +95,8 @@ export function createExpiryNotifier({
 const overdueBatch = 200;
 
 /**
- * Marks withdrawals and erasures of parts as OVERDUE that peers have not acknowledged in time. Asks again
- * about erasures that they have not finished (docs/withdrawal.md and docs/erasure.md, "Peers"). If an event
- * about a part may be lost, publishes it again; and ends parts on which no verdict was reported in time
+ * Marks withdrawals and erasures of parts as OVERDUE that peers have not acknowledged in time, and asks again
+ * (docs/withdrawal.md and docs/erasure.md, "Peers"). If an event about a part may be lost, publishes it again; and ends parts on which no verdict was reported in time
  * (docs/operations.md, "Events about parts were lost").
  */
 export function createPartSweeper({
@@ -121,14 +119,7 @@ export function createPartSweeper({
       });
     return ended.length;
   }
-  const changes = [
-    markOverdueWithdrawals,
-    repeatOverdueWithdrawals,
-    repeatPartErasures,
-    repeatPartEvents,
-    repeatHeldEvents,
-    endUnreported,
-  ];
+  const changes = [repeatNotices, repeatPartEvents, repeatHeldEvents, endUnreported];
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {

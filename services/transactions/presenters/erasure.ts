@@ -2,14 +2,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Erasure } from '../domain/erasure.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { Hold } from '../queries/holds.ts';
-import type { PeerErasure } from '../queries/part-erasures.ts';
 import { presentNotice } from './transaction.ts';
-
-/** What others know of an erasure. */
-export interface ErasureReports {
-  peers: readonly PeerErasure[];
-  recipients: readonly Notice[];
-}
 
 /** The facts of an erasure that its subject may read, too; members without a value are left out. */
 export function presentErasureFacts(erasure: Erasure) {
@@ -27,7 +20,7 @@ export function presentErasureFacts(erasure: Erasure) {
 }
 
 /** The representation of an erasure (openapi.yaml, `Erasure`); members without a value are left out. */
-export function presentErasure(erasure: Erasure, reports: ErasureReports, principal: Principal) {
+export function presentErasure(erasure: Erasure, notices: readonly Notice[], principal: Principal) {
   const { reference, peer, counts, peers } = erasure;
   return {
     ...presentErasureFacts(erasure),
@@ -36,15 +29,17 @@ export function presentErasure(erasure: Erasure, reports: ErasureReports, princi
     peers: peers.flatMap(({ name, location }) => {
       if (location === peer) return [];
       // The leader of a part is not asked: it decides about its own data.
-      const { state = 'UNSUPPORTED', outcome, since } = reports.peers.find(isAt(location)) ?? {};
+      const {
+        state = 'UNSUPPORTED',
+        outcome,
+        since,
+      } = notices.find((notice) => notice.location === location) ?? {};
       return [{ name, location, state, outcome: outcome ?? undefined, since: since?.toISOString() }];
     }),
-    recipients: reports.recipients.map((notice) => presentNotice(notice, principal)),
+    recipients: notices
+      .filter(({ kind }) => kind === 'RECIPIENT')
+      .map((notice) => presentNotice(notice, principal)),
   };
-}
-
-function isAt(location: string) {
-  return (report: PeerErasure) => report.location === location;
 }
 
 /** The representation of a hold (openapi.yaml, `Hold`). */

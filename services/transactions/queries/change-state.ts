@@ -4,6 +4,7 @@ import { commitSeconds, maxCodes } from '../domain/code.ts';
 import { statesBefore, type Transaction } from '../domain/transaction.ts';
 import { coveredBy, type ErasureScope } from './erase-transactions.ts';
 import { partEvents, recordStateChange } from './events.ts';
+import { isWithdrawn } from './notices.ts';
 
 /**
  * Locks a transaction until the end of the database transaction: other changes wait, and so does
@@ -133,7 +134,7 @@ function endTransactions(
     ), ${undoSubmission(source)}${recordStateChange(eventNames[state], source)}
     SELECT t.id, t.context, t.created_by AS "createdBy", t.is_address_known AS "isAddressKnown",
            EXISTS (SELECT FROM followers AS f
-                    WHERE f.transaction = t.id AND f.withdrawal IS NOT NULL) AS "isWithdrawn"
+                    WHERE f.transaction = t.id AND ${isWithdrawn}) AS "isWithdrawn"
       FROM t`);
 }
 
@@ -154,7 +155,7 @@ function undoSubmission(source: string): Statement {
       -- These parts were never sent, so their owners get no decision.
       UPDATE followers AS f
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at,
-             reason = CASE WHEN f.withdrawal IS NULL THEN 'unsent' ELSE 'withdrawn' END
+             reason = CASE WHEN ${isWithdrawn} THEN 'withdrawn' ELSE 'unsent' END
         FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
     ), decided AS (${partEvents('decided', { from: sql`dropped`, source, decision: 'rollback' })}
     ), `;

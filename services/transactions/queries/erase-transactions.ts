@@ -4,7 +4,7 @@ import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { ConsentContext } from '../domain/context.ts';
 import { type ErasureCounts, type ErasurePeer, erasedContext } from '../domain/erasure.ts';
 import { erasedEvents } from './events.ts';
-import { mayBeStored, orderPartErasures } from './part-erasures.ts';
+import { queuePeerNotices } from './notices.ts';
 
 /** What a call of {@link eraseTransactions} has erased. */
 export interface Erased {
@@ -20,6 +20,15 @@ export interface Picked {
 }
 
 /**
+ * SQL: whether the owner of a part `f` of a transaction `t` may have stored the part. It has not if the part
+ * was never sent, or was refused without a transaction at the owner.
+ */
+const mayBeStored = sql`(
+  f.state IN ('SENDING', 'HELD', 'ACCEPTED')
+  OR f.state = 'DROPPED' AND NOT t.awaits_code AND coalesce(f.reason, '') NOT IN ('unsent', 'withdrawn')
+  OR f.state = 'REFUSED' AND f.remote_id IS NOT NULL)`;
+
+/**
  * Erases the personal data of transactions in a final state (docs/erasure.md, "What becomes of the data").
  * The caller has locked their subject and these rows.
  * @param erasure for the events; undefined if a retention has ended.
@@ -32,7 +41,13 @@ export async function eraseTransactions(
   const ids = picked.map(({ id }) => id);
   const peers = await readPeers(tx, ids);
   if (erasure === undefined) await detachChildren(tx, ids);
-  else await orderPartErasures(tx, { erasure, transactions: ids }, source);
+  else
+    await queuePeerNotices(
+      tx,
+      { erasure },
+      sql`f.transaction = ANY(${ids}::text[]) AND ${mayBeStored}`,
+      source,
+    );
   await eraseRows(tx, picked);
   const receipts = await eraseReceipts(tx, ids);
   const records = await eraseRecords(tx, ids, { erasure, source });
@@ -83,7 +98,7 @@ async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> 
   await tx.query(sql`DELETE FROM receipt_drafts AS d WHERE d.transaction = ANY(${ids}::text[])`);
   await tx.query(sql`DELETE FROM codes AS c WHERE c.transaction = ANY(${ids}::text[])`);
   // A part that its owner has not answered is not sent again. It may have arrived: in an erasure,
-  // `orderPartErasures` has asked its owner to erase it; after a retention no owner is asked.
+  // `queuePeerNotices` has asked its owner to erase it; after a retention no owner is asked.
   await tx.query(sql`
     UPDATE followers AS f
        SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = accord_now()
@@ -184,7 +199,8 @@ function basisOf(peer: string | null): Statement {
       SELECT c.id, w.transaction FROM later AS c JOIN records AS r ON r.transaction = c.id
         JOIN records AS w ON w.id = r.withdraws WHERE c.kind = 'WITHDRAWAL'
        UNION
-      SELECT c.id, f.transaction FROM later AS c JOIN followers AS f ON f.withdrawal = c.id`;
+      SELECT c.id, f.transaction FROM later AS c JOIN notices AS n ON n.about = c.id AND n.kind = 'PEER'
+        JOIN followers AS f ON f.sid = n.recipient`;
 }
 
 /**

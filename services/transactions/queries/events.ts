@@ -77,23 +77,12 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Until when a part, or an order to withdraw it, is delivered. The service `peers` calculates the time of a
- * withdrawal from the deadline of its order (`orderHours`), so an event that is published again must state
- * the same deadline.
- */
-const deadlines: Partial<Record<string, Statement>> = {
-  released: sql`to_json(s.deadline)`,
-  withdrawn: sql`(SELECT to_json(w.changed_at + interval '720 hours') FROM transactions AS w WHERE w.id = s.withdrawal)`,
-};
-
-/**
- * Inserts an event for each part in `from` (columns `sid` and `location`, for `released` also `deadline`, for
- * `withdrawn` also `withdrawal`).
- * @param name what the leader has done: released the part for delivery, decided about it, withdrawn it, or
- * erased its person; `held`: what the owner does until the leader decides.
+ * Inserts an event for each part in `from` (columns `sid` and `location`, for `released` also `deadline`).
+ * @param name what the leader has done: released the part for delivery, or decided about it; `held`: what the
+ * owner does until the leader decides.
  */
 export function partEvents(
-  name: 'released' | 'decided' | 'withdrawn' | 'erased' | 'held',
+  name: 'released' | 'decided' | 'held',
   { from, source, decision }: { from: Statement; source: string; decision?: Decision },
 ): Statement {
   return insertEvents(
@@ -104,7 +93,27 @@ export function partEvents(
       type: sql`${`io.accord.submission.${name}.v1`}::text`,
       time: sql`accord_now()`,
       data: sql`jsonb_build_object('submission', s.sid, 'peer', s.location, 'decision', ${decision}::text,
-        'deadline', ${deadlines[name] ?? sql`NULL::text`})`,
+        'deadline', ${name === 'released' ? sql`to_json(s.deadline)` : sql`NULL::text`})`,
+    },
+    source,
+  );
+}
+
+/**
+ * Inserts an event for each notice to the owner of a part in `from`, who is to be told of the withdrawal or
+ * asked to erase. The service `peers` calculates the time of a withdrawal from the deadline (`orderHours`), so
+ * an event that is published again states the same deadline.
+ */
+export function noticeEvents(from: Statement, source: string): Statement {
+  return insertEvents(
+    {
+      from,
+      topic: 'accord.peer-submissions',
+      key: sql`s.recipient`,
+      type: sql`'io.accord.submission.' || CASE WHEN s.erasure IS NULL THEN 'withdrawn' ELSE 'erased' END || '.v1'`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object('submission', s.recipient, 'peer', s.location, 'deadline',
+        (SELECT w.changed_at + interval '720 hours' FROM transactions AS w WHERE w.id = s.withdrawal))`,
     },
     source,
   );

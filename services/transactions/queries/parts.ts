@@ -7,6 +7,7 @@ import type { Move, Part, PartState } from '../domain/part.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { lockTransaction } from './change-state.ts';
 import { partEvents, verdictEvents } from './events.ts';
+import { isWithdrawn, withdrawalNotice } from './notices.ts';
 import { lockSubjectOf } from './positions.ts';
 
 /** Parts by transaction, in the order of the form. Transactions that cannot have parts are not looked up. */
@@ -21,9 +22,9 @@ export async function readParts(
   const rows = await db.query<Part & { transaction: string }>(sql`
     SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode,
            f.shown, f.changed_at AS "changedAt",
-           CASE WHEN f.withdrawal IS NOT NULL
-             THEN jsonb_build_object('state', f.withdrawal_state, 'since', f.withdrawal_since) END AS withdrawal
-      FROM followers AS f WHERE f.transaction = ANY(${answered.map(({ id }) => id)}::text[])
+           CASE WHEN n.state IS NOT NULL THEN jsonb_build_object('state', n.state, 'since', n.since) END AS withdrawal
+      FROM followers AS f LEFT JOIN ${withdrawalNotice}
+     WHERE f.transaction = ANY(${answered.map(({ id }) => id)}::text[])
      ORDER BY f.transaction, f.place`);
   return Map.groupBy(rows, ({ transaction }) => transaction);
 }
@@ -88,11 +89,11 @@ export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | 
   return db.maybeOne<PartOfTransaction>(sql`
     SELECT f.sid, f.location, f.state, f.mode, f.transaction, t.state AS "transactionState",
            f.state IN ('REFUSED', 'DROPPED') OR t.erased_at IS NOT NULL OR coalesce(
-             f.withdrawal IS NOT NULL AND (t.state <> 'COMMITTED'
-                                           OR f.withdrawal_state NOT IN ('QUEUED', 'OVERDUE')), false)
+             t.state <> 'COMMITTED' AND n.state IS NOT NULL OR n.state NOT IN ('QUEUED', 'OVERDUE'), false)
              AS "mustRollBack",
            t.expires_at AS "expiresAt", accord_now() AS now
-      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
+      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction LEFT JOIN ${withdrawalNotice}
+     WHERE f.sid = ${sid}`);
 }
 
 /** Why a part was dropped, and whether its owner was asked to erase it. */
@@ -114,7 +115,8 @@ export function readDrop(db: Queries, sid: string): Promise<Drop> {
            CASE WHEN t.erased_at IS NOT NULL THEN 'erased'
                 WHEN f.reason = 'expired' OR t.state = 'COMMITTED' THEN 'expired'
                 ELSE 'taken-back' END AS code,
-           EXISTS (SELECT FROM part_erasures AS e WHERE e.sid = f.sid) AS "isErasureRequested"
+           EXISTS (SELECT FROM notices AS n
+                    WHERE n.recipient = f.sid AND n.kind = 'PEER' AND n.erasure IS NOT NULL) AS "isErasureRequested"
       FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
 }
 
@@ -130,14 +132,14 @@ export function summarizeParts(db: Queries, transaction: string) {
   return db.one<{ allHeld: boolean; anyFailed: boolean; anyWithdrawn: boolean }>(sql`
     SELECT coalesce(bool_and(f.state = 'HELD'), true) AS "allHeld",
            coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS "anyFailed",
-           coalesce(bool_or(f.withdrawal IS NOT NULL), false) AS "anyWithdrawn"
+           coalesce(bool_or(${isWithdrawn}), false) AS "anyWithdrawn"
       FROM followers AS f WHERE f.transaction = ${transaction}`);
 }
 
 /** Whether parts of a transaction wait for its confirmation code, and whether one of them was withdrawn. */
 export function summarizeWaiting(db: Queries, transaction: string) {
   return db.one<{ any: boolean; anyWithdrawn: boolean }>(sql`
-    SELECT count(*) > 0 AS any, count(f.withdrawal) > 0 AS "anyWithdrawn"
+    SELECT count(*) > 0 AS any, coalesce(bool_or(${isWithdrawn}), false) AS "anyWithdrawn"
       FROM followers AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING'`);
 }
 
@@ -150,15 +152,15 @@ export async function areInForce(db: Queries, transaction: string): Promise<bool
   const { inForce } = await db.one<{ inForce: boolean }>(sql`
     SELECT NOT EXISTS (
              SELECT FROM followers AS f
-              WHERE f.transaction = t.id
-                AND (f.state IN ('REFUSED', 'DROPPED') OR f.withdrawal IS NOT NULL OR EXISTS (
-                  SELECT FROM transactions AS o JOIN followers AS n ON n.transaction = o.id
-                    LEFT JOIN transactions AS w ON w.id = n.withdrawal
-                   WHERE o.subject = t.subject AND o.id <> t.id
-                     AND o.context->>'object' IS NOT DISTINCT FROM t.context->>'object'
-                     AND n.location = f.location AND n.state <> 'WAITING'
-                     AND NOT (n.state = 'DROPPED' AND n.reason IN ('unsent', 'withdrawn'))
-                     AND greatest(o.changed_at, w.changed_at) >= t.changed_at))) AS "inForce"
+              WHERE f.transaction = t.id AND (f.state IN ('REFUSED', 'DROPPED') OR ${isWithdrawn}))
+       AND NOT EXISTS (
+             SELECT FROM followers AS own JOIN transactions AS o ON o.subject = t.subject AND o.id <> t.id
+               JOIN followers AS f ON f.transaction = o.id AND f.location = own.location
+               LEFT JOIN ${withdrawalNotice} LEFT JOIN transactions AS w ON w.id = n.withdrawal
+              WHERE own.transaction = t.id
+                AND o.context->>'object' IS NOT DISTINCT FROM t.context->>'object' AND f.state <> 'WAITING'
+                AND NOT (f.state = 'DROPPED' AND f.reason IN ('unsent', 'withdrawn'))
+                AND greatest(o.changed_at, w.changed_at) >= t.changed_at) AS "inForce"
       FROM transactions AS t WHERE t.id = ${transaction}`);
   return inForce;
 }

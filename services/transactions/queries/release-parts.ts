@@ -4,6 +4,7 @@ import type { NewPart } from '../domain/part.ts';
 import { rollBack } from './change-state.ts';
 import { useCode } from './codes.ts';
 import { partEvents, verdictEvents } from './events.ts';
+import { isWithdrawn } from './notices.ts';
 
 /** Common table expressions that store and release the parts of the transaction in `t`. */
 export function releaseNewParts(parts: readonly NewPart[], source: string): Statement {
@@ -29,17 +30,17 @@ export function storeParts(parts: readonly NewPart[], state: Statement): Stateme
 
 /**
  * Common table expressions that release the parts that waited for the code of the transaction in `t`. A part
- * whose withdrawal is ordered is dropped instead: if it were released, only an owner that still remembers the
- * withdrawal would refuse it.
+ * that was withdrawn is dropped instead: if it were released, only an owner that still remembers the
+ * withdrawal would refuse it. The caller has locked the person.
  */
 export function releaseWaitingParts(deadline: Date, source: string): Statement {
   const parts = (state: string) => sql`(SELECT p.* FROM parts AS p WHERE p.state = ${state})`;
   const refused = sql`'io.accord.peer.submission.refused.v1'::text`;
   return sql`parts AS (
       UPDATE followers AS f
-         SET state = CASE WHEN f.withdrawal IS NULL THEN 'SENDING' ELSE 'DROPPED' END,
-             reason = CASE WHEN f.withdrawal IS NOT NULL THEN 'withdrawn' END,
-             sealed = CASE WHEN f.withdrawal IS NULL THEN f.sealed END,
+         SET state = CASE WHEN ${isWithdrawn} THEN 'DROPPED' ELSE 'SENDING' END,
+             reason = CASE WHEN ${isWithdrawn} THEN 'withdrawn' END,
+             sealed = CASE WHEN NOT ${isWithdrawn} THEN f.sealed END,
              version = f.version + 1, deadline = ${deadline}, changed_at = t.changed_at
         FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'
       RETURNING f.*
@@ -56,19 +57,21 @@ interface Confirmed {
 
 /**
  * Releases parts after the right code, if all owners must hold theirs before the answers are committed.
+ * The caller has locked the person; no part was withdrawn.
  * @param deadline until when all owners must hold their parts.
- * @returns whether a part was not released because it is withdrawn; undefined if the transaction no longer
- * awaits a code, its deadline has passed, or the code was replaced or used.
+ * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was replaced
+ * or used.
  */
-export function awaitPeers(
+export async function awaitPeers(
   tx: Queries,
   { deadline, ...confirmed }: Confirmed & { deadline: Date },
   source: string,
-): Promise<{ anyWithdrawn: boolean } | undefined> {
-  return tx.maybeOne(sql`
+): Promise<boolean> {
+  const row = await tx.maybeOne(sql`
     WITH ${endWaiting(confirmed, sql`, changed_at = accord_now(), expires_at = ${deadline}`)},
          ${releaseWaitingParts(deadline, source)}
-    SELECT EXISTS (SELECT FROM parts AS p WHERE p.state = 'DROPPED') AS "anyWithdrawn" FROM t`);
+    SELECT t.id FROM t`);
+  return row !== undefined;
 }
 
 /**

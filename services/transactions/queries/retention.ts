@@ -3,6 +3,7 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { Picked } from './erase-transactions.ts';
 import { isHeld } from './holds.ts';
+import { withdrawalNotice } from './notices.ts';
 
 /** A transaction whose retention may have ended. */
 export interface Outlived {
@@ -34,14 +35,15 @@ export function isOver(retention: string): Statement {
                            ELSE coalesce(r.until_at < ${limit}, false)
                                 OR coalesce(r.expires_at < ${limit} AND r.value <> '{refused}', false) END)
          AND NOT EXISTS (
-           SELECT FROM followers AS f LEFT JOIN transactions AS w ON w.id = f.withdrawal
+           SELECT FROM followers AS f LEFT JOIN ${withdrawalNotice} LEFT JOIN transactions AS w ON w.id = n.withdrawal
             WHERE f.transaction = t.id
               AND (f.state IN ('SENDING', 'HELD', 'ACCEPTED') OR f.state = 'DROPPED' AND f.reason = 'expired')
-              AND NOT coalesce(f.withdrawal_state = 'ACKNOWLEDGED' AND w.changed_at < ${limit}, false)
+              AND NOT coalesce(n.state = 'ACKNOWLEDGED' AND w.changed_at < ${limit}, false)
               AND (f.changed_at + (t.context->>'validity')::interval >= ${limit} OR ${neverExpires}))
          AND NOT EXISTS (
-           SELECT FROM followers AS f JOIN transactions AS o ON o.id = f.transaction
-            WHERE f.withdrawal = t.id AND o.erased_at IS NULL))`;
+           SELECT FROM notices AS n JOIN followers AS f ON f.sid = n.recipient
+             JOIN transactions AS o ON o.id = f.transaction
+            WHERE n.about = t.id AND n.kind = 'PEER' AND o.erased_at IS NULL))`;
 }
 
 /** SQL: whether a part `f` has conditions. */

@@ -2,6 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { StandingAnswer } from '../domain/standing-answer.ts';
 import type { ReadTransaction, Transaction } from '../domain/transaction.ts';
+import { withdrawalNotice } from './notices.ts';
 import { clock } from './positions.ts';
 import { toReadTransaction, transactionColumns } from './transactions.ts';
 import { answerColumns } from './withdrawals.ts';
@@ -23,7 +24,7 @@ export async function readSubmitted(tx: Queries, id: string): Promise<SubmittedT
   const row = await tx.maybeOne<Row>(sql`
     SELECT ${transactionColumns}, ${clock} AS now, d.body AS draft, c.used_at AS "usedAt",
            (SELECT coalesce(jsonb_object_agg(f.location, w.changed_at), '{}'::jsonb)
-              FROM followers AS f JOIN transactions AS w ON w.id = f.withdrawal
+              FROM followers AS f JOIN ${withdrawalNotice} JOIN transactions AS w ON w.id = n.withdrawal
              WHERE f.transaction = t.id AND f.state = 'WAITING') AS "withdrawnParts"
       FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
       LEFT JOIN codes AS c ON c.transaction = t.id

@@ -1,10 +1,12 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../domain/commitment.ts';
+import type { StandingPart } from '../domain/part-withdrawal.ts';
 import type { StandingAnswer } from '../domain/standing-answer.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { storeCommittedAnswers } from './commit-transaction.ts';
 import { recordCreationAndCommit } from './events.ts';
+import { withdrawalNotice } from './notices.ts';
 import { clock, isInForce, storePerson } from './positions.ts';
 
 /** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
@@ -77,6 +79,28 @@ export async function insertWithdrawal(
   await tx.one(sql`
     WITH ${storePerson(created, null)}, ${insertCommitted(created, commitment, source)}
     SELECT t.id FROM t`);
+}
+
+/**
+ * Parts of a committed transaction, or of all transactions of a subject whose answers are in force or may
+ * come into force: newest transaction first, and within a transaction in the order of the form.
+ */
+export function readStandingParts(
+  db: Queries,
+  of: { transaction: string } | { subject: string },
+): Promise<StandingPart[]> {
+  const which =
+    'subject' in of
+      ? sql`t.subject = ${of.subject} AND t.state IN ('COMMITTED', 'SUBMITTED')`
+      : sql`t.id = ${of.transaction} AND t.state = 'COMMITTED'`;
+  return db.query(sql`
+    SELECT f.sid, f.location, f.name, f.state, f.reason, f.shown, f.transaction, w.id AS withdrawal,
+           coalesce(t.context->>'object', '') AS object, w.changed_at AS "withdrawnAt",
+           w.parent AS "withdrawalParent"
+      FROM transactions AS t JOIN followers AS f ON f.transaction = t.id
+      LEFT JOIN ${withdrawalNotice} LEFT JOIN transactions AS w ON w.id = n.withdrawal
+     WHERE ${which}
+     ORDER BY t.created_at DESC, t.id, f.place`);
 }
 
 /**

@@ -132,13 +132,9 @@ it('kill -9 of two peers loses no withdrawal and no erasure, carries none out tw
       // The owner is asked again whether it has finished.
       await runInDatabase(
         at(leader),
-        "UPDATE transactions.part_erasures SET ordered_at = ordered_at - interval '25 hours' WHERE state = 'DELIVERED'",
+        "UPDATE transactions.notices SET due_at = due_at - interval '25 hours' WHERE state = 'DELIVERED'",
       );
-      const told = await rowsOf(
-        at(leader),
-        `SELECT state FROM transactions.notices WHERE kind = 'PEER'
-          UNION ALL SELECT state FROM transactions.part_erasures`,
-      );
+      const told = await rowsOf(at(leader), `SELECT state FROM transactions.notices WHERE kind = 'PEER'`);
       expect(told).toEqual(Array.from({ length: people }, () => ({ state: 'ACKNOWLEDGED' })));
     },
     { timeout: 120_000, interval: 500 },

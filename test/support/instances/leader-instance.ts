@@ -4,7 +4,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import type { ReportedVerdict } from '../../../services/transactions/domain/part.ts';
+import type { ReportedVerdict } from '../../../services/transactions/domain/notice.ts';
 import { showCatalogue, signEntry } from '../peers/own-catalogue.ts';
 import { type OwnPeer, startOwnPeer } from '../peers/peer-of-our-own.ts';
 import { sampleContent } from '../samples/forms-models.ts';
@@ -32,6 +32,8 @@ type SharedKey = 'study' | 'wishes' | 'booking';
 
 /** What a partner said of a part, as the service peers tells it. */
 export interface Outcome {
+  /** Default: the part. */
+  about?: ReportedVerdict['about'];
   verdict: ReportedVerdict['verdict'];
   reason?: string;
   id?: string;
@@ -110,7 +112,7 @@ export async function startLeading(environment: Record<string, string> = {}): Pr
     db: createDatabase({ pool }),
     async say(transaction, partner, { eventId = randomUUID(), ...outcome }) {
       const { sid } = await partOf(transaction, partner);
-      await tell(instance, eventId, { submission: sid, peer: partner.url, ...outcome });
+      await tell(instance, eventId, { submission: sid, peer: partner.url, about: 'part', ...outcome });
       return eventId;
     },
     followersOf: async ({ id }) => (await operator.get(`/consents/${id}`)).json() as never,
