@@ -365,7 +365,7 @@ CREATE TABLE notices (
   location   text,
   name       text NOT NULL,
   state      text NOT NULL CHECK (state IN ('QUEUED', 'DELIVERED', 'ACKNOWLEDGED', 'OVERDUE', 'FAILED', 'UNSUPPORTED')),
-  -- kept: data are not erased.
+  -- kept: it keeps data.
   outcome    text CHECK (outcome IN ('done', 'kept')),
   note       text,
   -- Of the notice in the service webhooks: an event with an older version changes nothing.

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { awaitPeers } from '../../services/transactions/queries/release-parts.ts';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signIn } from '../support/instances/callers.ts';
 import { type LeadingInstance, questionsOf, startLeading } from '../support/instances/leader-instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { letter, type Representation, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 
 let here: LeadingInstance;
 beforeAll(async () => {
@@ -75,17 +76,38 @@ describe('parts for peers in a transaction that awaits a code', () => {
     expect(await here.toldOf((await here.partOf(made, here.clinic)).sid)).toEqual([]);
   });
 
-  it('that are withdrawn between the check and the release are reported by the release, and not sent', async () => {
-    const { id, subject } = await submitted('together');
-    const withdrawn = await here.operator.send('POST', '/choices/withdraw', { subject });
-    expect(withdrawn.status).toBe(201);
-    const deadline = new Date(Date.now() + 3_600_000);
-    const released = await here.db.withTransaction((tx) =>
-      awaitPeers(tx, { id, code: 1, deadline }, here.url),
-    );
-    expect(released).toEqual({ anyWithdrawn: true });
-    expect((await here.partOf({ id }, here.lab)).sealed).toBeNull();
-  });
+  it.each(['independent', 'together'] as const)(
+    'that are withdrawn while the code is being confirmed are not sent (%s)',
+    async (mode) => {
+      const made = await submitted(mode);
+      const { subject } = made;
+      const code = await codeOf(made);
+      const gate = new pg.Client({ connectionString: here.databaseUrl });
+      await gate.connect();
+      onTestFinished(() => gate.end());
+      await gate.query('BEGIN');
+      await gate.query('SELECT FROM transactions.subjects WHERE name = $1 FOR NO KEY UPDATE', [subject]);
+      const areWaiting = (count: number) =>
+        until(async () => {
+          const waiting = await rowsOf(
+            here,
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          expect(waiting).toHaveLength(count);
+        });
+      const withdrawn = here.operator.send('POST', '/choices/withdraw', { subject });
+      await areWaiting(1);
+      const confirmed = here.operator.send('POST', `/consents/${made.id}/confirm`, { code });
+      await areWaiting(2);
+      await gate.query('COMMIT');
+      expect((await withdrawn).status).toBe(201);
+      expect((await confirmed).status).toBe(200);
+      const state = mode === 'together' ? 'ROLLBACK' : 'COMMITTED';
+      expect(await statesOf(made)).toEqual([state, 'DROPPED', 'DROPPED']);
+      expect(await toldOf(made)).not.toContain(released);
+      expect((await here.partOf(made, here.lab)).sealed).toBeNull();
+    },
+  );
 
   it.each(['independent', 'together'] as const)(
     'wait for the code, and are sent after it (%s)',

@@ -48,7 +48,9 @@ describe('a decision about parts that are held', () => {
     const verdict = decision === 'commit' ? 'committed' : 'rolledback';
     owner.verdict = () => ({ verdict, id: 'theirs' });
     await clinic.tell('submission.decided', { submission: sid, peer: lab.url, decision });
-    await until(() => expect(told()).toEqual([{ submission: sid, peer: lab.url, verdict, id: 'theirs' }]));
+    const reported = decision === 'commit' ? 'done' : 'refused';
+    const answer = { submission: sid, peer: lab.url, about: 'decision', verdict: reported, id: 'theirs' };
+    await until(() => expect(told()).toEqual([answer]));
     expect(owner.came).toMatchObject([
       {
         method: 'POST',
@@ -68,7 +70,7 @@ describe('a decision about parts that are held', () => {
     expect(told()).toEqual([]);
     gate.open();
     await letWaitsPass();
-    await until(() => expect(told()).toMatchObject([{ verdict: 'committed' }]));
+    await until(() => expect(told()).toMatchObject([{ about: 'decision', verdict: 'done' }]));
   });
 
   it('is not acknowledged while the owner still holds its part', async () => {
@@ -80,7 +82,7 @@ describe('a decision about parts that are held', () => {
     expect(told()).toEqual([]);
     gate.open();
     await letWaitsPass();
-    await until(() => expect(told()).toMatchObject([{ verdict: 'committed' }]));
+    await until(() => expect(told()).toMatchObject([{ about: 'decision', verdict: 'done' }]));
   });
 });
 

@@ -99,7 +99,8 @@ describe('a part of the answers that is released', () => {
     expect(await outcomeOf(sid)).toEqual({
       submission: sid,
       peer: lab.url,
-      verdict: 'committed',
+      about: 'part',
+      verdict: 'done',
       id: 'theirs',
     });
     expect(owner.came).toMatchObject([{ method: 'PUT', path: `/federation/submissions/${sid}` }]);
@@ -151,6 +152,7 @@ describe('a part of the answers that is released', () => {
     expect(await outcomeOf(sid)).toEqual({
       submission: sid,
       peer: lab.url,
+      about: 'part',
       verdict: 'refused',
       reason: 'stale',
     });
@@ -159,7 +161,7 @@ describe('a part of the answers that is released', () => {
   it('is refused and not sent if it is larger than its owner accepts', async () => {
     const sid = await clinic.release(lab, { sealed: 'a'.repeat(maxSealedLength + 1) });
     const verdict = { verdict: 'refused', reason: 'too-large' };
-    expect(await outcomeOf(sid)).toEqual({ submission: sid, peer: lab.url, ...verdict });
+    expect(await outcomeOf(sid)).toEqual({ submission: sid, peer: lab.url, about: 'part', ...verdict });
     expect(owner.came).toEqual([]);
     await nothingWaits();
   });
@@ -180,7 +182,7 @@ describe('a part of the answers that is released', () => {
     await failed();
     gate.open();
     await letWaitsPass();
-    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed', id: 'theirs-0' });
+    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'done', id: 'theirs-0' });
     expect(new Set(owner.came.map((came) => `${came.sid} ${came.digest}`)).size).toBe(1);
   });
 
@@ -246,7 +248,7 @@ describe('a delivery is retried after any answer but a verdict:', () => {
     expect(told(sid)).toEqual([]);
     gate.open();
     await letWaitsPass();
-    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed' });
+    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'done' });
   });
 
   it('until its deadline', async () => {
@@ -257,7 +259,7 @@ describe('a delivery is retried after any answer but a verdict:', () => {
       await clinic.replicas[0]?.endOverdue();
       expect(told(sid)).toHaveLength(1);
     });
-    expect(told(sid)[0]?.data).toEqual({ submission: sid, peer: lab.url, verdict: 'expired' });
+    expect(told(sid)[0]?.data).toEqual({ submission: sid, peer: lab.url, about: 'part', verdict: 'expired' });
     expect(await waiting()).toEqual([]);
     expect(clinic.logs()).toContain('delivery to peer expired');
   });
@@ -374,7 +376,7 @@ describe('an acknowledgement', () => {
     expect(told(sid)).toEqual([]);
     gate.open();
     await letWaitsPass();
-    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'committed' });
+    expect(await outcomeOf(sid)).toMatchObject({ verdict: 'done' });
   });
 
   it('of another peer is rejected, although its keys are pinned', async () => {

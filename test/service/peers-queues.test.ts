@@ -28,7 +28,7 @@ const waiting = () =>
     sql`SELECT d.sid, d.attempts, d.last_error AS error FROM deliveries AS d`,
   );
 const nothingWaits = () => until(async () => expect(await waiting()).toEqual([]));
-const isTold = (sid: string, verdict = 'committed') =>
+const isTold = (sid: string, verdict = 'done') =>
   until(() =>
     expect(clinic.outcomes.filter(({ subject }) => subject === sid)).toMatchObject([{ data: { verdict } }]),
   );
