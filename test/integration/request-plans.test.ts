@@ -87,12 +87,18 @@ describe('with thousands of records, requests', () => {
     await db.query(sql`
       INSERT INTO submissions (peer, sid, verdict, transaction, received_at, changed_at)
       SELECT '', f.sid, 'held', f.transaction, now(), now() FROM followers AS f`);
-    await db.query(sql`ANALYZE followers, submissions`);
+    await db.query(sql`
+      INSERT INTO notices (withdrawal, recipient, kind, location, name, state, since, due_at, created_at)
+      SELECT f.transaction, f.sid, 'PEER', '', '', 'QUEUED', now(),
+             now() + (row_number() OVER () - 2) * interval '1 hour', now()
+        FROM followers AS f`);
+    await db.query(sql`ANALYZE followers, submissions, notices`);
     const job = { source: instance.url, everyMs: 60_000, wake() {}, log, messaging: noMessaging };
     const plans = await readPlans(instance.databaseUrl, createPartSweeper({ ...job, db }).runOnce);
     await pool.end();
     const indexes = plans.flatMap((plan) => plan.indexes);
     const expected = ['followers_unanswered', 'followers_resent', 'submissions_undecided'];
+    expected.push('notices_due', 'notices_of_part');
     expect(indexes).toEqual(expect.arrayContaining(expected));
   });
 

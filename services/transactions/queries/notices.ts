@@ -116,13 +116,18 @@ export async function repeatNotices(tx: Queries, limit: number, source: string):
   return due.length;
 }
 
-/** A common table expression `changed` that writes how far notices have come. */
+/**
+ * A common table expression `changed` that writes how far notices have come. The list of recipients makes the
+ * plan use an index (ADR 14).
+ */
 function changeNotices(notices: readonly LockedNotice[]): Statement {
+  const recipients = notices.map(({ recipient }) => recipient);
   return sql`changed AS (
       UPDATE notices AS n SET state = g.state, outcome = g.outcome, since = g.since, due_at = g."dueAt"
         FROM jsonb_to_recordset(${JSON.stringify(notices)}::jsonb)
           AS g (about text, recipient text, state text, outcome text, since timestamptz, "dueAt" timestamptz)
-       WHERE n.about = g.about AND n.recipient = g.recipient
+       WHERE n.about = g.about AND n.recipient = g.recipient AND n.kind = 'PEER'
+         AND n.recipient = ANY(${recipients}::text[])
       RETURNING n.*
     )`;
 }
