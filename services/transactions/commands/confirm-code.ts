@@ -131,7 +131,8 @@ async function confirmWith(
   return db.withTransaction(async (tx) => {
     // A withdrawal of a part locks the person, too.
     await lockSubjectOf(tx, id);
-    // Answers may have no parts although the layout has elements of peers: in a child, and with `ask: CHANGED`.
+    // Answers may have no parts although the layout has elements of peers: in a child, and with
+    // `ask: CHANGED`.
     const waiting = context.peerCommit === 'together' ? await summarizeWaiting(tx, id) : undefined;
     if (!waiting?.any) return commitSubmitted(tx, dependencies, { id, code });
     if (waiting.anyWithdrawn) {

@@ -58,8 +58,8 @@ const reportedStates = {
 } as const satisfies Record<ReportedVerdict['verdict'], NoticeState>;
 
 /**
- * What a verdict on a withdrawal or an erasure does to its notice. An acknowledgement is final. A request that
- * the owner has noted does not become FAILED, nor one that became OVERDUE after 40 days.
+ * What a verdict on a withdrawal or an erasure does to its notice. An acknowledgement is final. A request
+ * that the owner has noted does not become FAILED, nor one that became OVERDUE after 40 days.
  */
 export function afterVerdict<Given extends Progress>(
   notice: Given,

@@ -101,8 +101,8 @@ export function partEvents(
 
 /**
  * Inserts an event for each notice to the owner of a part in `from`, who is to be told of the withdrawal or
- * asked to erase. The service `peers` calculates the time of a withdrawal from the deadline (`orderHours`), so
- * an event that is published again states the same deadline.
+ * asked to erase. The service `peers` calculates the time of a withdrawal from the deadline (`orderHours`),
+ * so an event that is published again states the same deadline.
  */
 export function noticeEvents(from: Statement, source: string): Statement {
   return insertEvents(

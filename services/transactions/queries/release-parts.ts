@@ -59,8 +59,8 @@ interface Confirmed {
  * Releases parts after the right code, if all owners must hold theirs before the answers are committed.
  * The caller has locked the person; no part was withdrawn.
  * @param deadline until when all owners must hold their parts.
- * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was replaced
- * or used.
+ * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was
+ * replaced or used.
  */
 export async function awaitPeers(
   tx: Queries,
