@@ -96,8 +96,9 @@ const overdueBatch = 200;
 
 /**
  * Marks withdrawals and erasures of parts as OVERDUE that peers have not acknowledged in time, and asks
- * again (docs/withdrawal.md and docs/erasure.md, "Peers"). If an event about a part may be lost, publishes it again; and ends parts on which no verdict was reported in time
- * (docs/operations.md, "Events about parts were lost").
+ * again (docs/withdrawal.md and docs/erasure.md, "Peers"). If an event about a part may be lost, publishes it
+ * again; and ends parts on which no verdict was reported in time (docs/operations.md, "Events about parts
+ * were lost").
  */
 export function createPartSweeper({
   db,
