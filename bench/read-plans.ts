@@ -14,12 +14,16 @@ export interface ReadPlan {
 interface Captured {
   schema: string;
   text: string;
+  values: unknown[];
 }
 
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
   'Index Name'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  'Rows Removed by Filter'?: number;
   Plans?: PlanNode[];
 }
 
@@ -51,6 +55,47 @@ export async function readPlans(url: string, walk: () => Promise<void>): Promise
   }
 }
 
+/**
+ * Runs `walk` as {@link readPlans} does, and carries out every SELECT that it sent once more.
+ * @param url of the schemas' owner.
+ * @returns how many rows of `table` the statements that read it have looked at, and how many they have sorted.
+ */
+export async function countRows(
+  url: string,
+  table: string,
+  walk: () => Promise<void>,
+): Promise<{ statements: number; read: number; sorted: number }> {
+  const captured = await captureStatements(walk);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const counted = { statements: 0, read: 0, sorted: 0 };
+  try {
+    for (const { schema, text, values } of captured) {
+      if (!text.startsWith('SELECT') || !new RegExp(`\\b${table}\\b`).test(text)) continue;
+      await client.query(`SET search_path = ${pg.escapeIdentifier(schema)}`);
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+      const nodes = flatten(rows[0]['QUERY PLAN'][0].Plan as PlanNode);
+      const sum = (of: PlanNode[], removed: boolean) =>
+        of.reduce((total, node) => {
+          const each = (node['Actual Rows'] ?? 0) + (removed ? (node['Rows Removed by Filter'] ?? 0) : 0);
+          return total + each * (node['Actual Loops'] ?? 0);
+        }, 0);
+      counted.statements += 1;
+      counted.read += sum(
+        nodes.filter((node) => node['Relation Name'] === table),
+        true,
+      );
+      counted.sorted += sum(
+        nodes.filter((node) => node['Node Type'].endsWith('Sort')),
+        false,
+      );
+    }
+    return counted;
+  } finally {
+    await client.end();
+  }
+}
+
 function isReadWhole(node: PlanNode): boolean {
   return node['Node Type'] === 'Seq Scan' && growing.includes(node['Relation Name'] ?? '');
 }
@@ -65,14 +110,18 @@ async function captureStatements(walk: () => Promise<void>): Promise<Captured[]>
   const { prototype } = pg.Client;
   const original = prototype.query;
   const watching = function query(this: pg.Client, ...given: unknown[]) {
-    const [config] = given as [{ text?: string }];
+    const [config] = given as [{ text?: string; values?: unknown[] }];
     const schema = schemaOf(this);
     if (
       schema &&
       typeof config?.text === 'string' &&
       /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(config.text)
     )
-      captured.set(`${schema} ${config.text}`, { schema, text: config.text.trim() });
+      captured.set(`${schema} ${config.text}`, {
+        schema,
+        text: config.text.trim(),
+        values: config.values ?? [],
+      });
     return Reflect.apply(original, this, given);
   };
   Object.assign(prototype, { query: watching });
