@@ -253,6 +253,25 @@ describe('a withdrawal of a person whose answers wait', () => {
   });
 });
 
+it('a withdrawal of a person asks conditions again in a form of their own', async () => {
+  const { id, name } = (await (await labAdmin.get('/models/serials/conditions.001')).json()) as Entry;
+  expect((await labAdmin.send('PUT', `/models/${id}`, { name, shared: true })).status).toBe(200);
+  const terms = `conditions.001@${new URL(lab.url).host}`;
+  const made = await consent();
+  const context = { subject: made.subject, confirmation: 'FORM_CODE', layoutData: { elements: [terms] } };
+  const waiting = await until(() => createTransaction(clinicAdmin, context));
+  const answers = { [`element/conditions/${terms}/1.0`]: ['accepted'] };
+  expect((await subjectOf(clinic, waiting).submit(answers)).status).toBe(200);
+  const asked = await Promise.all(
+    (await withdrawAll(made)).map(async (withdrawal) => {
+      const child = await clinicAdmin.send('POST', `/consents/${withdrawal.id}/child`);
+      const { elements } = await subjectOf(clinic, (await child.json()) as Asked).form();
+      return [...new Set(elements.map(({ identifier }) => identifier.split('/')[1]))];
+    }),
+  );
+  expect(asked.sort()).toEqual([['conditions'], ['processing']]);
+});
+
 describe('a part that waits for a code, and whose withdrawal is ordered', () => {
   it('is never sent: not even when the code is entered after the owner has forgotten the withdrawal', async () => {
     const made = await consent({ confirmation: 'FORM_CODE', timeout: 'P90D' });

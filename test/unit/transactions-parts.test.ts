@@ -67,7 +67,6 @@ describe('the estimated database time', () => {
 
 describe('what a child of a withdrawal asks peers for', () => {
   const lab = 'https://lab.example.org';
-  const school = 'https://school.example.org';
   const part = (location: string, ...references: string[]) => {
     const elements = references.map((reference) => {
       const [, type, key] = reference.split('/');
@@ -85,17 +84,5 @@ describe('what a child of a withdrawal asks peers for', () => {
       'trials@lab.example.org',
       'language@lab.example.org',
     ]);
-  });
-
-  it('has conditions of a peer only where it has nothing else, because the peer would refuse a mixture', () => {
-    const conditions = part(lab, 'element/conditions/terms');
-    expect(referencesIn(conditions)).toEqual(['terms@lab.example.org']);
-    expect(
-      referencesIn(
-        conditions,
-        part(lab, 'element/processing/trials'),
-        part(school, 'element/conditions/rules'),
-      ),
-    ).toEqual(['trials@lab.example.org', 'rules@school.example.org']);
   });
 });

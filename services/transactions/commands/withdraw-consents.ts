@@ -6,7 +6,7 @@ import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { requireAccess } from '../domain/access.ts';
 import { effectOf, questionOf, type Source, sinceOf } from '../domain/in-force.ts';
-import { chooseParts, type StandingPart } from '../domain/part-withdrawal.ts';
+import { chooseParts, isOfConditions, type StandingPart } from '../domain/part-withdrawal.ts';
 import type { ReceiptSigner } from '../domain/receipt.ts';
 import { incomingOf, type StandingAnswer, statedTime } from '../domain/standing-answer.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../domain/transaction.ts';
@@ -92,7 +92,8 @@ export async function withdrawConsents(
 
 /**
  * Withdraws consents of a person, wherever they were given: those to the questions that the request names, or
- * all processings. Each object has a withdrawal of its own; all are stored in one COMMIT.
+ * all processings. Each object has a withdrawal of its own, and conditions have another one, because the
+ * form of its child must not ask them beside other elements; all are stored in one COMMIT.
  * @param object only consents about it. @param body `PersonWithdrawalInput` of openapi.yaml.
  * @throws Failure of {@link readWithdrawal}; `nothing-to-withdraw`, `not-withdrawable`.
  */
@@ -107,17 +108,25 @@ export async function withdrawOfPerson(
     const standing = await readAnswers(tx, { subject });
     const sent = await readStandingParts(tx, { subject });
     const objects = [...new Set([...standing, ...sent].map((each) => each.object))];
+    const asked = objects.filter((each) => object === undefined || each === object);
     const withdrawals: Withdrawal[] = [];
-    for (const each of objects.filter((named) => object === undefined || named === object)) {
-      const answers = standing.filter((answer) => answer.object === each);
-      const parts = sent.filter((part) => part.object === each);
+    for (const [each, areConditions] of asked.flatMap((each) => [
+      [each, false] as const,
+      [each, true] as const,
+    ])) {
+      const answers = standing.filter(
+        (answer) => answer.object === each && (answer.type === 'conditions') === areConditions,
+      );
+      const parts = sent.filter((part) => part.object === each && isOfConditions(part) === areConditions);
+      // Without names, only conditions that wait to be sent are taken back.
+      if (areConditions && request.keys === undefined && parts.length === 0) continue;
       const own = answers.map(({ key }) => key);
       const keys = request.keys?.filter((key) => own.includes(key));
       const peers = request.peers?.filter((peer) => parts.some(({ location }) => location === peer));
       if (keys?.length === 0 && peers?.length === 0) continue;
       const about = { own, standing: answers, parts, parent: null, orderedBy: null };
-      const asked = { principal, request: { ...request, keys, peers }, ...about };
-      const withdrawal = await withdraw(dependencies, tx, asked);
+      const named = { ...request, keys, peers };
+      const withdrawal = await withdraw(dependencies, tx, { principal, request: named, ...about });
       if (withdrawal) withdrawals.push(withdrawal);
     }
     return withdrawals;

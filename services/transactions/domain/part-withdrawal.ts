@@ -67,19 +67,16 @@ export function partWithdrawals(parts: readonly StandingPart[], peers: string[] 
   );
 }
 
+/** Whether a part asks for conditions, which stand alone (docs/interface.md, "The consent context"). */
+export function isOfConditions({ shown }: Pick<StandingPart, 'shown'>): boolean {
+  return shown.elements.every(({ identifier }) => identifier.startsWith('element/conditions/'));
+}
+
 /**
  * The references `<key>@<host>` to the elements of parts, as in the layout of a child that asks for them
- * again. Conditions stand alone (docs/interface.md, "The consent context"): those of a peer that has other
- * elements, too, are left out, because the peer would refuse a part that mixes them.
+ * again.
  */
-export function referencesOf(parts: readonly Pick<StandingPart, 'location' | 'shown'>[]): string[] {
-  const isConditions = ({ identifier }: { identifier: string }) =>
-    identifier.startsWith('element/conditions/');
-  const asksMore = new Set(
-    parts.flatMap(({ location, shown }) => (shown.elements.every(isConditions) ? [] : [location])),
-  );
-  const asked = parts.flatMap(({ location, shown }) =>
-    shown.elements.filter((element) => !asksMore.has(location) || !isConditions(element)),
-  );
+export function referencesOf(parts: readonly Pick<StandingPart, 'shown'>[]): string[] {
+  const asked = parts.flatMap(({ shown }) => shown.elements);
   return [...new Set(asked.map(({ identifier }) => keyOf(identifier)))];
 }
