@@ -18,10 +18,14 @@ const some: Record<string, string> = {
 };
 const id = '00000000-0000-7000-8000-000000000000';
 
+/** A path of the contract with something in place of its parameters. */
+export const concretePath = (path: string) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => some[name] ?? id);
+
 /** Every operation of the contract, those of peers and of the issuer included. */
 const ofContract: Target[] = listOperations(readContract()).map(({ path, method }) => ({
   method: method.toUpperCase(),
-  path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => some[name] ?? id),
+  path: concretePath(path),
 }));
 
 /** Every page and form of the console. */
