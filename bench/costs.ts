@@ -4,9 +4,9 @@ import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Figure } from '../test/security/costs/figures.ts';
 
-// What the worst input of every operation, of every page of the console and of the issuer costs in CPU time of
-// the main thread: the figures of test/security/costs-of-*.test.ts, with all inputs if HOSTILE_TEXTS=all. Writes
-// bench/results-costs.md.
+// What the worst input of every operation, of every page of the console and of the issuer costs in CPU time
+// of the main thread: the figures of test/security/costs-of-*.test.ts, with all inputs if
+// HOSTILE_TEXTS=all. Writes bench/results-costs.md.
 
 /** More than one turn of the event loop may take on a quiet machine. */
 const mostMs = 100;
