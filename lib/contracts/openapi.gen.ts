@@ -574,7 +574,7 @@ export interface paths {
          * Withdraw consents of a person
          * @description Withdraws consents wherever they were given: to the questions that the body names, or to all processings
          *     that can be withdrawn. As `POST /consents/{txid}/withdraw` otherwise; each object has a transaction of
-         *     its own, and all are stored together. Without `elements` and `peers`, all peers that keep a part of the
+         *     its own, conditions have another one, and all are stored together. Without `elements` and `peers`, all peers that keep a part of the
          *     person's transactions are told. Users may only withdraw their own consents (403). A question that the
          *     person has not answered is ignored, and so is a peer that keeps no part.
          */
