@@ -18,9 +18,18 @@ else {
   process.exitCode = 2;
 }
 
+/** One thumbprint in 64 begins with `-`; as an argument of its own it would be taken for an option. */
+function joinThumbprints(args: readonly string[]): string[] {
+  const isName = (place: number) => args[place] === '--thumbprint' && place + 1 < args.length;
+  return args.flatMap((arg, place) =>
+    isName(place) ? `${arg}=${args[place + 1]}` : isName(place - 1) ? [] : arg,
+  );
+}
+
 function readArguments(): Given | undefined {
   try {
     const { values, positionals } = parseArgs({
+      args: joinThumbprints(process.argv.slice(2)),
       options: {
         keys: { type: 'string' },
         thumbprint: { type: 'string', multiple: true },
