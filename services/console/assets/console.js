@@ -14,9 +14,12 @@ function say(text) {
   status.replaceChildren(line);
 }
 
-/* What a page tells when it opens is put in again, because readers tell only what changes. */
+/*
+ * What a page tells when it opens is put in again, because readers tell only what changes; unless something
+ * else is told by then.
+ */
 const told = status.textContent.trim();
-if (told) setTimeout(() => say(told), 100);
+if (told) setTimeout(() => status.textContent.trim() === told && say(told), 100);
 
 /* What needs a script is shown by the style sheet, so that parts that are fetched later have it, too. */
 document.documentElement.classList.add('js');
