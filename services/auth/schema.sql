@@ -31,7 +31,7 @@ CREATE TABLE accounts (
   name            text NOT NULL UNIQUE,
   role            text NOT NULL CHECK (role IN ('admin', 'operator', 'user')),
   password_hash   text NOT NULL,
-  -- `password_hash` is of a random password, which nobody knows, until the invited person chooses one.
+  -- `password_hash` is of a random password, which is not stored, until the invited person chooses one.
   invited         boolean NOT NULL DEFAULT false,
   created_at      timestamptz NOT NULL,
   changed_at      timestamptz NOT NULL,

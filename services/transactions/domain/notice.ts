@@ -42,8 +42,8 @@ export interface Progress extends Pick<Notice, 'state' | 'outcome' | 'since'> {
 
 const hourMs = 3_600_000;
 /**
- * How many hours later an owner is asked again: one that has not acknowledged the request, in case an event
- * was lost, or that has noted it and has not finished.
+ * How many hours later an owner is asked again: without an acknowledgement (QUEUED, OVERDUE), in case an event
+ * was lost; or if it has noted the request and has not finished (DELIVERED).
  */
 export const askAgainHours = { QUEUED: 72, OVERDUE: 72, DELIVERED: 24 } as const;
 const maxAskMs = 40 * 24 * hourMs;
@@ -59,7 +59,7 @@ const reportedStates = {
 
 /**
  * What a verdict on a withdrawal or an erasure does to its notice. An acknowledgement is final. A request
- * that the owner has noted does not become FAILED, nor one that became OVERDUE after 40 days.
+ * that the owner has noted does not become FAILED, nor does a request that became OVERDUE after 40 days.
  */
 export function afterVerdict<Given extends Progress>(
   notice: Given,

@@ -83,7 +83,7 @@ export function validRecords(
   );
 }
 
-/** Whether the newest answer is one that a notice does not replace. */
+/** Whether an answer is a refusal, which a notice does not replace. */
 export function isRefusal(record: Pick<EarlierRecord, 'type' | 'value'>): boolean {
   return choiceOf(record) === 'refused';
 }
