@@ -42,8 +42,8 @@ export interface Progress extends Pick<Notice, 'state' | 'outcome' | 'since'> {
 
 const hourMs = 3_600_000;
 /**
- * How many hours later an owner is asked again: without an acknowledgement (QUEUED, OVERDUE), in case an event
- * was lost; or if it has noted the request and has not finished (DELIVERED).
+ * How many hours later an owner is asked again: without an acknowledgement (QUEUED, OVERDUE), in case an
+ * event was lost; or if it has noted the request and has not finished (DELIVERED).
  */
 export const askAgainHours = { QUEUED: 72, OVERDUE: 72, DELIVERED: 24 } as const;
 const maxAskMs = 40 * 24 * hourMs;

@@ -4,7 +4,7 @@ import type { NoticeState, ReportedVerdict } from './notice.ts';
 import { shownTexts } from './receipt.ts';
 
 /**
- * A verdict of the owner on a part or on the decision about it, or one that the service `peers` gives itself:
+ * A verdict of the owner on a part or on the decision about it, or a verdict that the service `peers` gives:
  * `refused` with the reason `too-large` for a part that is too large to be sent; `expired` if the part or the
  * decision was not acknowledged in time.
  */
