@@ -31,6 +31,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/consents/{txid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a transaction
+         * @description JSON: the transaction. HTML: a redirect to the next task, or a page with the transaction's state if
+         *     there is no task. Send this URL to the subject. A transaction past its deadline has state `TIMEOUT`;
+         *     one whose peers did not all hold their parts in time has state `ROLLBACK`. An erased one (`erased`) has
+         *     neither token nor `links`, and no page.
+         */
+        get: operations["getTransaction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a transaction
+         * @description Ends an open transaction; submitted answers never take effect. The subject may cancel it if the context
+         *     is `cancellable` (else 403). 409 in a final state, also if that is CANCELLED, and for a part that
+         *     waits for the decision of a peer. A body is ignored.
+         */
+        post: operations["cancelTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/child": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the open child
+         * @description JSON: the open transaction based on this one, or 404. HTML: a page with a button that creates it.
+         */
+        get: operations["getChild"];
+        put?: never;
+        /**
+         * Create a child
+         * @description Creates a transaction with the same context, in which the subject can change or withdraw the answers.
+         *     The parent must be in a final state and `updatable` (else 409). A transaction has at most one open
+         *     child: a request for another returns the open child (200). A form post with the fields of a form that
+         *     was submitted too late returns the child's form as a page (200), filled in with these fields; none of
+         *     them is stored. Any other body is ignored.
+         */
+        post: operations["createChild"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the context of a transaction
+         * @description The context of the transaction, with all configuration members at the top level and every default
+         *     filled in.
+         */
+        get: operations["getContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/consents/{txid}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the history of a transaction
+         * @description The states of the transaction since its creation, oldest first. A transaction past its deadline has its
+         *     final state at once.
+         */
+        get: operations["getHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List transactions
+         * @description Transactions by subject, state and time, newest first. `next` is the cursor of the next page; absent
+         *     on the last one.
+         */
+        get: operations["listTransactions"];
+        put?: never;
+        /**
+         * Search transactions by page
+         * @description Like listTransactions, in numbered pages that start at 0, with totals.
+         */
+        post: operations["searchTransactions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/consents/singlestep": {
         parameters: {
             query?: never;
@@ -71,35 +241,6 @@ export interface paths {
          *     be submitted. `subject` is optional.
          */
         post: operations["previewForm"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/consents/{txid}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Get a transaction
-         * @description JSON: the transaction. HTML: a redirect to the next task, or a page with the transaction's state if
-         *     there is no task. Send this URL to the subject. A transaction past its deadline has state `TIMEOUT`;
-         *     one whose peers did not all hold their parts in time has state `ROLLBACK`. An erased one (`erased`) has
-         *     neither token nor `links`, and no page.
-         */
-        get: operations["getTransaction"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -284,28 +425,21 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/consents/{txid}/cancel": {
+    "/demo/messages": {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
+            path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Cancel a transaction
-         * @description Ends an open transaction; submitted answers never take effect. The subject may cancel it if the context
-         *     is `cancellable` (else 403). 409 in a final state, also if that is CANCELLED, and for a part that
-         *     waits for the decision of a peer. A body is ignored.
+         * Show the messages of a demonstration
+         * @description Demo mode only (else 404): the last hundred mails and text messages of channels that are not configured,
+         *     newest first, as a page or as JSON. They are shown instead of sent.
          */
-        post: operations["cancelTransaction"];
+        get: operations["listDemoMessages"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -352,113 +486,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/consents/{txid}/child": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Get the open child
-         * @description JSON: the open transaction based on this one, or 404. HTML: a page with a button that creates it.
-         */
-        get: operations["getChild"];
-        put?: never;
-        /**
-         * Create a child
-         * @description Creates a transaction with the same context, in which the subject can change or withdraw the answers.
-         *     The parent must be in a final state and `updatable` (else 409). A transaction has at most one open
-         *     child: a request for another returns the open child (200). A form post with the fields of a form that
-         *     was submitted too late returns the child's form as a page (200), filled in with these fields; none of
-         *     them is stored. Any other body is ignored.
-         */
-        post: operations["createChild"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/consents/{txid}/context": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Get the context of a transaction
-         * @description The context of the transaction, with all configuration members at the top level and every default
-         *     filled in.
-         */
-        get: operations["getContext"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/consents/{txid}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Get the history of a transaction
-         * @description The states of the transaction since its creation, oldest first. A transaction past its deadline has its
-         *     final state at once.
-         */
-        get: operations["getHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/transactions": {
+    "/choices/withdraw": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /**
-         * List transactions
-         * @description Transactions by subject, state and time, newest first. `next` is the cursor of the next page; absent
-         *     on the last one.
-         */
-        get: operations["listTransactions"];
+        get?: never;
         put?: never;
         /**
-         * Search transactions by page
-         * @description Like listTransactions, in numbered pages that start at 0, with totals.
+         * Withdraw consents of a person
+         * @description Withdraws consents wherever they were given: to the questions that the body names, or to all processings
+         *     that can be withdrawn. As `POST /consents/{txid}/withdraw` otherwise; each object has a transaction of
+         *     its own, conditions have another one, and all are stored together. Without `elements` and `peers`, all peers that keep a part of the
+         *     person's transactions are told. Users may only withdraw their own consents (403). A question that the
+         *     person has not answered is ignored, and so is a peer that keeps no part.
          */
-        post: operations["searchTransactions"];
+        post: operations["withdrawChoices"];
         delete?: never;
         options?: never;
         head?: never;
@@ -561,64 +606,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/choices/withdraw": {
+    "/subjects/{name}/records": {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Withdraw consents of a person
-         * @description Withdraws consents wherever they were given: to the questions that the body names, or to all processings
-         *     that can be withdrawn. As `POST /consents/{txid}/withdraw` otherwise; each object has a transaction of
-         *     its own, conditions have another one, and all are stored together. Without `elements` and `peers`, all peers that keep a part of the
-         *     person's transactions are told. Users may only withdraw their own consents (403). A question that the
-         *     person has not answered is ignored, and so is a peer that keeps no part.
-         */
-        post: operations["withdrawChoices"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/choices/erasure": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Request the erasure of one's own data
-         * @description Stores the request of a signed-in person (REQUESTED). An administrator decides about it. The request
-         *     that is not decided, or the erasure that has begun, is returned again.
-         */
-        post: operations["requestErasure"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/erasures": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
+                 * @example jane.doe@example.org
+                 */
+                name: components["parameters"]["subjectName"];
+            };
             cookie?: never;
         };
         /**
-         * List erasures
-         * @description Newest first. With `Accept: application/x-ndjson`, all that may have to be repeated after a restore, a
-         *     line each: keep this list with every backup of the database (docs/erasure.md).
+         * List the records of a subject by path
+         * @description The same as `GET /records?subject=…`. For users, 404 for another subject.
          */
-        get: operations["listErasures"];
+        get: operations["listSubjectRecords"];
         put?: never;
         post?: never;
         delete?: never;
@@ -627,52 +632,19 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/erasures/{erasure}": {
+    "/user/records": {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description Id of the erasure
-                 * @example 5sVdYk2pQxWm4tYv9LsRb2
-                 */
-                erasure: components["parameters"]["erasureId"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
-         * Get an erasure
-         * @description Its state, what has been erased, and what peers and recipients have answered.
+         * List the caller's own records
+         * @description Redirects to `/records?subject=<the caller>`.
          */
-        get: operations["getErasure"];
+        get: operations["getUserRecords"];
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/erasures/{erasure}/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the erasure
-                 * @example 5sVdYk2pQxWm4tYv9LsRb2
-                 */
-                erasure: components["parameters"]["erasureId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Start or refuse an erasure
-         * @description RUNNING starts a requested erasure; while a hold is in force it becomes HELD. REFUSED needs a `ground`, and also ends an erasure that is
-         *     HELD. Idempotent; 409 `wrong-state` if it was decided otherwise.
-         */
-        put: operations["decideErasure"];
         post?: never;
         delete?: never;
         options?: never;
@@ -829,32 +801,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/subjects/{name}/records": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Name of the subject, percent-encoded; to update a subject its id
-                 * @example jane.doe@example.org
-                 */
-                name: components["parameters"]["subjectName"];
-            };
-            cookie?: never;
-        };
-        /**
-         * List the records of a subject by path
-         * @description The same as `GET /records?subject=…`. For users, 404 for another subject.
-         */
-        get: operations["listSubjectRecords"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/subjects/{name}/export": {
         parameters: {
             query?: never;
@@ -878,6 +824,133 @@ export interface paths {
          */
         get: operations["exportSubject"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/receipts/{txid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the receipt of a transaction
+         * @description The texts shown and the answers given, as they were signed when the transaction was committed: JSON,
+         *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), JSON-LD in the terms of the W3C
+         *     Data Privacy Vocabulary (ISO/IEC TS 27560), or in the receipt's language a
+         *     page, PDF (accessible: PDF/UA-1; the JWS is attached as `receipt.jws`) or plain text, or XML (schema:
+         *     `/assets/receipt.xsd`). Two PDFs of one receipt by one release with one version of the theme have the same
+         *     bytes. 404 before the transaction is committed, and after its erasure (with the SHA-256 of the JWS); 503
+         *     with Retry-After if too many PDFs are being rendered.
+         */
+        get: operations["getReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/choices/erasure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request the erasure of one's own data
+         * @description Stores the request of a signed-in person (REQUESTED). An administrator decides about it. The request
+         *     that is not decided, or the erasure that has begun, is returned again.
+         */
+        post: operations["requestErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List erasures
+         * @description Newest first. With `Accept: application/x-ndjson`, all that may have to be repeated after a restore, a
+         *     line each: keep this list with every backup of the database (docs/erasure.md).
+         */
+        get: operations["listErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures/{erasure}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an erasure
+         * @description Its state, what has been erased, and what peers and recipients have answered.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures/{erasure}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Start or refuse an erasure
+         * @description RUNNING starts a requested erasure; while a hold is in force it becomes HELD. REFUSED needs a `ground`, and also ends an erasure that is
+         *     HELD. Idempotent; 409 `wrong-state` if it was decided otherwise.
+         */
+        put: operations["decideErasure"];
         post?: never;
         delete?: never;
         options?: never;
@@ -940,58 +1013,6 @@ export interface paths {
          *     its `id`.
          */
         post: operations["eraseSubject"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/receipts/{txid}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Get the receipt of a transaction
-         * @description The texts shown and the answers given, as they were signed when the transaction was committed: JSON,
-         *     the compact JWS (`application/jose`; its key is in `/.well-known/accord`), JSON-LD in the terms of the W3C
-         *     Data Privacy Vocabulary (ISO/IEC TS 27560), or in the receipt's language a
-         *     page, PDF (accessible: PDF/UA-1; the JWS is attached as `receipt.jws`) or plain text, or XML (schema:
-         *     `/assets/receipt.xsd`). Two PDFs of one receipt by one release with one version of the theme have the same
-         *     bytes. 404 before the transaction is committed, and after its erasure (with the SHA-256 of the JWS); 503
-         *     with Retry-After if too many PDFs are being rendered.
-         */
-        get: operations["getReceipt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/user/records": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the caller's own records
-         * @description Redirects to `/records?subject=<the caller>`.
-         */
-        get: operations["getUserRecords"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1151,132 +1172,6 @@ export interface paths {
          *     disabled account first (409 `wrong-state`).
          */
         post: operations["createAccountLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/audit/auth": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what was done to accounts and API keys
-         * @description The audit log of accounts, passwords, clients and API keys, newest first; lines older than
-         *     `AUDIT_RETENTION` (two years) are blanked.
-         */
-        get: operations["listAuthAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/audit/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what was done to models
-         * @description The audit log of elements, layouts, themes and other models and of their versions, newest first; lines
-         *     older than `AUDIT_RETENTION` (two years) are blanked.
-         */
-        get: operations["listModelsAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/audit/consents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what people did with the data of subjects
-         * @description The audit log of subjects, transactions and records, newest first: what people with an account created,
-         *     changed and read on behalf of others, and what anybody extracted. Subjects who act for themselves are not
-         *     in it, but every receipt is: `receipt.signed` lines are listed with `action`, `target` or `from`. Lines
-         *     older than `AUDIT_RETENTION` (two years) are blanked.
-         */
-        get: operations["listConsentsAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/audit/peers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what was done to peers
-         * @description The audit log of pairings, newest first; lines older than `AUDIT_RETENTION` (two years) are blanked.
-         */
-        get: operations["listPeersAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/audit/checkpoints": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the signed heads of the audit logs
-         * @description Checkpoints, newest first: this instance signs the heads of the trees of all audit logs, at most once a minute, if
-         *     one has changed. docs/evidence.md tells how to check lines, receipts and checkpoints.
-         */
-        get: operations["listCheckpoints"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/audit/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what was done to webhooks
-         * @description The audit log of webhooks, newest first; lines older than `AUDIT_RETENTION` (two years) are blanked.
-         */
-        get: operations["listWebhooksAudit"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2090,27 +1985,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/demo/messages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the messages of a demonstration
-         * @description Demo mode only (else 404): the last hundred mails and text messages of channels that are not configured,
-         *     newest first, as a page or as JSON. They are shown instead of sent.
-         */
-        get: operations["listDemoMessages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/peers": {
         parameters: {
             query?: never;
@@ -2634,6 +2508,132 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to accounts and API keys
+         * @description The audit log of accounts, passwords, clients and API keys, newest first; lines older than
+         *     `AUDIT_RETENTION` (two years) are blanked.
+         */
+        get: operations["listAuthAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to models
+         * @description The audit log of elements, layouts, themes and other models and of their versions, newest first; lines
+         *     older than `AUDIT_RETENTION` (two years) are blanked.
+         */
+        get: operations["listModelsAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/consents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what people did with the data of subjects
+         * @description The audit log of subjects, transactions and records, newest first: what people with an account created,
+         *     changed and read on behalf of others, and what anybody extracted. Subjects who act for themselves are not
+         *     in it, but every receipt is: `receipt.signed` lines are listed with `action`, `target` or `from`. Lines
+         *     older than `AUDIT_RETENTION` (two years) are blanked.
+         */
+        get: operations["listConsentsAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/peers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to peers
+         * @description The audit log of pairings, newest first; lines older than `AUDIT_RETENTION` (two years) are blanked.
+         */
+        get: operations["listPeersAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the signed heads of the audit logs
+         * @description Checkpoints, newest first: this instance signs the heads of the trees of all audit logs, at most once a minute, if
+         *     one has changed. docs/evidence.md tells how to check lines, receipts and checkpoints.
+         */
+        get: operations["listCheckpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to webhooks
+         * @description The audit log of webhooks, newest first; lines older than `AUDIT_RETENTION` (two years) are blanked.
+         */
+        get: operations["listWebhooksAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -2678,6 +2678,191 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @enum {string} */
+        State: "CREATED" | "SUBMITTED" | "COMMITTED" | "CANCELLED" | "TIMEOUT" | "ROLLBACK";
+        /** @description A transaction, with a fresh token. Members without a value are absent. */
+        Transaction: components["schemas"]["ListedTransaction"] & {
+            token: string;
+            links: components["schemas"]["SubjectLinks"];
+        };
+        /**
+         * @description A transaction. In a list it has neither token nor `links`, nor if it was erased. Members without a value are
+         *     absent.
+         */
+        ListedTransaction: {
+            id: string;
+            subject: string;
+            state: components["schemas"]["State"];
+            /**
+             * @description Absent unless the transaction withdrew consents
+             * @enum {string}
+             */
+            kind?: "WITHDRAWAL";
+            /** @description A fresh transaction token, for the subject */
+            token?: string;
+            /**
+             * Format: uri
+             * @description URL of the subject's next task; absent if there is none
+             */
+            task?: string;
+            /**
+             * Format: uri
+             * @description URL of the child
+             */
+            breed: string;
+            /**
+             * Format: uri
+             * @description URL of the receipt, once COMMITTED
+             */
+            receipt?: string;
+            /**
+             * Format: date-time
+             * @description When the personal data of the transaction were erased
+             */
+            erased?: string;
+            links?: components["schemas"]["SubjectLinks"];
+            /** @description Language of the form, if the context sets one */
+            language?: string;
+            updatable: boolean;
+            cancellable: boolean;
+            /** Format: uri */
+            callback?: string;
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: date-time
+             * @description Deadline of an open transaction
+             */
+            expires: string;
+            /** @description Id of the transaction that this one is based on */
+            parent?: string;
+            leader?: components["schemas"]["Leader"];
+            /** @description Parts of this transaction, one for each peer to which answers were or will be sent; empty before the submission */
+            followers: components["schemas"]["Follower"][];
+            /** @description Organisations that are told of a withdrawal, also of a refusal in a form that withdraws a consent, and what they have answered. A WITHDRAWAL always has this member, other transactions only if somebody is told */
+            recipients?: components["schemas"]["Recipient"][];
+            /** @description For operators and above */
+            context?: components["schemas"]["StoredContext"];
+            /** @description The author that the context names, else the name of the creator; for operators and above */
+            author?: string;
+            /**
+             * @description Unknown members of the context, which were ignored, with code `unknown-field`; at most 20. Only in
+             *     the response to a creation, and absent if there are none.
+             */
+            warnings?: components["schemas"]["Fault"][];
+        };
+        /** @description An organisation that is told of a withdrawal or an erasure. Members without a value are absent. */
+        Recipient: {
+            name: string;
+            /**
+             * @description RECIPIENT: the organisation behind a webhook
+             * @enum {string}
+             */
+            kind: "RECIPIENT" | "PEER";
+            /**
+             * @description QUEUED: not delivered yet. DELIVERED: it has received the message. ACKNOWLEDGED: it has acted on it.
+             *     OVERDUE: it has not acknowledged in time; later states may follow. FAILED: it could not be told.
+             *     UNSUPPORTED: a peer that cannot be told
+             * @enum {string}
+             */
+            state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
+            /** @description `done` or `kept` (it keeps data), once ACKNOWLEDGED */
+            outcome?: string;
+            /** @description A text by the organisation; for operators and above */
+            note?: string;
+            /**
+             * Format: date-time
+             * @description When it entered the state
+             */
+            since: string;
+        };
+        /** @description The instance that showed the form, if that was a peer */
+        Leader: {
+            /** Format: uri */
+            location: string;
+            id: string;
+        };
+        /** @description The part of a transaction that a peer owns */
+        Follower: {
+            /** Format: uri */
+            location: string;
+            /** @description Id of the transaction at the owner, once known */
+            id?: string;
+            name: string;
+            /**
+             * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until this instance decides (under `together`, when all owners hold theirs); ACCEPTED:
+             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance; its person
+             *     was erased before the owner answered; never sent, because it was withdrawn before the code was entered
+             *     (`reason: withdrawn`) or the transaction ended before (`unsent`); or the part or the decision about it was not
+             *     acknowledged in time (`expired`).
+             * @enum {string}
+             */
+            state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
+            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired, withdrawn, unsent (the transaction ended before the part was released) */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description Time of the latest change of state
+             */
+            changed: string;
+            /** @description State of the request to withdraw the part; absent if there is none */
+            withdrawal?: {
+                /**
+                 * @description QUEUED: not acknowledged yet; ACKNOWLEDGED: withdrawn by the owner; OVERDUE: not acknowledged for
+                 *     72 hours, still being sent; FAILED: not acknowledged for 30 days; UNSUPPORTED: the owner cannot be told.
+                 * @enum {string}
+                 */
+                state: "QUEUED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
+                /**
+                 * Format: date-time
+                 * @description Time of the latest change of this state
+                 */
+                since: string;
+            };
+        };
+        TransactionHistory: {
+            values: {
+                /**
+                 * Format: int64
+                 * @description 1 for the creation, plus 1 for each change of state
+                 */
+                version: number;
+                state: components["schemas"]["State"];
+                /** Format: date-time */
+                at: string;
+            }[];
+        };
+        TransactionList: {
+            values: components["schemas"]["ListedTransaction"][];
+            /** @description Cursor of the next page; absent on the last one */
+            next?: string;
+        };
+        TransactionSearch: {
+            subject?: string;
+            states?: string[];
+            after?: components["schemas"]["Moment"];
+            before?: components["schemas"]["Moment"];
+            /** @description Page number, starting at 0 */
+            page?: number;
+            /**
+             * Format: int64
+             * @description Transactions per page, 1 to 200; 50 by default
+             */
+            size?: number;
+        };
+        /** @description A time, RFC 3339 or epoch milliseconds */
+        Moment: string | number;
+        TransactionPage: {
+            values: components["schemas"]["ListedTransaction"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            pageSize: number;
+            /** Format: int64 */
+            totalPages: number;
+            /** Format: int64 */
+            totalCount: number;
+        };
         /**
          * @description Configuration of a transaction. All members are optional; empty strings are treated as absent. Unknown
          *     members are ignored and listed in `warnings` of the transaction.
@@ -2841,36 +3026,6 @@ export interface components {
         ConsentContext: components["schemas"]["PreviewContext"] & {
             subject: string;
         };
-        SingleStep: {
-            context: components["schemas"]["ConsentContext"];
-            values: components["schemas"]["Answers"];
-        };
-        /**
-         * @description A map from identifiers `element/<type>/<key>/<serial>` to answers. A prefix `bloc/<any>/` of an
-         *     identifier is ignored. `info` is the identifier of the information that was shown; `comment` is stored
-         *     with the records. A string is the same as a list of one string.
-         */
-        Answers: {
-            [key: string]: components["schemas"]["Answer"];
-        };
-        /** @description The answers to one element */
-        Answer: string[] | string;
-        /**
-         * @description The fields of a form post. Several values of one member of the JSON body are several fields of one name; an
-         *     answer has the identifier as its name.
-         */
-        FormFields: {
-            info?: string;
-            comment?: string;
-            /** @enum {string} */
-            "accord-action"?: "submit" | "accept-all" | "refuse-all";
-            code?: string;
-            ConfirmCodeValue?: string;
-            elements?: string[];
-            peers?: string[];
-        };
-        /** @description Nothing; members, such as the fields of a page, are ignored */
-        Ignored: components["schemas"]["FormFields"] & Record<string, never>;
         /** @description A context with every default filled in */
         StoredContext: {
             subject: string;
@@ -2909,8 +3064,6 @@ export interface components {
             peerCommit: "independent" | "together";
             timeout: string;
         };
-        /** @enum {string} */
-        State: "CREATED" | "SUBMITTED" | "COMMITTED" | "CANCELLED" | "TIMEOUT" | "ROLLBACK";
         /**
          * @description Collection method; PEER: a peer showed the form (not allowed in a context)
          * @enum {string}
@@ -2918,421 +3071,6 @@ export interface components {
         Origin: "WEBFORM" | "OPERATOR" | "USER" | "EMAIL" | "RECEIPT" | "PEER";
         /** @enum {string} */
         Confirmation: "NONE" | "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
-        /** @description A transaction, with a fresh token. Members without a value are absent. */
-        Transaction: components["schemas"]["ListedTransaction"] & {
-            token: string;
-            links: components["schemas"]["SubjectLinks"];
-        };
-        /**
-         * @description A transaction. In a list it has neither token nor `links`, nor if it was erased. Members without a value are
-         *     absent.
-         */
-        ListedTransaction: {
-            id: string;
-            subject: string;
-            state: components["schemas"]["State"];
-            /**
-             * @description Absent unless the transaction withdrew consents
-             * @enum {string}
-             */
-            kind?: "WITHDRAWAL";
-            /** @description A fresh transaction token, for the subject */
-            token?: string;
-            /**
-             * Format: uri
-             * @description URL of the subject's next task; absent if there is none
-             */
-            task?: string;
-            /**
-             * Format: uri
-             * @description URL of the child
-             */
-            breed: string;
-            /**
-             * Format: uri
-             * @description URL of the receipt, once COMMITTED
-             */
-            receipt?: string;
-            /**
-             * Format: date-time
-             * @description When the personal data of the transaction were erased
-             */
-            erased?: string;
-            links?: components["schemas"]["SubjectLinks"];
-            /** @description Language of the form, if the context sets one */
-            language?: string;
-            updatable: boolean;
-            cancellable: boolean;
-            /** Format: uri */
-            callback?: string;
-            /** Format: date-time */
-            created: string;
-            /**
-             * Format: date-time
-             * @description Deadline of an open transaction
-             */
-            expires: string;
-            /** @description Id of the transaction that this one is based on */
-            parent?: string;
-            leader?: components["schemas"]["Leader"];
-            /** @description Parts of this transaction, one for each peer to which answers were or will be sent; empty before the submission */
-            followers: components["schemas"]["Follower"][];
-            /** @description Organisations that are told of a withdrawal, also of a refusal in a form that withdraws a consent, and what they have answered. A WITHDRAWAL always has this member, other transactions only if somebody is told */
-            recipients?: components["schemas"]["Recipient"][];
-            /** @description For operators and above */
-            context?: components["schemas"]["StoredContext"];
-            /** @description The author that the context names, else the name of the creator; for operators and above */
-            author?: string;
-            /**
-             * @description Unknown members of the context, which were ignored, with code `unknown-field`; at most 20. Only in
-             *     the response to a creation, and absent if there are none.
-             */
-            warnings?: components["schemas"]["Fault"][];
-        };
-        /** @description An organisation that is told of a withdrawal or an erasure. Members without a value are absent. */
-        Recipient: {
-            name: string;
-            /**
-             * @description RECIPIENT: the organisation behind a webhook
-             * @enum {string}
-             */
-            kind: "RECIPIENT" | "PEER";
-            /**
-             * @description QUEUED: not delivered yet. DELIVERED: it has received the message. ACKNOWLEDGED: it has acted on it.
-             *     OVERDUE: it has not acknowledged in time; later states may follow. FAILED: it could not be told.
-             *     UNSUPPORTED: a peer that cannot be told
-             * @enum {string}
-             */
-            state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
-            /** @description `done` or `kept` (it keeps data), once ACKNOWLEDGED */
-            outcome?: string;
-            /** @description A text by the organisation; for operators and above */
-            note?: string;
-            /**
-             * Format: date-time
-             * @description When it entered the state
-             */
-            since: string;
-        };
-        /** @description The consents to withdraw. Other members are a 400, because without `elements` more is withdrawn. */
-        WithdrawalInput: {
-            /**
-             * @description Identifiers or keys of the questions, at most 200, all of this instance. Absent: all processings
-             *     that can be withdrawn. `conditions` are only withdrawn if they are named.
-             */
-            elements?: string | string[];
-            /**
-             * @description Base URLs of peers that keep a part of the transaction, at most 200. Absent: all of them, or none if
-             *     `elements` is present.
-             */
-            peers?: string | string[];
-            /** @description A free text of at most 4,000 characters, kept with the records */
-            comment?: string | string[];
-        };
-        /**
-         * @description Whose consents to withdraw, and which. Other members are a 400, because without `elements` more is
-         *     withdrawn.
-         */
-        PersonWithdrawalInput: {
-            /** @description Required, except for a person who withdraws the own consents */
-            subject?: string;
-            /** @description Only consents about it; absent: all consents, also those without an object */
-            object?: string;
-            /** @description Identifiers or keys of questions, at most 200. If it is absent, all processings that can be withdrawn */
-            elements?: string[];
-            /** @description Base URLs of peers, at most 200. Absent: all that keep a part, or none if `elements` is present */
-            peers?: string[];
-            /** @description A free text of at most 4,000 characters, kept with the records */
-            comment?: string;
-        };
-        SubjectExport: {
-            subject: components["schemas"]["Subject"];
-            transactions: components["schemas"]["ExportedTransaction"][];
-            /** @description Lines of the audit log about the subject and these transactions, newest first; at most 1,000 */
-            audit: {
-                /** Format: date-time */
-                at: string;
-                action: string;
-                /**
-                 * @description An employee, a program or this instance
-                 * @enum {string}
-                 */
-                by: "account" | "key" | "system";
-            }[];
-            /** @description Peers that keep answers of these transactions, or have shown a form; ask there too */
-            peers: {
-                name: string;
-                /** Format: uri */
-                location: string;
-            }[];
-            /** @description The hold on the data of the subject; absent if none is in force */
-            hold?: components["schemas"]["Hold"];
-            /** @description Erasures of the subject that were requested, newest first; at most 100 */
-            erasures?: components["schemas"]["ExportedErasure"][];
-        };
-        ExportedErasure: {
-            id: string;
-            /** @description Base URL of the peer that asks, see `Erasure` */
-            peer?: string;
-            /** @enum {string} */
-            state: "REQUESTED" | "RUNNING" | "HELD" | "DONE" | "REFUSED";
-            /** @description Absent after the end */
-            reason?: string;
-            /** @description Why it was refused */
-            ground?: string;
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            due: string;
-            /**
-             * Format: date-time
-             * @description When it was DONE or REFUSED
-             */
-            done?: string;
-        };
-        ExportedTransaction: {
-            id: string;
-            state: components["schemas"]["State"];
-            /** @enum {string} */
-            kind?: "WITHDRAWAL";
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            changed: string;
-            /** @description Without `author` */
-            context: components["schemas"]["StoredContext"];
-            /**
-             * @description Who acted, if the context names an author. STAFF stands for every name but that of the subject
-             * @enum {string}
-             */
-            author?: "SUBJECT" | "STAFF";
-            records: {
-                record: string;
-                /** @description Identifier of the question */
-                element: string;
-                /** @description Identifier of the information */
-                information: string;
-                object?: string;
-                answers: string[];
-                /** @enum {string} */
-                state: "PENDING" | "COMMITTED" | "ROLLED_BACK";
-                origin: components["schemas"]["Origin"];
-                comment?: string;
-                /** Format: date-time */
-                created: string;
-                /** Format: date-time */
-                committed?: string;
-                /** Format: date-time */
-                expires?: string;
-            }[];
-            /** @description With the texts that were shown */
-            receipt?: components["schemas"]["Receipt"];
-            messages: {
-                kind: string;
-                /** @enum {string} */
-                channel: "mail" | "sms";
-                /** @description The masked address */
-                destination: string;
-                /** @enum {string} */
-                state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
-                /** Format: date-time */
-                created: string;
-                /** Format: date-time */
-                sent?: string;
-            }[];
-            /** @description Organisations that are told of the withdrawal, without their notes */
-            recipients: components["schemas"]["Recipient"][];
-            /** @description Parts of the answers that peers own */
-            followers: components["schemas"]["Follower"][];
-        };
-        HoldInput: {
-            /** @description Why nothing may be erased, such as a legal claim. The export of the subject has it */
-            reason: string;
-            /** @description Whether decisions about the subject are RESTRICTED (GDPR, article 18) */
-            restrict?: boolean;
-            /**
-             * Format: date-time
-             * @description Absent: until the hold is ended
-             */
-            until?: string;
-        };
-        Hold: {
-            reason: string;
-            /** @description Whether decisions about the subject are RESTRICTED; also while an erasure is HELD */
-            restrict: boolean;
-            /** Format: date-time */
-            since: string;
-            /**
-             * Format: date-time
-             * @description Absent: until the hold is ended
-             */
-            until?: string;
-        };
-        ErasureInput: {
-            /** @description Erased when the erasure ends */
-            reason?: string;
-        };
-        ErasureDecision: {
-            /** @enum {string} */
-            status: "RUNNING" | "REFUSED";
-            /** @description Why it is refused; only with REFUSED. It is kept, so it must not name the person, whose export has it */
-            ground?: string;
-        };
-        Erasure: {
-            id: string;
-            /** @description The `id` of the subject */
-            subject: string;
-            /**
-             * @description Base URL of the peer that asks. Only what this peer has sent, and the transactions based on it (children,
-             *     and withdrawals made at these transactions), are erased. Absent: all data of the subject
-             */
-            peer?: string;
-            /**
-             * @description REQUESTED: by the person or a peer, not decided. HELD: a hold is in force
-             * @enum {string}
-             */
-            state: "REQUESTED" | "RUNNING" | "HELD" | "DONE" | "REFUSED";
-            /** @description Absent after the end */
-            reason?: string;
-            /** @description Why it was refused */
-            ground?: string;
-            /** Format: date-time */
-            created: string;
-            /**
-             * Format: date-time
-             * @description One month after the request (GDPR, article 12(3))
-             */
-            due: string;
-            /**
-             * Format: date-time
-             * @description When it was DONE or REFUSED
-             */
-            done?: string;
-            /** @description What has been erased so far */
-            counts: {
-                /** Format: int64 */
-                transactions: number;
-                /** Format: int64 */
-                records: number;
-                /** Format: int64 */
-                receipts: number;
-                /** Format: int64 */
-                messages: number;
-            };
-            /**
-             * @description Peers that have answers of the subject or have shown a form to the subject. Owners of answers are asked to erase
-             *     them; ask yourself those that are UNSUPPORTED, FAILED or OVERDUE.
-             */
-            peers: {
-                name: string;
-                /** Format: uri */
-                location: string;
-                /**
-                 * @description QUEUED: it has not acknowledged the request yet. DELIVERED: it was asked, and has not decided or not finished. ACKNOWLEDGED:
-                 *     see `outcome`. OVERDUE: it has not acknowledged for 72 hours, or not finished for 40 days; later states may follow.
-                 *     FAILED: it has not acknowledged the request for 30 days. UNSUPPORTED: it cannot be asked; ask there
-                 * @enum {string}
-                 */
-                state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
-                /**
-                 * @description done: erased. kept: it keeps data. Once ACKNOWLEDGED
-                 * @enum {string}
-                 */
-                outcome?: "done" | "kept";
-                /**
-                 * Format: date-time
-                 * @description When it entered the state; absent if no request was made, because the peer is the leader
-                 */
-                since?: string;
-            }[];
-            /** @description Organisations that are told of the erasure, and what they have answered */
-            recipients: components["schemas"]["Recipient"][];
-        };
-        Withdrawals: {
-            /** @description One for each object */
-            transactions: components["schemas"]["Transaction"][];
-        };
-        /** @description The confirmation code that a transaction awaits. Members without a value are absent. */
-        CodeStatus: {
-            /** @description A fresh transaction token */
-            token: string;
-            /** @enum {string} */
-            type: "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
-            /** @description The masked address that the code was sent to, such as `a…@example.org` or `…4567`; absent for FORM_CODE */
-            destination?: string;
-            /** @description The code itself; only for FORM_CODE */
-            code?: string;
-            /**
-             * Format: date-time
-             * @description Until when the code is valid
-             */
-            expires: string;
-            /** @description Attempts left with this code */
-            triesLeft: number;
-            /** @description Codes that can still be requested */
-            codesLeft: number;
-            /**
-             * Format: date-time
-             * @description From when another code can be requested
-             */
-            resendAfter: string;
-        };
-        /** @description The code that the subject entered. Further members are ignored. */
-        CodeInput: {
-            /** @description Six digits, or a list with one text */
-            code?: string | string[];
-            /** @description Another name of `code`, which existing clients send */
-            ConfirmCodeValue?: string | string[];
-        };
-        /** @description A mail or text message to a subject. Members without a value are absent. */
-        Message: {
-            /**
-             * Format: uuid
-             * @description Also the local part of the `Message-ID` of a mail
-             */
-            id: string;
-            /** @enum {string} */
-            kind: "invitation" | "code" | "notification" | "bad-news" | "withdrawal";
-            /** @enum {string} */
-            channel: "mail" | "sms";
-            /** @description The masked address: `a…@example.org`, `…4567` */
-            to: string;
-            /**
-             * @description SENT: accepted by the mail server or gateway. FAILED: refused for good, all attempts failed, or
-             *     beyond a limit. EXPIRED: not sent, because the transaction had ended, the code was used, replaced or had
-             *     expired, or the owners have stored the answers after all, or were told to withdraw them.
-             * @enum {string}
-             */
-            state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
-            /**
-             * Format: int64
-             * @description Attempts that failed
-             */
-            attempts: number;
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            sent?: string;
-            /** @description Class of the last failure, such as `smtp-550`, `timeout`, `tls`, `limit`; `hourly-limit` while it waits for an hourly limit */
-            error?: string;
-        };
-        /** @description A message of a demonstration */
-        DemoMessage: {
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            at: string;
-            /** @enum {string} */
-            channel: "mail" | "sms";
-            from?: string;
-            to: string;
-            /** @description Only of a mail */
-            subject?: string;
-            /** @description The plain text */
-            text: string;
-            /** @description Names of the files */
-            attachments: string[];
-        };
         /**
          * @description URLs that need no other credentials, because each has a fresh token. A URL that is of no use in the
          *     transaction's state is absent.
@@ -3364,373 +3102,33 @@ export interface components {
              */
             receipt?: string;
         };
-        /** @description The instance that showed the form, if that was a peer */
-        Leader: {
-            /** Format: uri */
-            location: string;
-            id: string;
-        };
-        /** @description The part of a transaction that a peer owns */
-        Follower: {
-            /** Format: uri */
-            location: string;
-            /** @description Id of the transaction at the owner, once known */
-            id?: string;
-            name: string;
-            /**
-             * @description WAITING: not released before the subject's code; SENDING: being sent; HELD: held by its owner until this instance decides (under `together`, when all owners hold theirs); ACCEPTED:
-             *     committed by its owner; REFUSED: refused or rolled back by its owner; DROPPED: taken back by this instance; its person
-             *     was erased before the owner answered; never sent, because it was withdrawn before the code was entered
-             *     (`reason: withdrawn`) or the transaction ended before (`unsent`); or the part or the decision about it was not
-             *     acknowledged in time (`expired`).
-             * @enum {string}
-             */
-            state: "WAITING" | "SENDING" | "HELD" | "ACCEPTED" | "REFUSED" | "DROPPED";
-            /** @description Reason of REFUSED or DROPPED: seal, unknown-element, stale, invalid, conflict, decided, too-large, expired, withdrawn, unsent (the transaction ended before the part was released) */
-            reason?: string;
-            /**
-             * Format: date-time
-             * @description Time of the latest change of state
-             */
-            changed: string;
-            /** @description State of the request to withdraw the part; absent if there is none */
-            withdrawal?: {
-                /**
-                 * @description QUEUED: not acknowledged yet; ACKNOWLEDGED: withdrawn by the owner; OVERDUE: not acknowledged for
-                 *     72 hours, still being sent; FAILED: not acknowledged for 30 days; UNSUPPORTED: the owner cannot be told.
-                 * @enum {string}
-                 */
-                state: "QUEUED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
-                /**
-                 * Format: date-time
-                 * @description Time of the latest change of this state
-                 */
-                since: string;
-            };
-        };
-        TransactionHistory: {
-            values: {
-                /**
-                 * Format: int64
-                 * @description 1 for the creation, plus 1 for each change of state
-                 */
-                version: number;
-                state: components["schemas"]["State"];
-                /** Format: date-time */
-                at: string;
-            }[];
-        };
-        TransactionList: {
-            values: components["schemas"]["ListedTransaction"][];
-            /** @description Cursor of the next page; absent on the last one */
-            next?: string;
-        };
-        TransactionSearch: {
-            subject?: string;
-            states?: string[];
-            after?: components["schemas"]["Moment"];
-            before?: components["schemas"]["Moment"];
-            /** @description Page number, starting at 0 */
-            page?: number;
-            /**
-             * Format: int64
-             * @description Transactions per page, 1 to 200; 50 by default
-             */
-            size?: number;
-        };
-        /** @description A time, RFC 3339 or epoch milliseconds */
-        Moment: string | number;
-        TransactionPage: {
-            values: components["schemas"]["ListedTransaction"][];
-            /** Format: int64 */
-            page: number;
-            /** Format: int64 */
-            pageSize: number;
-            /** Format: int64 */
-            totalPages: number;
-            /** Format: int64 */
-            totalCount: number;
-        };
-        Stats: {
-            /** Format: date-time */
-            after: string;
-            /** Format: date-time */
-            before: string;
-            /** @description Time zone of the days */
-            timeZone: string;
-            /** @description Transactions by state */
-            states: {
-                /** Format: int64 */
-                CREATED: number;
-                /** Format: int64 */
-                SUBMITTED: number;
-                /** Format: int64 */
-                COMMITTED: number;
-                /** Format: int64 */
-                CANCELLED: number;
-                /** Format: int64 */
-                TIMEOUT: number;
-                /** Format: int64 */
-                ROLLBACK: number;
-            };
-            /** @description Answers by element, for processing and conditions */
-            elements: {
-                key: string;
-                /** @enum {string} */
-                type: "processing" | "conditions";
-                /** Format: int64 */
-                accepted: number;
-                /** Format: int64 */
-                refused: number;
-            }[];
-            /** @description Counts by day of the period */
-            days: {
-                /** Format: date */
-                date: string;
-                /**
-                 * Format: int64
-                 * @description Transactions created on that day
-                 */
-                created: number;
-                /**
-                 * Format: int64
-                 * @description The COMMITTED ones among them
-                 */
-                committed: number;
-                /**
-                 * Format: int64
-                 * @description Accepted answers in them; notices are not counted
-                 */
-                accepted: number;
-                /**
-                 * Format: int64
-                 * @description Refused answers in them
-                 */
-                refused: number;
-            }[];
-        };
-        ValidAnswers: {
-            /**
-             * Format: date-time
-             * @description Time of the count
-             */
-            at: string;
-            /** @description By key. Keys without a valid answer are absent. */
-            values: {
-                key: string;
-                /** @enum {string} */
-                type: "processing" | "preference" | "conditions";
-                /**
-                 * Format: int64
-                 * @description Pairs of subject and object
-                 */
-                subjects: number;
-                /**
-                 * Format: int64
-                 * @description Accepted answers among them; absent for preferences. Notices are not counted.
-                 */
-                accepted?: number;
-                /**
-                 * Format: int64
-                 * @description Refused answers among them; absent for preferences
-                 */
-                refused?: number;
-                /**
-                 * Format: int64
-                 * @description Answers among them that expire within the period
-                 */
-                expiring: number;
-            }[];
-            /** @description Whether counting stopped at a limit */
-            atLeast: boolean;
-        };
-        DecisionRequest: {
-            /** @description The person */
-            subject?: string;
-            /** @description What the answers are about, if they were given with an object */
-            object?: string;
-            /** @description A past time; now if absent */
-            asOf?: string;
-            /**
-             * Format: int64
-             * @description Position of the person, as an earlier decision states it; the answer that was in force then decides
-             */
-            position?: number;
-            evidence?: components["schemas"]["WantedEvidence"];
-            /**
-             * @description A context without `subject`, which comes from the questions, as does `object` if it has none. If
-             *     asking can change a decision, a transaction is created as by `POST /consents`, or an equal one
-             *     found, and the response has `captureUrl`. Only for admins, operators and keys of scope OWNER (403).
-             */
-            capture?: components["schemas"]["PreviewContext"];
-            questions: {
-                /** @description Key or identifier of a processing or conditions; either this or purpose */
-                element?: string;
-                /** @description Either this or element */
-                purpose?: string;
-                subject?: string;
-                object?: string;
-                asOf?: string;
-                /** Format: int64 */
-                position?: number;
-                evidence?: components["schemas"]["WantedEvidence"];
-            }[];
+        SingleStep: {
+            context: components["schemas"]["ConsentContext"];
+            values: components["schemas"]["Answers"];
         };
         /**
-         * @description COLLECTED: only answers count that were collected in a form of this instance or of a peer, with a receipt.
-         *     Today all are
-         * @enum {string}
+         * @description A map from identifiers `element/<type>/<key>/<serial>` to answers. A prefix `bloc/<any>/` of an
+         *     identifier is ignored. `info` is the identifier of the information that was shown; `comment` is stored
+         *     with the records. A string is the same as a list of one string.
          */
-        WantedEvidence: "COLLECTED";
+        Answers: {
+            [key: string]: components["schemas"]["Answer"];
+        };
+        /** @description The answers to one element */
+        Answer: string[] | string;
         /**
-         * @description The first that applies. GIVEN: accepted and in force. UNKNOWN: there is no such processing, conditions or
-         *     purpose. NOT_OURS: the element is a peer's, which alone knows the answer. RESTRICTED: a hold restricts the
-         *     use of the subject's data. NO_ANSWER: never answered for this object. WITHDRAWN: accepted once, refused since. REFUSED. EXPIRED. NOT_ACTIVE: the element
-         *     has no ACTIVE version. NOTICE_CHANGED: the information has another MAJOR than when the answer was
-         *     given. CHANGED: the element has.
-         * @enum {string}
+         * @description The fields of a form post. Several values of one member of the JSON body are several fields of one name; an
+         *     answer has the identifier as its name.
          */
-        DecisionReason: "GIVEN" | "UNKNOWN" | "NOT_OURS" | "RESTRICTED" | "NO_ANSWER" | "WITHDRAWN" | "REFUSED" | "EXPIRED" | "NOT_ACTIVE" | "NOTICE_CHANGED" | "CHANGED";
-        ElementDecision: {
-            allowed: boolean;
-            reason: components["schemas"]["DecisionReason"];
-            /** @description The key */
-            element: string;
-            object?: string;
-            /** @description Serial of the record that decides; absent without an answer */
-            record?: string;
-            /** @description The element's serial that was answered */
-            serial?: string;
-            /**
-             * Format: date-time
-             * @description When the answer was committed
-             */
-            given?: string;
-            /**
-             * Format: date-time
-             * @description Absent if it never does
-             */
-            expires?: string;
-            /**
-             * @description PEER: answered in a form of another instance
-             * @enum {string}
-             */
-            evidence?: "COLLECTED" | "PEER";
-            /** @description NOT_OURS: base URL of the peer */
-            owner?: string;
-            /**
-             * Format: date-time
-             * @description The time that the decision is true at
-             */
-            asOf: string;
-            /**
-             * Format: int64
-             * @description How far the statements of the person were known. Ask with it, and with `asOf`, to get this decision again
-             */
-            position: number;
-        };
-        PurposeDecision: {
-            /** @description Whether every ACTIVE processing of this instance with the purpose is allowed */
-            allowed: boolean;
-            reason: components["schemas"]["DecisionReason"];
-            purpose: string;
-            object?: string;
-            /** @description By element key */
-            decisions: components["schemas"]["ElementDecision"][];
-            /** Format: date-time */
-            asOf: string;
-            /**
-             * Format: int64
-             * @description Absent without decisions
-             */
-            position?: number;
-        };
-        Decision: components["schemas"]["ElementDecision"] | components["schemas"]["PurposeDecision"];
-        Decisions: {
-            /**
-             * Format: date-time
-             * @description The latest time of the decisions
-             */
-            asOf: string;
-            decisions: components["schemas"]["Decision"][];
-            /**
-             * Format: uri
-             * @description Where the person can answer; the Location of `POST /consents`. Only with `capture`, and if a
-             *     decision has the reason NO_ANSWER, EXPIRED, NOTICE_CHANGED or CHANGED.
-             */
-            captureUrl?: string;
-        };
-        AccessEvaluation: {
-            subject?: {
-                /** @description `subject` */
-                type: string;
-                /** @description The person */
-                id: string;
-            } & {
-                [key: string]: unknown;
-            };
-            action?: {
-                /** @description `process` */
-                name: string;
-            } & {
-                [key: string]: unknown;
-            };
-            resource?: {
-                /** @description `element` or `purpose` */
-                type: string;
-                /** @description Key or identifier of the element, or the purpose */
-                id: string;
-                properties?: {
-                    object?: string;
-                } & {
-                    [key: string]: unknown;
-                };
-            } & {
-                [key: string]: unknown;
-            };
-            context?: {
-                /** @description A past time; now if absent */
-                asOf?: string;
-                /**
-                 * Format: int64
-                 * @description Position of the person, as an earlier decision states it; the answer that was in force then decides
-                 */
-                position?: number;
-                evidence?: components["schemas"]["WantedEvidence"];
-            } & {
-                [key: string]: unknown;
-            };
-        } & {
-            [key: string]: unknown;
-        };
-        AccessEvaluations: components["schemas"]["AccessEvaluation"] & {
-            evaluations?: components["schemas"]["AccessEvaluation"][];
-            options?: {
-                /** @enum {string} */
-                evaluations_semantic?: "execute_all" | "deny_on_first_deny" | "permit_on_first_permit";
-            } & {
-                [key: string]: unknown;
-            };
-        };
-        EvaluatedAccess: {
-            decision: boolean;
-            /** @description The other members of the decision */
-            context: {
-                reason: components["schemas"]["DecisionReason"];
-            } & {
-                [key: string]: unknown;
-            };
-        };
-        EvaluatedAccesses: {
-            evaluations: components["schemas"]["EvaluatedAccess"][];
-        };
-        AuthzenConfiguration: {
-            /** Format: uri */
-            policy_decision_point: string;
-            /** Format: uri */
-            access_evaluation_endpoint: string;
-            /** Format: uri */
-            access_evaluations_endpoint: string;
+        FormFields: {
+            info?: string;
+            comment?: string;
+            /** @enum {string} */
+            "accord-action"?: "submit" | "accept-all" | "refuse-all";
+            code?: string;
+            ConfirmCodeValue?: string;
+            elements?: string[];
+            peers?: string[];
         };
         /** @description The elements that the subject is asked to answer */
         Form: {
@@ -3989,6 +3387,215 @@ export interface components {
             acceptLabel?: string;
             rejectLabel?: string;
         };
+        /** @description The confirmation code that a transaction awaits. Members without a value are absent. */
+        CodeStatus: {
+            /** @description A fresh transaction token */
+            token: string;
+            /** @enum {string} */
+            type: "FORM_CODE" | "EMAIL_CODE" | "SMS_CODE";
+            /** @description The masked address that the code was sent to, such as `a…@example.org` or `…4567`; absent for FORM_CODE */
+            destination?: string;
+            /** @description The code itself; only for FORM_CODE */
+            code?: string;
+            /**
+             * Format: date-time
+             * @description Until when the code is valid
+             */
+            expires: string;
+            /** @description Attempts left with this code */
+            triesLeft: number;
+            /** @description Codes that can still be requested */
+            codesLeft: number;
+            /**
+             * Format: date-time
+             * @description From when another code can be requested
+             */
+            resendAfter: string;
+        };
+        /** @description The code that the subject entered. Further members are ignored. */
+        CodeInput: {
+            /** @description Six digits, or a list with one text */
+            code?: string | string[];
+            /** @description Another name of `code`, which existing clients send */
+            ConfirmCodeValue?: string | string[];
+        };
+        /** @description A mail or text message to a subject. Members without a value are absent. */
+        Message: {
+            /**
+             * Format: uuid
+             * @description Also the local part of the `Message-ID` of a mail
+             */
+            id: string;
+            /** @enum {string} */
+            kind: "invitation" | "code" | "notification" | "bad-news" | "withdrawal";
+            /** @enum {string} */
+            channel: "mail" | "sms";
+            /** @description The masked address: `a…@example.org`, `…4567` */
+            to: string;
+            /**
+             * @description SENT: accepted by the mail server or gateway. FAILED: refused for good, all attempts failed, or
+             *     beyond a limit. EXPIRED: not sent, because the transaction had ended, the code was used, replaced or had
+             *     expired, or the owners have stored the answers after all, or were told to withdraw them.
+             * @enum {string}
+             */
+            state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
+            /**
+             * Format: int64
+             * @description Attempts that failed
+             */
+            attempts: number;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            sent?: string;
+            /** @description Class of the last failure, such as `smtp-550`, `timeout`, `tls`, `limit`; `hourly-limit` while it waits for an hourly limit */
+            error?: string;
+        };
+        /** @description A message of a demonstration */
+        DemoMessage: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            channel: "mail" | "sms";
+            from?: string;
+            to: string;
+            /** @description Only of a mail */
+            subject?: string;
+            /** @description The plain text */
+            text: string;
+            /** @description Names of the files */
+            attachments: string[];
+        };
+        /** @description The consents to withdraw. Other members are a 400, because without `elements` more is withdrawn. */
+        WithdrawalInput: {
+            /**
+             * @description Identifiers or keys of the questions, at most 200, all of this instance. Absent: all processings
+             *     that can be withdrawn. `conditions` are only withdrawn if they are named.
+             */
+            elements?: string | string[];
+            /**
+             * @description Base URLs of peers that keep a part of the transaction, at most 200. Absent: all of them, or none if
+             *     `elements` is present.
+             */
+            peers?: string | string[];
+            /** @description A free text of at most 4,000 characters, kept with the records */
+            comment?: string | string[];
+        };
+        /**
+         * @description Whose consents to withdraw, and which. Other members are a 400, because without `elements` more is
+         *     withdrawn.
+         */
+        PersonWithdrawalInput: {
+            /** @description Required, except for a person who withdraws the own consents */
+            subject?: string;
+            /** @description Only consents about it; absent: all consents, also those without an object */
+            object?: string;
+            /** @description Identifiers or keys of questions, at most 200. If it is absent, all processings that can be withdrawn */
+            elements?: string[];
+            /** @description Base URLs of peers, at most 200. Absent: all that keep a part, or none if `elements` is present */
+            peers?: string[];
+            /** @description A free text of at most 4,000 characters, kept with the records */
+            comment?: string;
+        };
+        Withdrawals: {
+            /** @description One for each object */
+            transactions: components["schemas"]["Transaction"][];
+        };
+        Stats: {
+            /** Format: date-time */
+            after: string;
+            /** Format: date-time */
+            before: string;
+            /** @description Time zone of the days */
+            timeZone: string;
+            /** @description Transactions by state */
+            states: {
+                /** Format: int64 */
+                CREATED: number;
+                /** Format: int64 */
+                SUBMITTED: number;
+                /** Format: int64 */
+                COMMITTED: number;
+                /** Format: int64 */
+                CANCELLED: number;
+                /** Format: int64 */
+                TIMEOUT: number;
+                /** Format: int64 */
+                ROLLBACK: number;
+            };
+            /** @description Answers by element, for processing and conditions */
+            elements: {
+                key: string;
+                /** @enum {string} */
+                type: "processing" | "conditions";
+                /** Format: int64 */
+                accepted: number;
+                /** Format: int64 */
+                refused: number;
+            }[];
+            /** @description Counts by day of the period */
+            days: {
+                /** Format: date */
+                date: string;
+                /**
+                 * Format: int64
+                 * @description Transactions created on that day
+                 */
+                created: number;
+                /**
+                 * Format: int64
+                 * @description The COMMITTED ones among them
+                 */
+                committed: number;
+                /**
+                 * Format: int64
+                 * @description Accepted answers in them; notices are not counted
+                 */
+                accepted: number;
+                /**
+                 * Format: int64
+                 * @description Refused answers in them
+                 */
+                refused: number;
+            }[];
+        };
+        ValidAnswers: {
+            /**
+             * Format: date-time
+             * @description Time of the count
+             */
+            at: string;
+            /** @description By key. Keys without a valid answer are absent. */
+            values: {
+                key: string;
+                /** @enum {string} */
+                type: "processing" | "preference" | "conditions";
+                /**
+                 * Format: int64
+                 * @description Pairs of subject and object
+                 */
+                subjects: number;
+                /**
+                 * Format: int64
+                 * @description Accepted answers among them; absent for preferences. Notices are not counted.
+                 */
+                accepted?: number;
+                /**
+                 * Format: int64
+                 * @description Refused answers among them; absent for preferences
+                 */
+                refused?: number;
+                /**
+                 * Format: int64
+                 * @description Answers among them that expire within the period
+                 */
+                expiring: number;
+            }[];
+            /** @description Whether counting stopped at a limit */
+            atLeast: boolean;
+        };
         /** @description One subject's answer to one element version in one transaction */
         ConsentRecord: {
             /** @description Id of the record */
@@ -4022,11 +3629,6 @@ export interface components {
             withdraws?: string;
             leader?: components["schemas"]["Leader"];
         };
-        /**
-         * Format: int64
-         * @description Milliseconds since 1970-01-01T00:00:00Z
-         */
-        EpochMilliseconds: number;
         /** @description Records by element key, or by `<key>|<subject>|<object>` */
         RecordsByKey: {
             [key: string]: components["schemas"]["ConsentRecord"][];
@@ -4084,6 +3686,294 @@ export interface components {
             record: components["schemas"]["ConsentRecord"];
             /** @description Every valid record that meets one of the conditions, newest first */
             records: components["schemas"]["ConsentRecord"][];
+        };
+        DecisionRequest: {
+            /** @description The person */
+            subject?: string;
+            /** @description What the answers are about, if they were given with an object */
+            object?: string;
+            /** @description A past time; now if absent */
+            asOf?: string;
+            /**
+             * Format: int64
+             * @description Position of the person, as an earlier decision states it; the answer that was in force then decides
+             */
+            position?: number;
+            evidence?: components["schemas"]["WantedEvidence"];
+            /**
+             * @description A context without `subject`, which comes from the questions, as does `object` if it has none. If
+             *     asking can change a decision, a transaction is created as by `POST /consents`, or an equal one
+             *     found, and the response has `captureUrl`. Only for admins, operators and keys of scope OWNER (403).
+             */
+            capture?: components["schemas"]["PreviewContext"];
+            questions: {
+                /** @description Key or identifier of a processing or conditions; either this or purpose */
+                element?: string;
+                /** @description Either this or element */
+                purpose?: string;
+                subject?: string;
+                object?: string;
+                asOf?: string;
+                /** Format: int64 */
+                position?: number;
+                evidence?: components["schemas"]["WantedEvidence"];
+            }[];
+        };
+        /**
+         * @description COLLECTED: only answers count that were collected in a form of this instance or of a peer, with a receipt.
+         *     Today all are
+         * @enum {string}
+         */
+        WantedEvidence: "COLLECTED";
+        /**
+         * @description The first that applies. GIVEN: accepted and in force. UNKNOWN: there is no such processing, conditions or
+         *     purpose. NOT_OURS: the element is a peer's, which alone knows the answer. RESTRICTED: a hold restricts the
+         *     use of the subject's data. NO_ANSWER: never answered for this object. WITHDRAWN: accepted once, refused since. REFUSED. EXPIRED. NOT_ACTIVE: the element
+         *     has no ACTIVE version. NOTICE_CHANGED: the information has another MAJOR than when the answer was
+         *     given. CHANGED: the element has.
+         * @enum {string}
+         */
+        DecisionReason: "GIVEN" | "UNKNOWN" | "NOT_OURS" | "RESTRICTED" | "NO_ANSWER" | "WITHDRAWN" | "REFUSED" | "EXPIRED" | "NOT_ACTIVE" | "NOTICE_CHANGED" | "CHANGED";
+        ElementDecision: {
+            allowed: boolean;
+            reason: components["schemas"]["DecisionReason"];
+            /** @description The key */
+            element: string;
+            object?: string;
+            /** @description Serial of the record that decides; absent without an answer */
+            record?: string;
+            /** @description The element's serial that was answered */
+            serial?: string;
+            /**
+             * Format: date-time
+             * @description When the answer was committed
+             */
+            given?: string;
+            /**
+             * Format: date-time
+             * @description Absent if it never does
+             */
+            expires?: string;
+            /**
+             * @description PEER: answered in a form of another instance
+             * @enum {string}
+             */
+            evidence?: "COLLECTED" | "PEER";
+            /** @description NOT_OURS: base URL of the peer */
+            owner?: string;
+            /**
+             * Format: date-time
+             * @description The time that the decision is true at
+             */
+            asOf: string;
+            /**
+             * Format: int64
+             * @description How far the statements of the person were known. Ask with it, and with `asOf`, to get this decision again
+             */
+            position: number;
+        };
+        PurposeDecision: {
+            /** @description Whether every ACTIVE processing of this instance with the purpose is allowed */
+            allowed: boolean;
+            reason: components["schemas"]["DecisionReason"];
+            purpose: string;
+            object?: string;
+            /** @description By element key */
+            decisions: components["schemas"]["ElementDecision"][];
+            /** Format: date-time */
+            asOf: string;
+            /**
+             * Format: int64
+             * @description Absent without decisions
+             */
+            position?: number;
+        };
+        Decision: components["schemas"]["ElementDecision"] | components["schemas"]["PurposeDecision"];
+        Decisions: {
+            /**
+             * Format: date-time
+             * @description The latest time of the decisions
+             */
+            asOf: string;
+            decisions: components["schemas"]["Decision"][];
+            /**
+             * Format: uri
+             * @description Where the person can answer; the Location of `POST /consents`. Only with `capture`, and if a
+             *     decision has the reason NO_ANSWER, EXPIRED, NOTICE_CHANGED or CHANGED.
+             */
+            captureUrl?: string;
+        };
+        AccessEvaluation: {
+            subject?: {
+                /** @description `subject` */
+                type: string;
+                /** @description The person */
+                id: string;
+            } & {
+                [key: string]: unknown;
+            };
+            action?: {
+                /** @description `process` */
+                name: string;
+            } & {
+                [key: string]: unknown;
+            };
+            resource?: {
+                /** @description `element` or `purpose` */
+                type: string;
+                /** @description Key or identifier of the element, or the purpose */
+                id: string;
+                properties?: {
+                    object?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            };
+            context?: {
+                /** @description A past time; now if absent */
+                asOf?: string;
+                /**
+                 * Format: int64
+                 * @description Position of the person, as an earlier decision states it; the answer that was in force then decides
+                 */
+                position?: number;
+                evidence?: components["schemas"]["WantedEvidence"];
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        AccessEvaluations: components["schemas"]["AccessEvaluation"] & {
+            evaluations?: components["schemas"]["AccessEvaluation"][];
+            options?: {
+                /** @enum {string} */
+                evaluations_semantic?: "execute_all" | "deny_on_first_deny" | "permit_on_first_permit";
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        EvaluatedAccess: {
+            decision: boolean;
+            /** @description The other members of the decision */
+            context: {
+                reason: components["schemas"]["DecisionReason"];
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        EvaluatedAccesses: {
+            evaluations: components["schemas"]["EvaluatedAccess"][];
+        };
+        AuthzenConfiguration: {
+            /** Format: uri */
+            policy_decision_point: string;
+            /** Format: uri */
+            access_evaluation_endpoint: string;
+            /** Format: uri */
+            access_evaluations_endpoint: string;
+        };
+        SubjectExport: {
+            subject: components["schemas"]["Subject"];
+            transactions: components["schemas"]["ExportedTransaction"][];
+            /** @description Lines of the audit log about the subject and these transactions, newest first; at most 1,000 */
+            audit: {
+                /** Format: date-time */
+                at: string;
+                action: string;
+                /**
+                 * @description An employee, a program or this instance
+                 * @enum {string}
+                 */
+                by: "account" | "key" | "system";
+            }[];
+            /** @description Peers that keep answers of these transactions, or have shown a form; ask there too */
+            peers: {
+                name: string;
+                /** Format: uri */
+                location: string;
+            }[];
+            /** @description The hold on the data of the subject; absent if none is in force */
+            hold?: components["schemas"]["Hold"];
+            /** @description Erasures of the subject that were requested, newest first; at most 100 */
+            erasures?: components["schemas"]["ExportedErasure"][];
+        };
+        ExportedErasure: {
+            id: string;
+            /** @description Base URL of the peer that asks, see `Erasure` */
+            peer?: string;
+            /** @enum {string} */
+            state: "REQUESTED" | "RUNNING" | "HELD" | "DONE" | "REFUSED";
+            /** @description Absent after the end */
+            reason?: string;
+            /** @description Why it was refused */
+            ground?: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            due: string;
+            /**
+             * Format: date-time
+             * @description When it was DONE or REFUSED
+             */
+            done?: string;
+        };
+        ExportedTransaction: {
+            id: string;
+            state: components["schemas"]["State"];
+            /** @enum {string} */
+            kind?: "WITHDRAWAL";
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            changed: string;
+            /** @description Without `author` */
+            context: components["schemas"]["StoredContext"];
+            /**
+             * @description Who acted, if the context names an author. STAFF stands for every name but that of the subject
+             * @enum {string}
+             */
+            author?: "SUBJECT" | "STAFF";
+            records: {
+                record: string;
+                /** @description Identifier of the question */
+                element: string;
+                /** @description Identifier of the information */
+                information: string;
+                object?: string;
+                answers: string[];
+                /** @enum {string} */
+                state: "PENDING" | "COMMITTED" | "ROLLED_BACK";
+                origin: components["schemas"]["Origin"];
+                comment?: string;
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                committed?: string;
+                /** Format: date-time */
+                expires?: string;
+            }[];
+            /** @description With the texts that were shown */
+            receipt?: components["schemas"]["Receipt"];
+            messages: {
+                kind: string;
+                /** @enum {string} */
+                channel: "mail" | "sms";
+                /** @description The masked address */
+                destination: string;
+                /** @enum {string} */
+                state: "PENDING" | "SENT" | "FAILED" | "EXPIRED";
+                /** Format: date-time */
+                created: string;
+                /** Format: date-time */
+                sent?: string;
+            }[];
+            /** @description Organisations that are told of the withdrawal, without their notes */
+            recipients: components["schemas"]["Recipient"][];
+            /** @description Parts of the answers that peers own */
+            followers: components["schemas"]["Follower"][];
         };
         Subject: {
             id: string;
@@ -4276,6 +4166,244 @@ export interface components {
         Sha256: string;
         /** @description JWS in compact form (RFC 7515) */
         CompactJws: string;
+        HoldInput: {
+            /** @description Why nothing may be erased, such as a legal claim. The export of the subject has it */
+            reason: string;
+            /** @description Whether decisions about the subject are RESTRICTED (GDPR, article 18) */
+            restrict?: boolean;
+            /**
+             * Format: date-time
+             * @description Absent: until the hold is ended
+             */
+            until?: string;
+        };
+        Hold: {
+            reason: string;
+            /** @description Whether decisions about the subject are RESTRICTED; also while an erasure is HELD */
+            restrict: boolean;
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Absent: until the hold is ended
+             */
+            until?: string;
+        };
+        ErasureInput: {
+            /** @description Erased when the erasure ends */
+            reason?: string;
+        };
+        ErasureDecision: {
+            /** @enum {string} */
+            status: "RUNNING" | "REFUSED";
+            /** @description Why it is refused; only with REFUSED. It is kept, so it must not name the person, whose export has it */
+            ground?: string;
+        };
+        Erasure: {
+            id: string;
+            /** @description The `id` of the subject */
+            subject: string;
+            /**
+             * @description Base URL of the peer that asks. Only what this peer has sent, and the transactions based on it (children,
+             *     and withdrawals made at these transactions), are erased. Absent: all data of the subject
+             */
+            peer?: string;
+            /**
+             * @description REQUESTED: by the person or a peer, not decided. HELD: a hold is in force
+             * @enum {string}
+             */
+            state: "REQUESTED" | "RUNNING" | "HELD" | "DONE" | "REFUSED";
+            /** @description Absent after the end */
+            reason?: string;
+            /** @description Why it was refused */
+            ground?: string;
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: date-time
+             * @description One month after the request (GDPR, article 12(3))
+             */
+            due: string;
+            /**
+             * Format: date-time
+             * @description When it was DONE or REFUSED
+             */
+            done?: string;
+            /** @description What has been erased so far */
+            counts: {
+                /** Format: int64 */
+                transactions: number;
+                /** Format: int64 */
+                records: number;
+                /** Format: int64 */
+                receipts: number;
+                /** Format: int64 */
+                messages: number;
+            };
+            /**
+             * @description Peers that have answers of the subject or have shown a form to the subject. Owners of answers are asked to erase
+             *     them; ask yourself those that are UNSUPPORTED, FAILED or OVERDUE.
+             */
+            peers: {
+                name: string;
+                /** Format: uri */
+                location: string;
+                /**
+                 * @description QUEUED: it has not acknowledged the request yet. DELIVERED: it was asked, and has not decided or not finished. ACKNOWLEDGED:
+                 *     see `outcome`. OVERDUE: it has not acknowledged for 72 hours, or not finished for 40 days; later states may follow.
+                 *     FAILED: it has not acknowledged the request for 30 days. UNSUPPORTED: it cannot be asked; ask there
+                 * @enum {string}
+                 */
+                state: "QUEUED" | "DELIVERED" | "ACKNOWLEDGED" | "OVERDUE" | "FAILED" | "UNSUPPORTED";
+                /**
+                 * @description done: erased. kept: it keeps data. Once ACKNOWLEDGED
+                 * @enum {string}
+                 */
+                outcome?: "done" | "kept";
+                /**
+                 * Format: date-time
+                 * @description When it entered the state; absent if no request was made, because the peer is the leader
+                 */
+                since?: string;
+            }[];
+            /** @description Organisations that are told of the erasure, and what they have answered */
+            recipients: components["schemas"]["Recipient"][];
+        };
+        Key: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            scope: "OWNER" | "PEER" | "DECISION";
+            /** @description Scope DECISION: the only elements that it may ask about */
+            elements?: string[];
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            lastAccessDate?: components["schemas"]["EpochMilliseconds"];
+            /** @description Scope PEER: the key starts a pairing once, until then */
+            expirationDate?: components["schemas"]["EpochMilliseconds"];
+        };
+        KeyInput: {
+            /** @description Without control characters */
+            name: string;
+            /** @description OWNER, PEER or DECISION */
+            scope: string;
+            /** @description Scope DECISION: keys of the only elements that it may ask about; all if absent */
+            elements?: string[];
+        };
+        CreatedKey: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            scope: "OWNER" | "PEER" | "DECISION";
+            /** @description Scope DECISION: the only elements that it may ask about */
+            elements?: string[];
+            /** @description Not shown again */
+            key: string;
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            /** @description Scope PEER: the key starts a pairing once, until then */
+            expirationDate?: components["schemas"]["EpochMilliseconds"];
+        };
+        /** @description A person who can sign in with the built-in identity provider */
+        Account: {
+            id: string;
+            /** @description The username, which is also the subject */
+            name: string;
+            /** @enum {string} */
+            role: "admin" | "operator" | "user";
+            /**
+             * @description INVITED: has not chosen a password yet
+             * @enum {string}
+             */
+            state: "INVITED" | "ACTIVE" | "DISABLED";
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            lastSignInDate?: components["schemas"]["EpochMilliseconds"];
+        };
+        AccountInput: {
+            /** @description Without control characters */
+            name: string;
+            /** @description admin, operator or user */
+            role: string;
+        };
+        InvitedAccount: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            role: "admin" | "operator" | "user";
+            /** @enum {string} */
+            state: "INVITED" | "ACTIVE";
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            lastSignInDate?: components["schemas"]["EpochMilliseconds"];
+            /**
+             * Format: uri
+             * @description The page on which the person chooses a password. Not shown again
+             */
+            link: string;
+            /** Format: date-time */
+            linkExpires: string;
+        };
+        AccountChanges: {
+            /** @description admin, operator or user */
+            role?: string;
+            disabled?: boolean;
+        };
+        PasswordInput: {
+            /** @description The current password */
+            current: string;
+            /** @description The new password, which must differ from the username */
+            password: string;
+        };
+        User: {
+            /** @description Username of a person, name of a key */
+            name: string;
+            /** @description The same as `name`, for existing clients */
+            username: string;
+            roles: ("admin" | "operator" | "key" | "user")[];
+            admin: boolean;
+            operator: boolean;
+        };
+        TokenRequest: {
+            grant_type: string;
+            client_id?: string;
+            client_secret?: string;
+            username?: string;
+            password?: string;
+            code?: string;
+            code_verifier?: string;
+            redirect_uri?: string;
+            refresh_token?: string;
+            scope?: string;
+        };
+        TokenRevocation: {
+            token: string;
+            token_type_hint?: string;
+            client_id?: string;
+            client_secret?: string;
+        };
+        Token: {
+            access_token: string;
+            token_type: string;
+            /** Format: int64 */
+            expires_in: number;
+            /** @description For the console alone */
+            refresh_token?: string;
+            id_token?: string;
+            scope?: string;
+        };
+        TokenError: {
+            error: string;
+            error_description?: string;
+        };
+        IssuerMetadata: {
+            /** Format: uri */
+            issuer: string;
+            /** Format: uri */
+            token_endpoint: string;
+            /** Format: uri */
+            authorization_endpoint?: string;
+            /** Format: uri */
+            revocation_endpoint?: string;
+            /** Format: uri */
+            jwks_uri: string;
+        };
         /** @description The stable identity of a model */
         Entry: {
             id: string;
@@ -4381,6 +4509,24 @@ export interface components {
                 data: components["schemas"]["ContentByLanguage"];
             }[];
         };
+        /** @description `<major>.<minor>`, assigned at activation; absent for a draft */
+        Serial: string;
+        /** @description Content by BCP 47 language; its schema depends on the entry's type */
+        ContentByLanguage: {
+            [key: string]: Record<string, never>;
+        };
+        StatusChange: {
+            /** @description ACTIVE or ARCHIVED */
+            status: string;
+        };
+        TypeChange: {
+            /** @description MAJOR or MINOR */
+            type: string;
+        };
+        Logo: {
+            /** @description Value for `logoPath` in the theme's content */
+            logoPath: string;
+        };
         /** @description Content of an entry */
         Version: {
             id: string;
@@ -4426,29 +4572,10 @@ export interface components {
             creationDate: components["schemas"]["EpochMilliseconds"];
             modificationDate: components["schemas"]["EpochMilliseconds"];
         };
-        /** @description `<major>.<minor>`, assigned at activation; absent for a draft */
-        Serial: string;
         /** @enum {string} */
         VersionStatus: "DRAFT" | "ACTIVE" | "ARCHIVED";
         /** @enum {string} */
         VersionType: "MAJOR" | "MINOR";
-        VersionContent: {
-            /** @description BCP 47, one of the languages in `data` */
-            defaultLanguage: string;
-            data: components["schemas"]["ContentByLanguage"];
-        };
-        /** @description Content by BCP 47 language; its schema depends on the entry's type */
-        ContentByLanguage: {
-            [key: string]: Record<string, never>;
-        };
-        StatusChange: {
-            /** @description ACTIVE or ARCHIVED */
-            status: string;
-        };
-        TypeChange: {
-            /** @description MAJOR or MINOR */
-            type: string;
-        };
         Preview: {
             /** @description One of the languages of the content; the default language if absent */
             language?: string;
@@ -4457,9 +4584,10 @@ export interface components {
             /** @description Content in that language to render instead of the stored one */
             data?: Record<string, never>;
         };
-        Logo: {
-            /** @description Value for `logoPath` in the theme's content */
-            logoPath: string;
+        VersionContent: {
+            /** @description BCP 47, one of the languages in `data` */
+            defaultLanguage: string;
+            data: components["schemas"]["ContentByLanguage"];
         };
         /**
          * @description By the type of the entry `InformationContent`, `ProcessingContent`, `PreferenceContent`, `ConditionsContent`,
@@ -4640,164 +4768,6 @@ export interface components {
             footerOnTop?: boolean;
             includeIFrameResizer?: boolean;
         };
-        Key: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            scope: "OWNER" | "PEER" | "DECISION";
-            /** @description Scope DECISION: the only elements that it may ask about */
-            elements?: string[];
-            creationDate: components["schemas"]["EpochMilliseconds"];
-            lastAccessDate?: components["schemas"]["EpochMilliseconds"];
-            /** @description Scope PEER: the key starts a pairing once, until then */
-            expirationDate?: components["schemas"]["EpochMilliseconds"];
-        };
-        KeyInput: {
-            /** @description Without control characters */
-            name: string;
-            /** @description OWNER, PEER or DECISION */
-            scope: string;
-            /** @description Scope DECISION: keys of the only elements that it may ask about; all if absent */
-            elements?: string[];
-        };
-        CreatedKey: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            scope: "OWNER" | "PEER" | "DECISION";
-            /** @description Scope DECISION: the only elements that it may ask about */
-            elements?: string[];
-            /** @description Not shown again */
-            key: string;
-            creationDate: components["schemas"]["EpochMilliseconds"];
-            /** @description Scope PEER: the key starts a pairing once, until then */
-            expirationDate?: components["schemas"]["EpochMilliseconds"];
-        };
-        /** @description A person who can sign in with the built-in identity provider */
-        Account: {
-            id: string;
-            /** @description The username, which is also the subject */
-            name: string;
-            /** @enum {string} */
-            role: "admin" | "operator" | "user";
-            /**
-             * @description INVITED: has not chosen a password yet
-             * @enum {string}
-             */
-            state: "INVITED" | "ACTIVE" | "DISABLED";
-            creationDate: components["schemas"]["EpochMilliseconds"];
-            lastSignInDate?: components["schemas"]["EpochMilliseconds"];
-        };
-        AccountInput: {
-            /** @description Without control characters */
-            name: string;
-            /** @description admin, operator or user */
-            role: string;
-        };
-        InvitedAccount: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            role: "admin" | "operator" | "user";
-            /** @enum {string} */
-            state: "INVITED" | "ACTIVE";
-            creationDate: components["schemas"]["EpochMilliseconds"];
-            lastSignInDate?: components["schemas"]["EpochMilliseconds"];
-            /**
-             * Format: uri
-             * @description The page on which the person chooses a password. Not shown again
-             */
-            link: string;
-            /** Format: date-time */
-            linkExpires: string;
-        };
-        AccountChanges: {
-            /** @description admin, operator or user */
-            role?: string;
-            disabled?: boolean;
-        };
-        PasswordInput: {
-            /** @description The current password */
-            current: string;
-            /** @description The new password, which must differ from the username */
-            password: string;
-        };
-        User: {
-            /** @description Username of a person, name of a key */
-            name: string;
-            /** @description The same as `name`, for existing clients */
-            username: string;
-            roles: ("admin" | "operator" | "key" | "user")[];
-            admin: boolean;
-            operator: boolean;
-        };
-        AuditList: {
-            values: (components["schemas"]["AuditLine"] | components["schemas"]["BlankedAuditLine"])[];
-            /** @description Cursor of the next page; absent on the last one, and with `from` */
-            next?: string;
-        };
-        /** @description Who did what, without any name */
-        AuditLine: {
-            id: string;
-            /** Format: date-time */
-            at: string;
-            /** @description Id of the account or of the API key; `command-line` for commands of operators */
-            actor: string;
-            /** @enum {string} */
-            actorKind: "account" | "key" | "system";
-            /** @description `<kind>.<past participle>` */
-            action: string;
-            /** @description `<kind>/<id>`; of a person `subject/<id>`, whose id is that of `GET /subjects` */
-            target: string;
-            /** @description Id of the request, as in logs and in `X-Request-Id`; absent for work outside of a request */
-            request?: string;
-            /** @description Reserved: how the action ended. No line has it yet; it is covered by the leaf of a line that has it */
-            outcome?: string;
-            /** @description SHA-256 of the document that the action made: with `receipt.signed`, of the JWS of the receipt */
-            digest?: string;
-            /**
-             * Format: int64
-             * @description Position in the tree of the log; absent until the line is sealed, some seconds after the action
-             */
-            seq?: number;
-        };
-        /** @description A line older than `AUDIT_RETENTION`. Its hash stays, so that the log remains verifiable; only lists with `from` show it */
-        BlankedAuditLine: {
-            id: string;
-            /** Format: date-time */
-            at: string;
-            /** Format: int64 */
-            seq: number;
-            /** @description The leaf hash of the line (docs/evidence.md) */
-            leaf: string;
-        };
-        CheckpointList: {
-            values: components["schemas"]["Checkpoint"][];
-            /** @description Cursor of the next page; absent on the last one */
-            next?: string;
-        };
-        /** @description The signed heads of all audit logs at one time */
-        Checkpoint: {
-            id: string;
-            /** Format: date-time */
-            at: string;
-            /** @description By area; what the JWS says */
-            logs: {
-                [key: string]: components["schemas"]["TreeHead"];
-            };
-            /** @description Compact JWS of the type `accord-checkpoint+jwt`, signed with a key of `/.well-known/accord` */
-            jws: string;
-        };
-        /** @description The head of a Merkle tree (RFC 9162, section 2.1) */
-        TreeHead: {
-            /**
-             * Format: int64
-             * @description Number of sealed lines
-             */
-            size: number;
-            /** @description Root hash */
-            root: string;
-        };
         SystemConfig: {
             version: string;
             /** @description Name of this instance */
@@ -4827,163 +4797,11 @@ export interface components {
              */
             features: ("mail" | "sms" | "pdf" | "accounts" | "audit")[];
         };
-        /** @description A subscription of an endpoint to events */
-        Webhook: {
-            id: string;
-            name: string;
-            /** @description URL that receives events */
-            targetUrl: string;
-            /** @description As given, aliases included */
-            subscribedActions: string[];
-            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn; absent: none is shown */
-            recipient?: string;
-            /** @description Keys of the elements whose withdrawal is sent; absent: all */
-            elements?: string[];
-            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal or an erasure; absent: no acknowledgement is expected */
-            acknowledgeWithin?: string;
-            /**
-             * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
-             * @enum {string}
-             */
-            state: "ACTIVE" | "PAUSED";
-            /** Format: date-time */
-            stateSince: string;
-            /**
-             * Format: date-time
-             * @description First failure since the last success; absent if the last attempt succeeded
-             */
-            failingSince?: string;
-            lastError?: components["schemas"]["WebhookError"];
-            creationDate: components["schemas"]["EpochMilliseconds"];
-            modificationDate: components["schemas"]["EpochMilliseconds"];
-        };
-        /** @description The last failure */
-        WebhookError: {
-            /** Format: date-time */
-            at: string;
-            reason: string;
-            /**
-             * Format: int64
-             * @description Of the response, if there was one
-             */
-            statusCode?: number;
-        };
-        WebhookWithSecret: {
-            id: string;
-            name: string;
-            /** @description URL that receives events */
-            targetUrl: string;
-            /** @description As given, aliases included */
-            subscribedActions: string[];
-            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn; absent: none is shown */
-            recipient?: string;
-            /** @description Keys of the elements whose withdrawal is sent; absent: all */
-            elements?: string[];
-            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal or an erasure; absent: no acknowledgement is expected */
-            acknowledgeWithin?: string;
-            /**
-             * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
-             * @enum {string}
-             */
-            state: "ACTIVE" | "PAUSED";
-            /** Format: date-time */
-            stateSince: string;
-            /**
-             * Format: date-time
-             * @description First failure since the last success; absent if the last attempt succeeded
-             */
-            failingSince?: string;
-            lastError?: components["schemas"]["WebhookError"];
-            creationDate: components["schemas"]["EpochMilliseconds"];
-            modificationDate: components["schemas"]["EpochMilliseconds"];
-            /** @description Not shown again */
-            secret: string;
-        };
-        WebhookInput: {
-            /** @description Default: the host of the URL */
-            name?: string;
-            /** @description http or https */
-            targetUrl: string;
-            /**
-             * @description consent.created, .submitted, .committed (also as CONSENT_COMMIT), .cancelled, .timedout, .rolledback, .expiring, .expired;
-             *     consent.withdrawn; message.sent, .failed; subject.erased, .restricted; record.superseded; audit.checkpoint; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
-             *     .submission.accepted, .submission.refused; key.created, .revoked
-             */
-            subscribedActions: string[];
-            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn. Absent or empty: none is shown */
-            recipient?: string;
-            /** @description Keys of elements: `consent.withdrawn` is only sent if a consent to one of them has ended. Absent or empty: all. Other events are not affected. */
-            elements?: string[];
-            /**
-             * @description ISO 8601 duration of at most P30D, such as P2D. `consent.withdrawn` and `subject.erased` then have `acknowledge`, the URL
-             *     to which the receiver posts its acknowledgement. Needs `recipient`. Absent or empty: no acknowledgement is expected
-             */
-            acknowledgeWithin?: string;
-        };
-        WebhookChanges: {
-            name?: string;
-            targetUrl?: string;
-            subscribedActions?: string[];
-            /** @description An empty text removes it */
-            recipient?: string;
-            /** @description An empty list means all */
-            elements?: string[];
-            /** @description An empty text removes it */
-            acknowledgeWithin?: string;
-        };
-        /** @description What the receiver has done about a withdrawal or an erasure. Further members are ignored. */
-        Acknowledgement: {
-            /**
-             * @description `done`: it no longer uses the data. `kept`: it keeps data, for example because a law requires it
-             * @default done
-             * @enum {string}
-             */
-            outcome?: "done" | "kept";
-            /** @description An explanation for the operators of this instance; not shown to people */
-            note?: string;
-        };
-        /** @description One event for one webhook */
-        Delivery: {
-            id: string;
-            webhookId: string;
-            action: string;
-            /** @description Id of the event's resource */
-            sourceId: string;
-            /**
-             * @description FAILED: all attempts have failed
-             * @enum {string}
-             */
-            status: "PENDING" | "DELIVERED" | "FAILED";
-            /** @description Requested by a client */
-            redelivery: boolean;
-            /** Format: int64 */
-            attempts: number;
-            /**
-             * Format: int64
-             * @description Of the last attempt; absent if it had no response
-             */
-            statusCode?: number;
-            /** @description Why the last attempt failed */
-            error?: string;
-            /**
-             * Format: int64
-             * @description Of the last attempt, in milliseconds; absent if it had no response
-             */
-            duration?: number;
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            deliveredAt?: string;
-            /**
-             * Format: date-time
-             * @description While PENDING
-             */
-            nextAttemptAt?: string;
-            /**
-             * @description The outcome that the receiver has acknowledged
-             * @enum {string}
-             */
-            acknowledged?: "done" | "kept";
+        /** @description An OpenAPI 3.0.3 document */
+        ContractDocument: {
+            openapi: string;
+            info: Record<string, never>;
+            paths: Record<string, never>;
         };
         /** @description A partner instance */
         Peer: {
@@ -5161,60 +4979,242 @@ export interface components {
             /** @description RFC 7638 thumbprint */
             kid: string;
         };
+        /** @description A subscription of an endpoint to events */
+        Webhook: {
+            id: string;
+            name: string;
+            /** @description URL that receives events */
+            targetUrl: string;
+            /** @description As given, aliases included */
+            subscribedActions: string[];
+            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn; absent: none is shown */
+            recipient?: string;
+            /** @description Keys of the elements whose withdrawal is sent; absent: all */
+            elements?: string[];
+            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal or an erasure; absent: no acknowledgement is expected */
+            acknowledgeWithin?: string;
+            /**
+             * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
+             * @enum {string}
+             */
+            state: "ACTIVE" | "PAUSED";
+            /** Format: date-time */
+            stateSince: string;
+            /**
+             * Format: date-time
+             * @description First failure since the last success; absent if the last attempt succeeded
+             */
+            failingSince?: string;
+            lastError?: components["schemas"]["WebhookError"];
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            modificationDate: components["schemas"]["EpochMilliseconds"];
+        };
+        /** @description The last failure */
+        WebhookError: {
+            /** Format: date-time */
+            at: string;
+            reason: string;
+            /**
+             * Format: int64
+             * @description Of the response, if there was one
+             */
+            statusCode?: number;
+        };
+        WebhookWithSecret: {
+            id: string;
+            name: string;
+            /** @description URL that receives events */
+            targetUrl: string;
+            /** @description As given, aliases included */
+            subscribedActions: string[];
+            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn; absent: none is shown */
+            recipient?: string;
+            /** @description Keys of the elements whose withdrawal is sent; absent: all */
+            elements?: string[];
+            /** @description ISO 8601 duration in which the receiver acknowledges a withdrawal or an erasure; absent: no acknowledgement is expected */
+            acknowledgeWithin?: string;
+            /**
+             * @description PAUSED: the endpoint responded with 410, or still failed 22 hours after its first failure since the last success; events wait until the webhook is resumed
+             * @enum {string}
+             */
+            state: "ACTIVE" | "PAUSED";
+            /** Format: date-time */
+            stateSince: string;
+            /**
+             * Format: date-time
+             * @description First failure since the last success; absent if the last attempt succeeded
+             */
+            failingSince?: string;
+            lastError?: components["schemas"]["WebhookError"];
+            creationDate: components["schemas"]["EpochMilliseconds"];
+            modificationDate: components["schemas"]["EpochMilliseconds"];
+            /** @description Not shown again */
+            secret: string;
+        };
+        WebhookInput: {
+            /** @description Default: the host of the URL */
+            name?: string;
+            /** @description http or https */
+            targetUrl: string;
+            /**
+             * @description consent.created, .submitted, .committed (also as CONSENT_COMMIT), .cancelled, .timedout, .rolledback, .expiring, .expired;
+             *     consent.withdrawn; message.sent, .failed; subject.erased, .restricted; record.superseded; audit.checkpoint; model.activated, .archived, .deleted; peer.added, .removed, .submission.delivered,
+             *     .submission.accepted, .submission.refused; key.created, .revoked
+             */
+            subscribedActions: string[];
+            /** @description Name of the organisation behind the endpoint, shown to people whose consents are withdrawn. Absent or empty: none is shown */
+            recipient?: string;
+            /** @description Keys of elements: `consent.withdrawn` is only sent if a consent to one of them has ended. Absent or empty: all. Other events are not affected. */
+            elements?: string[];
+            /**
+             * @description ISO 8601 duration of at most P30D, such as P2D. `consent.withdrawn` and `subject.erased` then have `acknowledge`, the URL
+             *     to which the receiver posts its acknowledgement. Needs `recipient`. Absent or empty: no acknowledgement is expected
+             */
+            acknowledgeWithin?: string;
+        };
+        WebhookChanges: {
+            name?: string;
+            targetUrl?: string;
+            subscribedActions?: string[];
+            /** @description An empty text removes it */
+            recipient?: string;
+            /** @description An empty list means all */
+            elements?: string[];
+            /** @description An empty text removes it */
+            acknowledgeWithin?: string;
+        };
+        /** @description What the receiver has done about a withdrawal or an erasure. Further members are ignored. */
+        Acknowledgement: {
+            /**
+             * @description `done`: it no longer uses the data. `kept`: it keeps data, for example because a law requires it
+             * @default done
+             * @enum {string}
+             */
+            outcome?: "done" | "kept";
+            /** @description An explanation for the operators of this instance; not shown to people */
+            note?: string;
+        };
+        /** @description One event for one webhook */
+        Delivery: {
+            id: string;
+            webhookId: string;
+            action: string;
+            /** @description Id of the event's resource */
+            sourceId: string;
+            /**
+             * @description FAILED: all attempts have failed
+             * @enum {string}
+             */
+            status: "PENDING" | "DELIVERED" | "FAILED";
+            /** @description Requested by a client */
+            redelivery: boolean;
+            /** Format: int64 */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description Of the last attempt; absent if it had no response
+             */
+            statusCode?: number;
+            /** @description Why the last attempt failed */
+            error?: string;
+            /**
+             * Format: int64
+             * @description Of the last attempt, in milliseconds; absent if it had no response
+             */
+            duration?: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            deliveredAt?: string;
+            /**
+             * Format: date-time
+             * @description While PENDING
+             */
+            nextAttemptAt?: string;
+            /**
+             * @description The outcome that the receiver has acknowledged
+             * @enum {string}
+             */
+            acknowledged?: "done" | "kept";
+        };
+        AuditList: {
+            values: (components["schemas"]["AuditLine"] | components["schemas"]["BlankedAuditLine"])[];
+            /** @description Cursor of the next page; absent on the last one, and with `from` */
+            next?: string;
+        };
+        /** @description Who did what, without any name */
+        AuditLine: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Id of the account or of the API key; `command-line` for commands of operators */
+            actor: string;
+            /** @enum {string} */
+            actorKind: "account" | "key" | "system";
+            /** @description `<kind>.<past participle>` */
+            action: string;
+            /** @description `<kind>/<id>`; of a person `subject/<id>`, whose id is that of `GET /subjects` */
+            target: string;
+            /** @description Id of the request, as in logs and in `X-Request-Id`; absent for work outside of a request */
+            request?: string;
+            /** @description Reserved: how the action ended. No line has it yet; it is covered by the leaf of a line that has it */
+            outcome?: string;
+            /** @description SHA-256 of the document that the action made: with `receipt.signed`, of the JWS of the receipt */
+            digest?: string;
+            /**
+             * Format: int64
+             * @description Position in the tree of the log; absent until the line is sealed, some seconds after the action
+             */
+            seq?: number;
+        };
+        /** @description A line older than `AUDIT_RETENTION`. Its hash stays, so that the log remains verifiable; only lists with `from` show it */
+        BlankedAuditLine: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            seq: number;
+            /** @description The leaf hash of the line (docs/evidence.md) */
+            leaf: string;
+        };
+        CheckpointList: {
+            values: components["schemas"]["Checkpoint"][];
+            /** @description Cursor of the next page; absent on the last one */
+            next?: string;
+        };
+        /** @description The signed heads of all audit logs at one time */
+        Checkpoint: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description By area; what the JWS says */
+            logs: {
+                [key: string]: components["schemas"]["TreeHead"];
+            };
+            /** @description Compact JWS of the type `accord-checkpoint+jwt`, signed with a key of `/.well-known/accord` */
+            jws: string;
+        };
+        /** @description The head of a Merkle tree (RFC 9162, section 2.1) */
+        TreeHead: {
+            /**
+             * Format: int64
+             * @description Number of sealed lines
+             */
+            size: number;
+            /** @description Root hash */
+            root: string;
+        };
         Health: {
             /** @enum {string} */
             status: "ready" | "not ready" | "alive";
         };
-        /** @description An OpenAPI 3.0.3 document */
-        ContractDocument: {
-            openapi: string;
-            info: Record<string, never>;
-            paths: Record<string, never>;
-        };
-        TokenRequest: {
-            grant_type: string;
-            client_id?: string;
-            client_secret?: string;
-            username?: string;
-            password?: string;
-            code?: string;
-            code_verifier?: string;
-            redirect_uri?: string;
-            refresh_token?: string;
-            scope?: string;
-        };
-        TokenRevocation: {
-            token: string;
-            token_type_hint?: string;
-            client_id?: string;
-            client_secret?: string;
-        };
-        Token: {
-            access_token: string;
-            token_type: string;
-            /** Format: int64 */
-            expires_in: number;
-            /** @description For the console alone */
-            refresh_token?: string;
-            id_token?: string;
-            scope?: string;
-        };
-        TokenError: {
-            error: string;
-            error_description?: string;
-        };
-        IssuerMetadata: {
-            /** Format: uri */
-            issuer: string;
-            /** Format: uri */
-            token_endpoint: string;
-            /** Format: uri */
-            authorization_endpoint?: string;
-            /** Format: uri */
-            revocation_endpoint?: string;
-            /** Format: uri */
-            jwks_uri: string;
-        };
+        /** @description Nothing; members, such as the fields of a page, are ignored */
+        Ignored: components["schemas"]["FormFields"] & Record<string, never>;
+        /**
+         * Format: int64
+         * @description Milliseconds since 1970-01-01T00:00:00Z
+         */
+        EpochMilliseconds: number;
         /** @description A page in the reader's language */
         Page: string;
         /** Format: binary */
@@ -5303,17 +5303,6 @@ export interface components {
                 "application/json": components["schemas"]["Transaction"];
             };
         };
-        /** @description The answers are stored, or the code has confirmed them */
-        TransactionSubmitted: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["TransactionLocation"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Transaction"];
-            };
-        };
         /** @description Created */
         ChildCreated: {
             headers: {
@@ -5337,72 +5326,6 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The records by key */
-        Records: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["RecordsByKey"];
-            };
-        };
-        /** @description The subject */
-        Subject: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Subject"];
-            };
-        };
-        /** @description The entry */
-        Entry: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Entry"];
-            };
-        };
-        /** @description Created */
-        EntryCreated: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["Location"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Entry"];
-            };
-        };
-        /** @description The version */
-        Version: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Version"];
-            };
-        };
-        /** @description Created */
-        VersionCreated: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["Location"];
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Version"];
-            };
-        };
         /** @description Cancelled */
         TransactionCancelled: {
             headers: {
@@ -5412,6 +5335,178 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Transaction"];
+            };
+        };
+        /** @description The open child, or the page with the button that creates it */
+        ChildOrPage: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Transaction"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description HTML mode, a redirect to the next task */
+        SeeTask: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["TransactionLocation"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /**
+         * @description A redirect to the transaction: for a GET in HTML mode, and for every form post that succeeds, whatever its
+         *     `Accept`. After a form post, the URL of a transaction with a `callback`
+         *     has the fragment `#sent`, which allows the page's script to open the callback.
+         */
+        SeeTransaction: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["TransactionLocation"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Not possible in the transaction's state */
+        WrongState: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The transaction's deadline has passed. HTML mode offers a restart if the transaction is updatable. */
+        Expired: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The context is not valid, or needs a feature that is not available on this instance yet */
+        InvalidContext: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The answers are stored, or the code has confirmed them */
+        TransactionSubmitted: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["TransactionLocation"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Transaction"];
+            };
+        };
+        /** @description The page */
+        PreviewPage: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description A redirect to the resource */
+        SeeOther: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The form is no longer available in the transaction's state */
+        FormConflict: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /**
+         * @description `wrong-state`: the transaction is no longer CREATED. `withdrawn`: its information or all its elements were
+         *     withdrawn. `stale-serial`: an item that was answered or shown has a new MAJOR version, was withdrawn, or
+         *     was archived before the transaction was created; or a notice was added. HTML mode then shows the form
+         *     again with the changes marked.
+         */
+        SubmitConflict: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /**
+         * @description The answers are not valid (`invalid-answer`); each fault has a pointer into the map. HTML mode shows the
+         *     form again, with the answers kept; for a comment that is not valid it shows an error page.
+         */
+        InvalidAnswers: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The context or the answers are not valid */
+        InvalidSingleStep: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The new code */
+        CodeSent: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CodeStatus"];
+            };
+        };
+        /**
+         * @description `confirmation-failed`: the code is wrong or has expired, or no attempt is left. `invalid`: the entry is not six
+         *     digits. HTML mode shows the page of the code again.
+         */
+        ConfirmationFailed: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
             };
         };
         /** @description Withdrawn before; the transaction that withdrew it */
@@ -5436,60 +5531,6 @@ export interface components {
                 "application/json": components["schemas"]["Transaction"];
             };
         };
-        /** @description The open child, or the page with the button that creates it */
-        ChildOrPage: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Transaction"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description Created */
-        SubjectCreated: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["Location"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Subject"];
-            };
-        };
-        /** @description Paired again, with the peer's current keys */
-        PeerRepeated: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["Location"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Peer"];
-            };
-        };
-        /** @description Paired */
-        PeerCreated: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["Location"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Peer"];
-            };
-        };
-        /** @description The new code */
-        CodeSent: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["CodeStatus"];
-            };
-        };
         /** @description Withdrawn before; the same transactions */
         WithdrawalsRepeated: {
             headers: {
@@ -5508,6 +5549,69 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Withdrawals"];
+            };
+        };
+        /** @description The transaction is not COMMITTED, or nothing is left to withdraw */
+        NothingToWithdraw: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The body is not valid, or a named answer cannot be withdrawn */
+        NotWithdrawable: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The records by key */
+        Records: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RecordsByKey"];
+            };
+        };
+        /** @description What the redirect leads to, for clients that follow it */
+        FollowedToRecords: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RecordsByKey"];
+            };
+        };
+        /** @description The subject */
+        Subject: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subject"];
+            };
+        };
+        /** @description Created */
+        SubjectCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Subject"];
             };
         };
         /** @description The request */
@@ -5572,6 +5676,292 @@ export interface components {
                 "application/json": components["schemas"]["InvitedAccount"];
             };
         };
+        /** @description The account is the last active administrator */
+        LastAdmin: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The account is disabled */
+        AccountDisabled: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description People are managed at an outside issuer */
+        NoAccounts: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description Well-formed, but not valid; or people are managed at an outside issuer */
+        InvalidAccount: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The current password is wrong, the new one is not valid, or the caller has no password here */
+        InvalidPassword: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description An access token */
+        Token: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Token"];
+            };
+        };
+        /** @description The token request was rejected (RFC 6749 §5.2) */
+        TokenRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TokenError"];
+            };
+        };
+        /** @description Too many failed credentials from this address, or temporarily unavailable */
+        TokenUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TokenError"];
+            };
+        };
+        /** @description The entry */
+        Entry: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Entry"];
+            };
+        };
+        /** @description Created */
+        EntryCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Entry"];
+            };
+        };
+        /** @description The resource is in use */
+        InUse: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description Not possible in the model's state */
+        ModelConflict: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The version */
+        Version: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Version"];
+            };
+        };
+        /** @description Created */
+        VersionCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Version"];
+            };
+        };
+        /** @description What the redirect leads to, for clients that follow it */
+        FollowedToVersion: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Version"];
+            };
+        };
+        /** @description The content is not valid; each fault has a pointer such as `/data/en/title` */
+        InvalidContent: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description The page */
+        Page: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["Page"];
+            };
+        };
+        /** @description Paired again, with the peer's current keys */
+        PeerRepeated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Peer"];
+            };
+        };
+        /** @description Paired */
+        PeerCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Peer"];
+            };
+        };
+        /** @description The peer */
+        Peer: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Peer"];
+            };
+        };
+        /** @description The owner's verdict or the leader's decision, signed */
+        SubmissionReceipt: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubmissionReceipt"];
+            };
+        };
+        /** @description Created */
+        WebhookCreated: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookWithSecret"];
+            };
+        };
+        /** @description The webhook with its new secret */
+        WebhookSecretRenewed: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookWithSecret"];
+            };
+        };
+        /** @description Accepted */
+        TestQueued: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
+        /** @description Accepted */
+        DeliveryQueued: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Delivery"];
+            };
+        };
+        /** @description The webhook */
+        Webhook: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Webhook"];
+            };
+        };
+        /** @description The webhook is paused */
+        WebhookPaused: {
+            headers: {
+                "API-Version": components["headers"]["API-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "text/html": components["schemas"]["Page"];
+            };
+        };
         /** @description A page of lines */
         AuthAudit: {
             headers: {
@@ -5622,134 +6012,6 @@ export interface components {
                 "application/json": components["schemas"]["AuditList"];
             };
         };
-        /** @description Created */
-        WebhookCreated: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["Location"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["WebhookWithSecret"];
-            };
-        };
-        /** @description The webhook with its new secret */
-        WebhookSecretRenewed: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["WebhookWithSecret"];
-            };
-        };
-        /** @description Accepted */
-        TestQueued: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Delivery"];
-            };
-        };
-        /** @description Accepted */
-        DeliveryQueued: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Delivery"];
-            };
-        };
-        /** @description The page */
-        PreviewPage: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The page */
-        Page: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description Done */
-        Done: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description Not modified; the client's copy is current */
-        NotModified: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description HTML mode, a redirect to the next task */
-        SeeTask: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["TransactionLocation"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /**
-         * @description A redirect to the transaction: for a GET in HTML mode, and for every form post that succeeds, whatever its
-         *     `Accept`. After a form post, the URL of a transaction with a `callback`
-         *     has the fragment `#sent`, which allows the page's script to open the callback.
-         */
-        SeeTransaction: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["TransactionLocation"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description A redirect to the resource */
-        SeeOther: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                Location: components["headers"]["Location"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description What the redirect leads to, for clients that follow it */
-        FollowedToRecords: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["RecordsByKey"];
-            };
-        };
-        /** @description What the redirect leads to, for clients that follow it */
-        FollowedToVersion: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Version"];
-            };
-        };
         /** @description The probe succeeded */
         Health: {
             headers: {
@@ -5769,33 +6031,21 @@ export interface components {
                 "application/json": components["schemas"]["Health"];
             };
         };
-        /** @description An access token */
-        Token: {
+        /** @description Done */
+        Done: {
             headers: {
+                "API-Version": components["headers"]["API-Version"];
                 [name: string]: unknown;
             };
-            content: {
-                "application/json": components["schemas"]["Token"];
-            };
+            content?: never;
         };
-        /** @description The token request was rejected (RFC 6749 §5.2) */
-        TokenRefused: {
+        /** @description Not modified; the client's copy is current */
+        NotModified: {
             headers: {
+                "API-Version": components["headers"]["API-Version"];
                 [name: string]: unknown;
             };
-            content: {
-                "application/json": components["schemas"]["TokenError"];
-            };
-        };
-        /** @description Too many failed credentials from this address, or temporarily unavailable */
-        TokenUnavailable: {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["TokenError"];
-            };
+            content?: never;
         };
         /** @description Not JSON, or not of the types and required members of this document */
         Malformed: {
@@ -5853,197 +6103,8 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description Not possible in the transaction's state */
-        WrongState: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The transaction is not COMMITTED, or nothing is left to withdraw */
-        NothingToWithdraw: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The body is not valid, or a named answer cannot be withdrawn */
-        NotWithdrawable: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The form is no longer available in the transaction's state */
-        FormConflict: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /**
-         * @description `wrong-state`: the transaction is no longer CREATED. `withdrawn`: its information or all its elements were
-         *     withdrawn. `stale-serial`: an item that was answered or shown has a new MAJOR version, was withdrawn, or
-         *     was archived before the transaction was created; or a notice was added. HTML mode then shows the form
-         *     again with the changes marked.
-         */
-        SubmitConflict: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The peer */
-        Peer: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Peer"];
-            };
-        };
-        /** @description The owner's verdict or the leader's decision, signed */
-        SubmissionReceipt: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SubmissionReceipt"];
-            };
-        };
-        /** @description The webhook */
-        Webhook: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Webhook"];
-            };
-        };
-        /** @description The webhook is paused */
-        WebhookPaused: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
         /** @description The resource already exists */
         Exists: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The account is the last active administrator */
-        LastAdmin: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The account is disabled */
-        AccountDisabled: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description People are managed at an outside issuer */
-        NoAccounts: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description Well-formed, but not valid; or people are managed at an outside issuer */
-        InvalidAccount: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The current password is wrong, the new one is not valid, or the caller has no password here */
-        InvalidPassword: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The resource is in use */
-        InUse: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description Not possible in the model's state */
-        ModelConflict: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The transaction's deadline has passed. HTML mode offers a restart if the transaction is updatable. */
-        Expired: {
             headers: {
                 "API-Version": components["headers"]["API-Version"];
                 [name: string]: unknown;
@@ -6097,67 +6158,6 @@ export interface components {
                 "text/html": components["schemas"]["Page"];
             };
         };
-        /** @description The context is not valid, or needs a feature that is not available on this instance yet */
-        InvalidContext: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /**
-         * @description `confirmation-failed`: the code is wrong or has expired, or no attempt is left. `invalid`: the entry is not six
-         *     digits. HTML mode shows the page of the code again.
-         */
-        ConfirmationFailed: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /**
-         * @description The answers are not valid (`invalid-answer`); each fault has a pointer into the map. HTML mode shows the
-         *     form again, with the answers kept; for a comment that is not valid it shows an error page.
-         */
-        InvalidAnswers: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The context or the answers are not valid */
-        InvalidSingleStep: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
-        /** @description The content is not valid; each fault has a pointer such as `/data/en/title` */
-        InvalidContent: {
-            headers: {
-                "API-Version": components["headers"]["API-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "text/html": components["schemas"]["Page"];
-            };
-        };
         /** @description Too many requests */
         TooManyRequests: {
             headers: {
@@ -6185,15 +6185,65 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Id of the part, generated by the leader
-         * @example 5TqWnB7mXc2rJd8LhYp4Ks
+         * @description Id of the transaction
+         * @example 7Zk3pQxWm4tYv9LsRb2NcD
          */
-        submissionId: string;
+        txid: string;
+        /** @description Only records of elements with these keys */
+        elementKeys: string[];
+        /** @description Only records whose form showed information with one of these keys */
+        infoKeys: string[];
+        /**
+         * @description Only records with one of these states or statuses; 422 for an unknown one
+         * @example [
+         *       "VALID"
+         *     ]
+         */
+        recordStates: string[];
+        /** @description Only records about this object */
+        recordObject: string;
+        /** @description Only records with this answer */
+        recordValue: string;
+        /**
+         * @description Name of the subject, percent-encoded; to update a subject its id
+         * @example jane.doe@example.org
+         */
+        subjectName: string;
+        /**
+         * @description Id of the erasure
+         * @example 5sVdYk2pQxWm4tYv9LsRb2
+         */
+        erasureId: string;
         /**
          * @description Id of the account
          * @example 0197a1f3-2b40-7c5d-8e61-9a0b1c2d3e4f
          */
         accountId: string;
+        /**
+         * @description Id of the entry
+         * @example 0197a1ee-7a34-7b61-93c2-8d1f6a2e4b10
+         */
+        modelId: string;
+        /**
+         * @description Id of the version
+         * @example 0197a1ee-9c55-7f0a-b4f7-1c2d3e4f5a6b
+         */
+        versionId: string;
+        /**
+         * @description `true` stores content although required members are missing or members differ between languages.
+         *     Other faults are a 422 as without it. The draft cannot be activated until it is complete.
+         */
+        incomplete: boolean;
+        /**
+         * @description Id of the part, generated by the leader
+         * @example 5TqWnB7mXc2rJd8LhYp4Ks
+         */
+        submissionId: string;
+        /**
+         * @description Id of the webhook
+         * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
+         */
+        webhookId: string;
         /**
          * @description Only actions of this account, API key or system part, by its id
          * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
@@ -6218,36 +6268,6 @@ export interface components {
          */
         auditFrom: string;
         /**
-         * @description Id of the webhook
-         * @example 0197a1f2-1b60-7c3e-9d04-2a7c5e8b9f10
-         */
-        webhookId: string;
-        /**
-         * @description Id of the transaction
-         * @example 7Zk3pQxWm4tYv9LsRb2NcD
-         */
-        txid: string;
-        /**
-         * @description Id of the erasure
-         * @example 5sVdYk2pQxWm4tYv9LsRb2
-         */
-        erasureId: string;
-        /**
-         * @description Name of the subject, percent-encoded; to update a subject its id
-         * @example jane.doe@example.org
-         */
-        subjectName: string;
-        /**
-         * @description Id of the entry
-         * @example 0197a1ee-7a34-7b61-93c2-8d1f6a2e4b10
-         */
-        modelId: string;
-        /**
-         * @description Id of the version
-         * @example 0197a1ee-9c55-7f0a-b4f7-1c2d3e4f5a6b
-         */
-        versionId: string;
-        /**
          * @description The `ETag` of the resource as it was read; 412 if the resource has changed since
          * @example "3"
          */
@@ -6270,26 +6290,6 @@ export interface components {
         /** @description Cursor from the previous page; 400 if it is not valid */
         cursor: string;
         /**
-         * @description `true` stores content although required members are missing or members differ between languages.
-         *     Other faults are a 422 as without it. The draft cannot be activated until it is complete.
-         */
-        incomplete: boolean;
-        /** @description Only records of elements with these keys */
-        elementKeys: string[];
-        /** @description Only records whose form showed information with one of these keys */
-        infoKeys: string[];
-        /**
-         * @description Only records with one of these states or statuses; 422 for an unknown one
-         * @example [
-         *       "VALID"
-         *     ]
-         */
-        recordStates: string[];
-        /** @description Only records about this object */
-        recordObject: string;
-        /** @description Only records with this answer */
-        recordValue: string;
-        /**
          * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
          * @example 2026-03-01T00:00:00Z
          */
@@ -6301,11 +6301,9 @@ export interface components {
         before: string;
     };
     requestBodies: {
-        /** @description Optional and not read; buttons of a form page also send the form's fields */
-        Ignored: {
+        TokenRequest: {
             content: {
-                "application/json": components["schemas"]["Ignored"];
-                "application/x-www-form-urlencoded": components["schemas"]["FormFields"];
+                "application/x-www-form-urlencoded": components["schemas"]["TokenRequest"];
             };
         };
         VersionContent: {
@@ -6313,13 +6311,30 @@ export interface components {
                 "application/json": components["schemas"]["VersionContent"];
             };
         };
-        TokenRequest: {
+        /** @description Optional and not read; buttons of a form page also send the form's fields */
+        Ignored: {
             content: {
-                "application/x-www-form-urlencoded": components["schemas"]["TokenRequest"];
+                "application/json": components["schemas"]["Ignored"];
+                "application/x-www-form-urlencoded": components["schemas"]["FormFields"];
             };
         };
     };
     headers: {
+        /**
+         * @description URL of the transaction for its subject, with a fresh token
+         * @example https://consent.example.org/consents/7Zk3pQxWm4tYv9LsRb2NcD?t=eyJhbGciOiJIUzI1NiJ9.e30.c2ln
+         */
+        TransactionLocation: string;
+        /**
+         * @description Version of the resource, for `If-Match`
+         * @example "3"
+         */
+        ETag: string;
+        /**
+         * @description Version of the file, for `If-None-Match`; absent for files that never change
+         * @example "b5bb9d8014a0f9b1"
+         */
+        FileETag: string;
         /**
          * @description Version of this document
          * @example 1.0.0
@@ -6330,11 +6345,6 @@ export interface components {
          * @example https://consent.example.org/keys/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
          */
         Location: string;
-        /**
-         * @description URL of the transaction for its subject, with a fresh token
-         * @example https://consent.example.org/consents/7Zk3pQxWm4tYv9LsRb2NcD?t=eyJhbGciOiJIUzI1NiJ9.e30.c2ln
-         */
-        TransactionLocation: string;
         /**
          * @description URL of the next page, with `rel="next"`; absent on the last one
          * @example <https://consent.example.org/subjects?cursor=eyJjIjoxfQ>; rel="next"
@@ -6350,16 +6360,6 @@ export interface components {
          * @example Bearer realm="accord"
          */
         "WWW-Authenticate": string;
-        /**
-         * @description Version of the resource, for `If-Match`
-         * @example "3"
-         */
-        ETag: string;
-        /**
-         * @description Version of the file, for `If-None-Match`; absent for files that never change
-         * @example "b5bb9d8014a0f9b1"
-         */
-        FileETag: string;
         /**
          * @description How long the file may be cached
          * @example public, max-age=31536000, immutable
@@ -6392,6 +6392,336 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["InvalidContext"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTransaction: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: {
+                /**
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
+                 */
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
+            };
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transaction, or a page with its state */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedTransaction"];
+                    "text/html": components["schemas"]["Page"];
+                };
+            };
+            303: components["responses"]["SeeTask"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelTransaction: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["Ignored"];
+        responses: {
+            200: components["responses"]["TransactionCancelled"];
+            303: components["responses"]["SeeTransaction"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getChild: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: {
+                /**
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
+                 */
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
+            };
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChildOrPage"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createChild: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: {
+                /**
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
+                 */
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
+            };
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["Ignored"];
+        responses: {
+            200: components["responses"]["ChildFound"];
+            201: components["responses"]["ChildCreated"];
+            303: components["responses"]["SeeTransaction"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The context */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredContext"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionHistory"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTransactions: {
+        parameters: {
+            query?: {
+                /** @description Only transactions of this subject (exact match) */
+                subject?: string;
+                /**
+                 * @description Only transactions in one of these states; 422 for an unknown state
+                 * @example [
+                 *       "CREATED",
+                 *       "COMMITTED"
+                 *     ]
+                 */
+                states?: string[];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of transactions */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchTransactions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TransactionSearch"];
+            };
+        };
+        responses: {
+            /** @description A page of transactions */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionPage"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -6453,57 +6783,6 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["InvalidContext"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getTransaction: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
-                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
-                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
-                 *     page. Any other value is treated as `auto`.
-                 * @example dark
-                 */
-                colorScheme?: components["parameters"]["colorScheme"];
-            };
-            header?: {
-                /**
-                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
-                 * @example fr-CA, fr;q=0.8
-                 */
-                "Accept-Language"?: components["parameters"]["acceptLanguage"];
-            };
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The transaction, or a page with its state */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListedTransaction"];
-                    "text/html": components["schemas"]["Page"];
-                };
-            };
-            303: components["responses"]["SeeTask"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -6846,40 +7125,37 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    cancelTransaction: {
+    listDemoMessages: {
         parameters: {
-            query?: {
+            query?: never;
+            header?: {
                 /**
-                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
-                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
-                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
-                 *     page. Any other value is treated as `auto`.
-                 * @example dark
+                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
+                 * @example fr-CA, fr;q=0.8
                  */
-                colorScheme?: components["parameters"]["colorScheme"];
+                "Accept-Language"?: components["parameters"]["acceptLanguage"];
             };
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
+            path?: never;
             cookie?: never;
         };
-        requestBody?: components["requestBodies"]["Ignored"];
+        requestBody?: never;
         responses: {
-            200: components["responses"]["TransactionCancelled"];
-            303: components["responses"]["SeeTransaction"];
+            /** @description The messages */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoMessage"][];
+                    "text/html": components["schemas"]["Page"];
+                };
+            };
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["WrongState"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -6929,243 +7205,29 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getChild: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
-                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
-                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
-                 *     page. Any other value is treated as `auto`.
-                 * @example dark
-                 */
-                colorScheme?: components["parameters"]["colorScheme"];
-            };
-            header?: {
-                /**
-                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
-                 * @example fr-CA, fr;q=0.8
-                 */
-                "Accept-Language"?: components["parameters"]["acceptLanguage"];
-            };
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ChildOrPage"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["WrongState"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createChild: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
-                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
-                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
-                 *     page. Any other value is treated as `auto`.
-                 * @example dark
-                 */
-                colorScheme?: components["parameters"]["colorScheme"];
-            };
-            header?: {
-                /**
-                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
-                 * @example fr-CA, fr;q=0.8
-                 */
-                "Accept-Language"?: components["parameters"]["acceptLanguage"];
-            };
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: components["requestBodies"]["Ignored"];
-        responses: {
-            200: components["responses"]["ChildFound"];
-            201: components["responses"]["ChildCreated"];
-            303: components["responses"]["SeeTransaction"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["WrongState"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getContext: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The context */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StoredContext"];
-                };
-            };
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getHistory: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The history */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TransactionHistory"];
-                };
-            };
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listTransactions: {
-        parameters: {
-            query?: {
-                /** @description Only transactions of this subject (exact match) */
-                subject?: string;
-                /**
-                 * @description Only transactions in one of these states; 422 for an unknown state
-                 * @example [
-                 *       "CREATED",
-                 *       "COMMITTED"
-                 *     ]
-                 */
-                states?: string[];
-                /**
-                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-03-01T00:00:00Z
-                 */
-                after?: components["parameters"]["after"];
-                /**
-                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-04-01T00:00:00Z
-                 */
-                before?: components["parameters"]["before"];
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of transactions */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TransactionList"];
-                };
-            };
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    searchTransactions: {
+    withdrawChoices: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["TransactionSearch"];
+                "application/json": components["schemas"]["PersonWithdrawalInput"];
             };
         };
         responses: {
-            /** @description A page of transactions */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TransactionPage"];
-                };
-            };
+            200: components["responses"]["WithdrawalsRepeated"];
+            201: components["responses"]["WithdrawalsCreated"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["NothingToWithdraw"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["NotWithdrawable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -7348,153 +7410,73 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    withdrawChoices: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PersonWithdrawalInput"];
-            };
-        };
-        responses: {
-            200: components["responses"]["WithdrawalsRepeated"];
-            201: components["responses"]["WithdrawalsCreated"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NothingToWithdraw"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["NotWithdrawable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    requestErasure: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ErasureInput"];
-            };
-        };
-        responses: {
-            202: components["responses"]["ErasureRequested"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listErasures: {
+    listSubjectRecords: {
         parameters: {
             query?: {
+                /** @description Only records of elements with these keys */
+                elements?: components["parameters"]["elementKeys"];
+                /** @description Only records whose form showed information with one of these keys */
+                infos?: components["parameters"]["infoKeys"];
                 /**
-                 * @description Only erasures of this subject: its name or its `id`. An erased subject is found by its name as long as the erasure may have to be
-                 *     repeated after a restore
+                 * @description Only records with one of these states or statuses; 422 for an unknown one
+                 * @example [
+                 *       "VALID"
+                 *     ]
+                 */
+                states?: components["parameters"]["recordStates"];
+                /** @description Only records about this object */
+                object?: components["parameters"]["recordObject"];
+                /** @description Only records with this answer */
+                value?: components["parameters"]["recordValue"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the subject, percent-encoded; to update a subject its id
                  * @example jane.doe@example.org
                  */
-                subject?: string;
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
+                name: components["parameters"]["subjectName"];
             };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Records"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUserRecords: {
+        parameters: {
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page of erasures */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    Link: components["headers"]["Link"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"][];
-                    "application/x-ndjson": string;
-                };
-            };
+            200: components["responses"]["FollowedToRecords"];
+            303: components["responses"]["SeeOther"];
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getErasure: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the erasure
-                 * @example 5sVdYk2pQxWm4tYv9LsRb2
-                 */
-                erasure: components["parameters"]["erasureId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ErasureFound"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    decideErasure: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the erasure
-                 * @example 5sVdYk2pQxWm4tYv9LsRb2
-                 */
-                erasure: components["parameters"]["erasureId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ErasureDecision"];
-            };
-        };
-        responses: {
-            200: components["responses"]["ErasureDecided"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["WrongState"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -7799,58 +7781,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listSubjectRecords: {
-        parameters: {
-            query?: {
-                /** @description Only records of elements with these keys */
-                elements?: components["parameters"]["elementKeys"];
-                /** @description Only records whose form showed information with one of these keys */
-                infos?: components["parameters"]["infoKeys"];
-                /**
-                 * @description Only records with one of these states or statuses; 422 for an unknown one
-                 * @example [
-                 *       "VALID"
-                 *     ]
-                 */
-                states?: components["parameters"]["recordStates"];
-                /** @description Only records about this object */
-                object?: components["parameters"]["recordObject"];
-                /** @description Only records with this answer */
-                value?: components["parameters"]["recordValue"];
-                /**
-                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-03-01T00:00:00Z
-                 */
-                after?: components["parameters"]["after"];
-                /**
-                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-04-01T00:00:00Z
-                 */
-                before?: components["parameters"]["before"];
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Name of the subject, percent-encoded; to update a subject its id
-                 * @example jane.doe@example.org
-                 */
-                name: components["parameters"]["subjectName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Records"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     exportSubject: {
         parameters: {
             query?: {
@@ -7898,6 +7828,192 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReceipt: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A media type or its short name (`json`, `jsonld`, `html`, `jose`, `pdf`, `xml`, `text`); overrides `Accept`. 406
+                 *     for any other.
+                 * @example jose
+                 */
+                format?: string;
+                /** @description Key of a theme for the page or the PDF; ignored if unknown */
+                theme?: string;
+                /**
+                 * @description `false`: no link, button or QR code with which the reader could act as the subject. For staff who look at a receipt. The JWS, also
+                 *     the one that is attached to the PDF, stays as it was signed
+                 */
+                links?: boolean;
+                /**
+                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
+                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
+                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
+                 *     page. Any other value is treated as `auto`.
+                 * @example dark
+                 */
+                colorScheme?: components["parameters"]["colorScheme"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the transaction
+                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
+                 */
+                txid: components["parameters"]["txid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receipt */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                    "application/ld+json": components["schemas"]["ReceiptJsonLd"];
+                    "application/jose": components["schemas"]["CompactJws"];
+                    "text/html": components["schemas"]["Page"];
+                    "application/pdf": components["schemas"]["Binary"];
+                    "text/plain": string;
+                    "application/xml": string;
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    requestErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ErasureInput"];
+            };
+        };
+        responses: {
+            202: components["responses"]["ErasureRequested"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only erasures of this subject: its name or its `id`. An erased subject is found by its name as long as the erasure may have to be
+                 *     repeated after a restore
+                 * @example jane.doe@example.org
+                 */
+                subject?: string;
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of erasures */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"][];
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ErasureFound"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    decideErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the erasure
+                 * @example 5sVdYk2pQxWm4tYv9LsRb2
+                 */
+                erasure: components["parameters"]["erasureId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasureDecision"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ErasureDecided"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["WrongState"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -7996,87 +8112,6 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getReceipt: {
-        parameters: {
-            query?: {
-                /**
-                 * @description A media type or its short name (`json`, `jsonld`, `html`, `jose`, `pdf`, `xml`, `text`); overrides `Accept`. 406
-                 *     for any other.
-                 * @example jose
-                 */
-                format?: string;
-                /** @description Key of a theme for the page or the PDF; ignored if unknown */
-                theme?: string;
-                /**
-                 * @description `false`: no link, button or QR code with which the reader could act as the subject. For staff who look at a receipt. The JWS, also
-                 *     the one that is attached to the PDF, stays as it was signed
-                 */
-                links?: boolean;
-                /**
-                 * @description Colour scheme of the page, kept by its links, redirects and form. `light` and `dark` override the
-                 *     theme. `auto`, the default, uses the theme's scheme, or the device's if the theme sets none;
-                 *     `auto-light` and `auto-dark`, sent by `embed.js`, replace the device's scheme by that of the embedding
-                 *     page. Any other value is treated as `auto`.
-                 * @example dark
-                 */
-                colorScheme?: components["parameters"]["colorScheme"];
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the transaction
-                 * @example 7Zk3pQxWm4tYv9LsRb2NcD
-                 */
-                txid: components["parameters"]["txid"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The receipt */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Receipt"];
-                    "application/ld+json": components["schemas"]["ReceiptJsonLd"];
-                    "application/jose": components["schemas"]["CompactJws"];
-                    "text/html": components["schemas"]["Page"];
-                    "application/pdf": components["schemas"]["Binary"];
-                    "text/plain": string;
-                    "application/xml": string;
-                };
-            };
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getUserRecords: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["FollowedToRecords"];
-            303: components["responses"]["SeeOther"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -8353,323 +8388,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["AccountDisabled"];
             422: components["responses"]["NoAccounts"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAuthAudit: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only actions of this account, API key or system part, by its id
-                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
-                 */
-                actor?: components["parameters"]["auditActor"];
-                /**
-                 * @description Only these actions; 422 for one that does not exist in any area
-                 * @example [
-                 *       "key.created"
-                 *     ]
-                 */
-                action?: components["parameters"]["auditAction"];
-                /**
-                 * @description Only actions on this target, `<kind>/<id>`
-                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
-                 */
-                target?: components["parameters"]["auditTarget"];
-                /**
-                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
-                 *     the next page begins at the last `seq` + 1
-                 * @example 0
-                 */
-                from?: components["parameters"]["auditFrom"];
-                /**
-                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-03-01T00:00:00Z
-                 */
-                after?: components["parameters"]["after"];
-                /**
-                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-04-01T00:00:00Z
-                 */
-                before?: components["parameters"]["before"];
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["AuthAudit"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listModelsAudit: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only actions of this account, API key or system part, by its id
-                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
-                 */
-                actor?: components["parameters"]["auditActor"];
-                /**
-                 * @description Only these actions; 422 for one that does not exist in any area
-                 * @example [
-                 *       "key.created"
-                 *     ]
-                 */
-                action?: components["parameters"]["auditAction"];
-                /**
-                 * @description Only actions on this target, `<kind>/<id>`
-                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
-                 */
-                target?: components["parameters"]["auditTarget"];
-                /**
-                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
-                 *     the next page begins at the last `seq` + 1
-                 * @example 0
-                 */
-                from?: components["parameters"]["auditFrom"];
-                /**
-                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-03-01T00:00:00Z
-                 */
-                after?: components["parameters"]["after"];
-                /**
-                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-04-01T00:00:00Z
-                 */
-                before?: components["parameters"]["before"];
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ModelsAudit"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listConsentsAudit: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only actions of this account, API key or system part, by its id
-                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
-                 */
-                actor?: components["parameters"]["auditActor"];
-                /**
-                 * @description Only these actions; 422 for one that does not exist in any area
-                 * @example [
-                 *       "key.created"
-                 *     ]
-                 */
-                action?: components["parameters"]["auditAction"];
-                /**
-                 * @description Only actions on this target, `<kind>/<id>`
-                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
-                 */
-                target?: components["parameters"]["auditTarget"];
-                /**
-                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
-                 *     the next page begins at the last `seq` + 1
-                 * @example 0
-                 */
-                from?: components["parameters"]["auditFrom"];
-                /**
-                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-03-01T00:00:00Z
-                 */
-                after?: components["parameters"]["after"];
-                /**
-                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-04-01T00:00:00Z
-                 */
-                before?: components["parameters"]["before"];
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ConsentsAudit"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPeersAudit: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only actions of this account, API key or system part, by its id
-                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
-                 */
-                actor?: components["parameters"]["auditActor"];
-                /**
-                 * @description Only these actions; 422 for one that does not exist in any area
-                 * @example [
-                 *       "key.created"
-                 *     ]
-                 */
-                action?: components["parameters"]["auditAction"];
-                /**
-                 * @description Only actions on this target, `<kind>/<id>`
-                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
-                 */
-                target?: components["parameters"]["auditTarget"];
-                /**
-                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
-                 *     the next page begins at the last `seq` + 1
-                 * @example 0
-                 */
-                from?: components["parameters"]["auditFrom"];
-                /**
-                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-03-01T00:00:00Z
-                 */
-                after?: components["parameters"]["after"];
-                /**
-                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-04-01T00:00:00Z
-                 */
-                before?: components["parameters"]["before"];
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["PeersAudit"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["Invalid"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listCheckpoints: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of checkpoints */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CheckpointList"];
-                };
-            };
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listWebhooksAudit: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only actions of this account, API key or system part, by its id
-                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
-                 */
-                actor?: components["parameters"]["auditActor"];
-                /**
-                 * @description Only these actions; 422 for one that does not exist in any area
-                 * @example [
-                 *       "key.created"
-                 *     ]
-                 */
-                action?: components["parameters"]["auditAction"];
-                /**
-                 * @description Only actions on this target, `<kind>/<id>`
-                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
-                 */
-                target?: components["parameters"]["auditTarget"];
-                /**
-                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
-                 *     the next page begins at the last `seq` + 1
-                 * @example 0
-                 */
-                from?: components["parameters"]["auditFrom"];
-                /**
-                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-03-01T00:00:00Z
-                 */
-                after?: components["parameters"]["after"];
-                /**
-                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
-                 * @example 2026-04-01T00:00:00Z
-                 */
-                before?: components["parameters"]["before"];
-                /** @description Maximum number of items */
-                limit?: components["parameters"]["limit"];
-                /** @description Cursor from the previous page; 400 if it is not valid */
-                cursor?: components["parameters"]["cursor"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["WebhooksAudit"];
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -9856,41 +9574,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listDemoMessages: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Language of the form or page, if the context names none (RFC 4647 lookup)
-                 * @example fr-CA, fr;q=0.8
-                 */
-                "Accept-Language"?: components["parameters"]["acceptLanguage"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The messages */
-            200: {
-                headers: {
-                    "API-Version": components["headers"]["API-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DemoMessage"][];
-                    "text/html": components["schemas"]["Page"];
-                };
-            };
-            400: components["responses"]["Malformed"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listPeers: {
         parameters: {
             query?: {
@@ -10340,6 +10023,7 @@ export interface operations {
                     "application/json": components["schemas"]["JwkSet"];
                 };
             };
+            400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -10699,6 +10383,323 @@ export interface operations {
             409: components["responses"]["Exists"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuthAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AuthAudit"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listModelsAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ModelsAudit"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConsentsAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsentsAudit"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPeersAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["PeersAudit"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCheckpoints: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of checkpoints */
+            200: {
+                headers: {
+                    "API-Version": components["headers"]["API-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooksAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only actions of this account, API key or system part, by its id
+                 * @example 0197a1ee-10a3-7f24-b6d8-5c7e9f0a1b2c
+                 */
+                actor?: components["parameters"]["auditActor"];
+                /**
+                 * @description Only these actions; 422 for one that does not exist in any area
+                 * @example [
+                 *       "key.created"
+                 *     ]
+                 */
+                action?: components["parameters"]["auditAction"];
+                /**
+                 * @description Only actions on this target, `<kind>/<id>`
+                 * @example key/0197a1f0-58c1-7b1e-9c1d-3f0c2b8f4a11
+                 */
+                target?: components["parameters"]["auditTarget"];
+                /**
+                 * @description Only sealed lines from this position of the tree on, in its order, with blanked ones; `cursor` is not used then:
+                 *     the next page begins at the last `seq` + 1
+                 * @example 0
+                 */
+                from?: components["parameters"]["auditFrom"];
+                /**
+                 * @description Only items created at or after this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                after?: components["parameters"]["after"];
+                /**
+                 * @description Only items created before this time (RFC 3339 or epoch milliseconds)
+                 * @example 2026-04-01T00:00:00Z
+                 */
+                before?: components["parameters"]["before"];
+                /** @description Maximum number of items */
+                limit?: components["parameters"]["limit"];
+                /** @description Cursor from the previous page; 400 if it is not valid */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhooksAudit"];
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

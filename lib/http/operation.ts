@@ -45,6 +45,8 @@ export interface ContractOperation {
   'x-priority'?: 'high' | 'low' | 'peer';
   /** `questions`: the handler counts the questions of a request against the limit, not the request. */
   'x-limit'?: 'questions';
+  /** Names the program that serves the operation instead of a service's handler. */
+  'x-served-by'?: string;
   /**
    * Whether the operation submits or confirms a subject's answers. Only such operations count for the
    * submission objective (docs/operations.md, "Metrics").
