@@ -7,8 +7,69 @@ const driver = (name, module, folder) => ({
   to: { path: `^node_modules/${module}/`, dependencyTypesNot: ['type-only'] },
 });
 
+/**
+ * The rooms of services/transactions: a room imports only rooms before it. Files outside the rooms (compose.ts,
+ * jobs.ts, operations.ts) import all of them, and no room imports these, except for the type of its settings.
+ */
+const rooms = [
+  'person', // subjects, their lock and the order of their statements
+  'transaction', // context, states, access, tokens, events, store
+  'standing', // what was said and what is in force; status, records, holds, expiry
+  'receipts', // compose, sign, store; JSON-LD and XML
+  'sent-parts', // parts for peers at the leader, and notices to them
+  'messages', // mails and text messages: rule, limits, queue
+  'answer', // check, submit, code, commit; how a transaction ends without an answer
+  'ending', // withdraw, hold, erase, retain
+  'received-parts', // parts of peers at the owner: accept, decide, withdraw, erase
+  'verdicts', // what owners answer to sent parts and notices
+  'request', // create, reuse, cancel; single step
+  'decisions', // may this be done for this person?
+  'statistics',
+  'present', // representations for clients and pages
+  'export', // everything about one person
+  'delivery', // compose messages and hand them to a mail server or gateway
+  'http', // the operations of openapi.yaml
+];
+const inTransactions = (names) => `^services/transactions/(${names.join('|')})/`;
+const roomOrder = rooms.map((room, index) => ({
+  name: `room-${room}`,
+  severity: 'error',
+  comment: 'A room of services/transactions imports only rooms before it.',
+  from: { path: inTransactions([room]) },
+  to: {
+    path: [inTransactions([...rooms.slice(index + 1), '-']), '^services/transactions/[^/]+\\.ts$'],
+    pathNot: '^services/transactions/config\\.ts$',
+  },
+}));
+
+/** Rules of services/transactions: they read and write nothing, and are tested without a server. */
+const rules = {
+  transaction: 'values|context|read-context|context-warnings|contact|destination|transaction|access|token',
+  standing: 'in-force|standing-answer|status',
+  receipts: 'receipt|jsonld|xml',
+  'sent-parts': 'part|notice|part-withdrawal',
+  messages: 'message|limits',
+  answer: 'answers|commitment|code',
+  ending: 'withdrawal|withdrawal-request|erasure',
+  'received-parts': 'peer-part',
+  decisions: 'decision',
+  statistics: 'stats|valid-answers',
+};
+const rulePaths = Object.entries(rules).map(
+  ([room, names]) => `^services/transactions/${room}/(${names})\\.ts$`,
+);
+const input = '^lib/(db|http|events|cache|outbound|internal)/|^node_modules/(pg|koa|kafkajs|ioredis|undici)/';
+
 export default {
   forbidden: [
+    ...roomOrder,
+    {
+      name: 'rules-do-no-io',
+      severity: 'error',
+      comment: 'A rule of services/transactions imports only rules.',
+      from: { path: rulePaths },
+      to: { path: [input, '^services/transactions/'], pathNot: rulePaths },
+    },
     {
       name: 'services-are-apart',
       severity: 'error',
@@ -28,9 +89,7 @@ export default {
       severity: 'error',
       comment: 'Rules are tested without a database or a network.',
       from: { path: '^services/[^/]+/domain/' },
-      to: {
-        path: '(^services/[^/]+/(handlers|queries|commands|consumers|jobs|presenters)/|^lib/(db|http|events|cache)/|^node_modules/(pg|koa|kafkajs|ioredis)/)',
-      },
+      to: { path: ['^services/[^/]+/(handlers|queries|commands|consumers|jobs|presenters)/', input] },
     },
     {
       name: 'definitions-load-code-late',

@@ -1,7 +1,7 @@
 import Koa from 'koa';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { readAnswersAt } from '../services/transactions/queries/decisions.ts';
+import { readAnswersAt } from '../services/transactions/decisions/store.ts';
 import { queriesOf } from './baseline-parts.ts';
 
 // A bare server of decisions: Koa, the statement of Accord, and nothing that Accord decides by.

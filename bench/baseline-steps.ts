@@ -2,19 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { countAttempt, readTransactionWithCode } from '../services/transactions/queries/codes.ts';
+import { countAttempt, readTransactionWithCode } from '../services/transactions/answer/codes.ts';
 import {
   commitSubmittedTransaction,
   commitTransaction,
   submitTransaction,
-} from '../services/transactions/queries/commit-transaction.ts';
-import { readReceipt } from '../services/transactions/queries/records.ts';
-import { readResult } from '../services/transactions/queries/results.ts';
-import {
-  insertWithClaim,
-  readTransaction,
-  readTransactionWithEarlier,
-} from '../services/transactions/queries/transactions.ts';
+} from '../services/transactions/answer/store.ts';
+import { readResult } from '../services/transactions/ending/results.ts';
+import { readReceipt } from '../services/transactions/receipts/store.ts';
+import { readTransactionWithEarlier } from '../services/transactions/standing/records.ts';
+import { insertWithClaim, readTransaction } from '../services/transactions/transaction/store.ts';
 import type { BaselineForms } from './baseline-forms.ts';
 
 const source = 'http://localhost';

@@ -111,6 +111,9 @@ export interface CheckedAnswer {
   content: DescribedElement['content'];
 }
 
+/** Answers that may be stored. */
+export type ValidCheck = Extract<AnswerCheck, { outcome: 'valid' }>;
+
 /** The result of checking an answers map. */
 export type AnswerCheck =
   | {

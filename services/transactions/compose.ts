@@ -14,40 +14,40 @@ import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
-import { createVersionsCache } from './commands/decide.ts';
-import { createHourlyReport } from './commands/queue-messages.ts';
-import { followNotices } from './consumers/follow-notices.ts';
-import { followVerdicts } from './consumers/follow-verdicts.ts';
-import { createAnswersDigests } from './domain/answers.ts';
-import { createCodes } from './domain/code.ts';
-import { createSubjectDigest } from './domain/erasure.ts';
-import { createDestinationDigests } from './domain/message.ts';
-import type { MessageLimits } from './domain/message-limits.ts';
-import { createReceiptSigner } from './domain/receipt.ts';
-import { createTransactionTokens } from './domain/transaction-token.ts';
-import { createSubjectAuthentication } from './handlers/authenticate.ts';
-import { renderErrorPage } from './handlers/error-page.ts';
-import { createHandlers, type Dependencies } from './handlers/handlers.ts';
-import {
-  createDeadlineSweeper,
-  createExpiryNotifier,
-  createPartSweeper,
-  createVerdictSweeper,
-} from './jobs/background-jobs.ts';
-import { createDecisionCounts } from './jobs/decision-counts.ts';
-import { createEraser } from './jobs/erasures.ts';
+import { createAnswersDigests } from './answer/answers.ts';
+import { createCodes } from './answer/code.ts';
+import { createDecisionCounts } from './decisions/counts.ts';
+import { createVersionsCache } from './decisions/decide.ts';
 import {
   createMessageJob,
   createQueueSweeper,
   createWaitingReleaser,
   type Transports,
-} from './jobs/message-deliveries.ts';
-import { createRetention } from './jobs/retention.ts';
-import { createOperations } from './operations/create-operations.ts';
-import { waitingMessages } from './queries/messages.ts';
-import { countOverdue } from './queries/notices.ts';
-import { heldParts } from './queries/peer-parts.ts';
-import type { DemoMailbox } from './transports/demo.ts';
+} from './delivery/deliver.ts';
+import type { DemoMailbox } from './delivery/demo.ts';
+import { createSubjectDigest } from './ending/erasure.ts';
+import { createEraser } from './ending/erasures-job.ts';
+import { createRetention } from './ending/retain.ts';
+import { createSubjectAuthentication } from './http/authenticate.ts';
+import { renderErrorPage } from './http/error-page.ts';
+import { createHandlers, type Dependencies } from './http/handlers.ts';
+import {
+  createDeadlineSweeper,
+  createExpiryNotifier,
+  createPartSweeper,
+  createVerdictSweeper,
+} from './jobs.ts';
+import type { MessageLimits } from './messages/limits.ts';
+import { createDestinationDigests } from './messages/message.ts';
+import { createHourlyReport } from './messages/queue.ts';
+import { waitingMessages } from './messages/store.ts';
+import { createOperations } from './operations.ts';
+import { createReceiptSigner } from './receipts/receipt.ts';
+import { heldParts } from './received-parts/store.ts';
+import { countOverdue } from './sent-parts/notices-store.ts';
+import { createTransactionTokens } from './transaction/token.ts';
+import { followNotices } from './verdicts/follow-notices.ts';
+import { followVerdicts } from './verdicts/follow-verdicts.ts';
 
 interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;

@@ -23,8 +23,8 @@ export const transactionsService = defineService({
   },
   async load() {
     const { composeTransactions } = await import('./compose.ts');
-    const { createTransports } = await import('./transports/create-transports.ts');
-    const { createDemoMailbox } = await import('./transports/demo.ts');
+    const { createTransports } = await import('./delivery/create-transports.ts');
+    const { createDemoMailbox } = await import('./delivery/demo.ts');
     return {
       async compose({ shared, db, settings, secrets, connect, demo }) {
         const isKept = demo && !(settings.MAIL_URL && settings.SMS_URL);

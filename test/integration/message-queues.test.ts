@@ -4,12 +4,13 @@ import { createDatabase, type Database, type Queries } from '#lib/db/database.ts
 import { createPool } from '#lib/db/pool.ts';
 import { sql } from '#lib/db/sql.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createDestinationDigests, mailDestination } from '../../services/transactions/domain/message.ts';
+import { createDestinationDigests } from '../../services/transactions/messages/message.ts';
 import {
   deleteEmptyQueues,
   insertMessage,
   waitingMessages,
-} from '../../services/transactions/queries/messages.ts';
+} from '../../services/transactions/messages/store.ts';
+import { mailDestination } from '../../services/transactions/transaction/destination.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const { addressOf, queueOf } = createDestinationDigests([Buffer.alloc(32, 7)]);

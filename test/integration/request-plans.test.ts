@@ -10,7 +10,7 @@ import { createKey } from '../../bench/prepare-folder.ts';
 import { readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
-import { createExpiryNotifier, createPartSweeper } from '../../services/transactions/jobs/background-jobs.ts';
+import { createExpiryNotifier, createPartSweeper } from '../../services/transactions/jobs.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { noMessaging } from '../support/instances/no-messaging.ts';
 

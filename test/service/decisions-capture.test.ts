@@ -4,7 +4,7 @@ import { expect, inject, it, onTestFinished } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createDecisionCounts } from '../../services/transactions/jobs/decision-counts.ts';
+import { createDecisionCounts } from '../../services/transactions/decisions/counts.ts';
 import { readAudit } from '../support/instances/audit-reader.ts';
 import { type Caller, callerWith, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { repeatNotices } from '../../services/transactions/queries/notices.ts';
+import { repeatNotices } from '../../services/transactions/sent-parts/notices-store.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import {
   type LeadingInstance,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReportedVerdict } from '../../services/transactions/domain/notice.ts';
-import { movesInCommitMode } from '../../services/transactions/domain/part.ts';
+import type { ReportedVerdict } from '../../services/transactions/sent-parts/notice.ts';
+import { movesInCommitMode } from '../../services/transactions/sent-parts/part.ts';
 import {
   type CommittedVerdictResult,
   createCommittedVerdictWriter,
-} from '../../services/transactions/queries/parts.ts';
+} from '../../services/transactions/sent-parts/store.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
 import type { LiveTransaction } from '../support/instances/live-transactions.ts';

@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMailTransport } from '../../services/transactions/transports/mail.ts';
-import type { OutgoingMail } from '../../services/transactions/transports/transport.ts';
+import { createMailTransport } from '../../services/transactions/delivery/mail.ts';
+import type { OutgoingMail } from '../../services/transactions/delivery/transport.ts';
 import { startMailServer } from '../support/network/mail-server.ts';
 import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 

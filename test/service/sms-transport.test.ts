@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSmsTransport } from '../../services/transactions/transports/sms.ts';
+import { createSmsTransport } from '../../services/transactions/delivery/sms.ts';
 import { startLoopbackServer } from '../support/network/loopback-server.ts';
 import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 import { startSmsGateway } from '../support/network/sms-gateway.ts';

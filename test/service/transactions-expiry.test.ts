@@ -4,7 +4,7 @@ import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createExpiryNotifier } from '../../services/transactions/jobs/background-jobs.ts';
+import { createExpiryNotifier } from '../../services/transactions/jobs.ts';
 import { actionNames } from '../../services/webhooks/domain/actions.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';

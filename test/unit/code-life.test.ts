@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wholeMinutes } from '../../services/transactions/commands/compose-message.ts';
+import { wholeMinutes } from '../../services/transactions/delivery/compose.ts';
 
 it.each([
   [1, 1],

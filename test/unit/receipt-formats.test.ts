@@ -3,7 +3,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { pageText } from '../../services/forms/pages/page-text.ts';
 import { createTypesetter } from '../../services/forms/pdf/typesetter.ts';
 import { compileTypesetter } from '../../services/forms/pdf/typesetter-program.ts';
-import { receiptXml } from '../../services/transactions/presenters/receipt-xml.ts';
+import { receiptXml } from '../../services/transactions/receipts/xml.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { pdfJob, sampleReceiptPage } from '../support/pages/pdf-jobs.ts';
 import { readPdf } from '../support/pages/read-pdf.ts';

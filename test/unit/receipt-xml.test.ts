@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import { receiptXml } from '../../services/transactions/presenters/receipt-xml.ts';
+import { receiptXml } from '../../services/transactions/receipts/xml.ts';
 import { fullReceipt, shortReceipt as receipt } from '../support/samples/sample-receipts.ts';
 
 const parser = new XMLParser({ ignoreAttributes: false, parseTagValue: false, trimValues: false });

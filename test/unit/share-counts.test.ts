@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { shareCounts } from '../../services/transactions/commands/share-counts.ts';
+import { shareCounts } from '../../services/transactions/statistics/share-counts.ts';
 
 let now: number;
 beforeEach(() => {

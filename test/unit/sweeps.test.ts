@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database } from '#lib/db/database.ts';
 import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createDeadlineSweeper } from '../../services/transactions/jobs/background-jobs.ts';
+import { createDeadlineSweeper } from '../../services/transactions/jobs.ts';
 import { createOldDeliverySweeper } from '../../services/webhooks/jobs/delete-old.ts';
 import { noMessaging } from '../support/instances/no-messaging.ts';
 import { openGate } from '../support/run/gate.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { composeStats } from '../../services/transactions/domain/stats.ts';
+import { composeStats } from '../../services/transactions/statistics/stats.ts';
 
 it('A day that is counted in two parts is one day, and elements come in the order of their keys', () => {
   const day = { date: '2026-01-02', state: 'COMMITTED' as const };

@@ -10,8 +10,8 @@ import {
   parsePhoneNumber,
   phonePrefix,
   readContact,
-} from '../../services/transactions/domain/contact.ts';
-import { isFault } from '../../services/transactions/domain/values.ts';
+} from '../../services/transactions/transaction/contact.ts';
+import { isFault } from '../../services/transactions/transaction/values.ts';
 
 const readAddress = (value: unknown) => parseEmailAddress({ value, pointer: '/subjectInfos/emailAddress' });
 const readNumber = (value: unknown) => parsePhoneNumber({ value, pointer: '/subjectInfos/phoneNumber' });

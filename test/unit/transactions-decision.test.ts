@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AnswerAt, DecisionFacts } from '../../services/transactions/domain/decision.ts';
-import { decideElement, decidePurpose } from '../../services/transactions/domain/decision.ts';
+import type { AnswerAt, DecisionFacts } from '../../services/transactions/decisions/decision.ts';
+import { decideElement, decidePurpose } from '../../services/transactions/decisions/decision.ts';
 
 const asOf = new Date('2026-05-03T10:00:00Z');
 const version = { type: 'processing', major: 1, owner: null };

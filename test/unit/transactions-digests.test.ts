@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { createAnswersDigests, sha256Canonical } from '../../services/transactions/domain/answers.ts';
-import { addDuration } from '../../services/transactions/domain/values.ts';
+import { createAnswersDigests } from '../../services/transactions/answer/answers.ts';
+import { addDuration, sha256Canonical } from '../../services/transactions/transaction/values.ts';
 
 const answers = { 'element/processing/a/1.0': ['accepted'], 'element/preference/b/1.0': ['x', 'y'] };
 const secret = randomBytes(32);

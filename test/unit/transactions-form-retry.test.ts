@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
-import type { FilledForm } from '../../services/transactions/presenters/form-page.ts';
-import { enteredAgain, enteredFields } from '../../services/transactions/presenters/form-retry.ts';
+import type { FilledForm } from '../../services/transactions/present/form-page.ts';
+import { enteredAgain, enteredFields } from '../../services/transactions/present/form-retry.ts';
 import { sampleElements, sampleInformation } from '../support/samples/sample-content.ts';
 
 const information = (key: string, major = 1) => `element/information/${key}/${major}.0`;

@@ -9,7 +9,7 @@ import {
   type Question,
   type Source,
   type Statement,
-} from '../../services/transactions/domain/in-force.ts';
+} from '../../services/transactions/standing/in-force.ts';
 
 /** A person, as the database keeps it: statements about one question, and their positions. */
 function createPerson() {

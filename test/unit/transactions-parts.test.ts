@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRecentDatabaseTime } from '../../services/transactions/commands/accept-part.ts';
-import type { ReportedVerdict } from '../../services/transactions/domain/notice.ts';
-import { moveAfter, type PartState } from '../../services/transactions/domain/part.ts';
-import { referencesOf } from '../../services/transactions/domain/part-withdrawal.ts';
+import { createRecentDatabaseTime } from '../../services/transactions/received-parts/accept.ts';
+import type { ReportedVerdict } from '../../services/transactions/sent-parts/notice.ts';
+import { moveAfter, type PartState } from '../../services/transactions/sent-parts/part.ts';
+import { referencesOf } from '../../services/transactions/sent-parts/part-withdrawal.ts';
 
 const states: PartState[] = ['SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'];
 const verdicts: ReportedVerdict['verdict'][] = ['done', 'held', 'refused', 'expired'];

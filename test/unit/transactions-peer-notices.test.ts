@@ -6,7 +6,7 @@ import {
   type Progress,
   type ReportedVerdict,
   whenDue,
-} from '../../services/transactions/domain/notice.ts';
+} from '../../services/transactions/sent-parts/notice.ts';
 
 type Verdict = ReportedVerdict['verdict'];
 type About = ReportedVerdict['about'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { splitPeriod } from '../../services/transactions/domain/stats.ts';
+import { splitPeriod } from '../../services/transactions/statistics/stats.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const instant = fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true });

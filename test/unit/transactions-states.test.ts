@@ -9,7 +9,7 @@ import {
   states,
   statesBefore,
   transitions,
-} from '../../services/transactions/domain/transaction.ts';
+} from '../../services/transactions/transaction/transaction.ts';
 
 const triggers = ['commit', 'submit', 'commit-submitted', 'cancel', 'time-out', 'roll-back'] as const;
 

@@ -9,9 +9,9 @@ import {
   UnsecuredJWT,
 } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createReceiptSigner } from '../../services/transactions/domain/receipt.ts';
-import type { ReadTransaction } from '../../services/transactions/domain/transaction.ts';
-import { createTransactionTokens, mintLinks } from '../../services/transactions/domain/transaction-token.ts';
+import { createReceiptSigner } from '../../services/transactions/receipts/receipt.ts';
+import { createTransactionTokens, mintLinks } from '../../services/transactions/transaction/token.ts';
+import type { ReadTransaction } from '../../services/transactions/transaction/transaction.ts';
 
 const baseUrl = 'http://localhost:8080';
 const claims = { id: 'a'.repeat(22), use: 'tx', epoch: 0 } as const;

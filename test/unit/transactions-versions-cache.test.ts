@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { AccordEvent, EventHandler, Reader } from '#lib/events/event-bus.ts';
-import { createVersionsCache } from '../../services/transactions/commands/decide.ts';
+import { createVersionsCache } from '../../services/transactions/decisions/decide.ts';
 import { sampleEvent } from '../support/samples/sample-events.ts';
 
 let now = 1;

@@ -20,7 +20,7 @@
     if (embedded) window.parentIFrame?.sendMessage(message, origin || '*');
   }
 
-  // Sending a form leads to this fragment (services/transactions/handlers/send.ts). It is taken out of the address at once, so
+  // Sending a form leads to this fragment (services/transactions/http/send.ts). It is taken out of the address at once, so
   // Back, a reload, a bookmark and a link that was passed on are never followed by a redirect (WCAG 2.2.1).
   const sentMark = '#sent';
   const interactions = ['pointerdown', 'wheel', 'touchstart', 'keydown', 'focusin', 'click', 'pagehide'];

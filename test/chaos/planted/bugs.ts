@@ -64,7 +64,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I1: a guess of \S+ was answered 200/m,
     exports: [
       {
-        file: 'services/transactions/domain/code.ts',
+        file: 'services/transactions/answer/code.ts',
         name: 'createCodes',
         exchange: (createCodes: (secrets: unknown) => object) => (secrets: unknown) => ({
           ...createCodes(secrets),
@@ -79,7 +79,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I7: \S+ is COMMITTED and has 0 notifications instead of 1/m,
     exports: [
       {
-        file: 'services/transactions/commands/queue-messages.ts',
+        file: 'services/transactions/messages/queue.ts',
         name: 'queueNotification',
         exchange: () => async () => {},
       },
@@ -91,7 +91,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I7: the (?:code|notification) \S+ of \S+ is SENT and never arrived/m,
     exports: [
       {
-        file: 'services/transactions/transports/mail.ts',
+        file: 'services/transactions/delivery/mail.ts',
         name: 'createMailTransport',
         exchange: (createMailTransport: (server: object) => object) => (server: object) =>
           withMember(createMailTransport(server), 'send', (send) => async (...given: unknown[]) => {
@@ -107,7 +107,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I7: the notification \S+ of \S+ is FAILED/m,
     exports: [
       {
-        file: 'services/transactions/transports/mail.ts',
+        file: 'services/transactions/delivery/mail.ts',
         name: 'createMailTransport',
         exchange: (createMailTransport: (server: object) => object) => (server: object) =>
           withMember(createMailTransport(server), 'send', (send) => async (...given: unknown[]) => {
@@ -274,7 +274,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I7: \S+ is COMMITTED and has 0 notifications instead of 1/m,
     exports: [
       {
-        file: 'services/transactions/commands/queue-messages.ts',
+        file: 'services/transactions/messages/queue.ts',
         name: 'queueNotification',
         exchange: () => async () => {},
       },

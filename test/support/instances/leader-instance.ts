@@ -4,7 +4,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import type { ReportedVerdict } from '../../../services/transactions/domain/notice.ts';
+import type { ReportedVerdict } from '../../../services/transactions/sent-parts/notice.ts';
 import { showCatalogue, signEntry } from '../peers/own-catalogue.ts';
 import { type OwnPeer, startOwnPeer } from '../peers/peer-of-our-own.ts';
 import { sampleContent } from '../samples/forms-models.ts';

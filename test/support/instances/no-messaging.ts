@@ -1,5 +1,5 @@
 import { createSecretBox } from '#lib/jose/secret-box.ts';
-import type { Messaging } from '../../../services/transactions/commands/queue-messages.ts';
+import type { Messaging } from '../../../services/transactions/messages/queue.ts';
 
 /** Messaging of an instance without mail and SMS. */
 export const noMessaging: Messaging = {

@@ -1,0 +1,67 @@
+import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { sealExpiry } from '../sent-parts/part.ts';
+import { readActiveVersions } from '../standing/active-versions.ts';
+import { readEarlier } from '../standing/records.ts';
+import { validRecords } from '../standing/status.ts';
+import { readContact } from '../transaction/contact.ts';
+import type { ConsentContext } from '../transaction/context.ts';
+import { hidesAnswered, peersMayStayUnanswered, type Transaction } from '../transaction/transaction.ts';
+import { addDuration } from '../transaction/values.ts';
+
+interface CheckDependencies {
+  db: Queries;
+  forms: FormsOperations;
+}
+
+/** Answers to be checked. */
+interface GivenAnswers {
+  answers: Record<string, string[]>;
+  /** A form post (docs/interface.md, "Answers"). */
+  form: boolean;
+  /** Languages of the reader, best first. */
+  languages: string[];
+}
+
+/** Checks answers to a transaction that exists, or that is created together with them. */
+export async function checkAnswers(
+  { db, forms }: CheckDependencies,
+  transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt' | 'isAddressKnown'>,
+  now: Date,
+  { answers, form, languages }: GivenAnswers,
+): Promise<AnswerCheck> {
+  const { context, layout, createdAt, isAddressKnown } = transaction;
+  const asksPeers = layout.elements.some((key) => key.includes('@'));
+  const subjectInfos = asksPeers && isAddressKnown ? readContact(context.subjectInfos) : undefined;
+  return forms.checkAnswers({
+    layout,
+    openedAt: createdAt.toISOString(),
+    languages: context.language ? [context.language, ...languages] : languages,
+    answers,
+    form,
+    hidden: await hiddenKeys(db, forms, transaction, now),
+    givenAt: now.toISOString(),
+    sealUntil: sealExpiry(context, latestRelease(context, { createdAt, now })).toISOString(),
+    child: peersMayStayUnanswered(transaction),
+    ...(subjectInfos && { subjectInfos }),
+  });
+}
+
+/** The latest time at which parts are released to peers: now, or the deadline for the code. */
+function latestRelease({ confirmation, timeout }: ConsentContext, at: { createdAt: Date; now: Date }): Date {
+  return confirmation === 'NONE' ? at.now : addDuration(at.createdAt, timeout);
+}
+
+/** Elements that the form hides: they have a valid answer (openapi.yaml, `existingElementsVisible`). */
+async function hiddenKeys(
+  db: Queries,
+  forms: FormsOperations,
+  { layout, context, parent }: Pick<Transaction, 'layout' | 'context' | 'parent'>,
+  now: Date,
+): Promise<string[]> {
+  if (!hidesAnswered({ layout, context, parent }) || context.silent) return [];
+  const earlier = await readEarlier(db, context.subject, context.object ?? '', layout.elements);
+  const active = await readActiveVersions(forms, earlier);
+  // A refused notice need not be hidden from the check: its answer is left out (`withoutWithdrawnNotices`).
+  return validRecords(earlier, { active, notices: new Set() }, now).map(({ key }) => key);
+}

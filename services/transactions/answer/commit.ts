@@ -1,0 +1,84 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { queueNotification } from '../messages/queue.ts';
+import { lockSubjectOf } from '../person/positions.ts';
+import { completeReceipt, isWithdrawable } from '../receipts/receipt.ts';
+import { deliveryDeadline } from '../sent-parts/part.ts';
+import { type Effect, effectOf, type Incoming, questionOf, sinceOf } from '../standing/in-force.ts';
+import { incomingOf } from '../standing/standing-answer.ts';
+import { readStanding } from '../standing/store.ts';
+import { changeLink } from '../transaction/token.ts';
+import { recordsExpiry, type Transaction } from '../transaction/transaction.ts';
+import { keyOf } from '../transaction/values.ts';
+import { effectColumns, withdrawnAmong } from './commitment.ts';
+import { commitSubmittedTransaction } from './store.ts';
+import type { SubmitDependencies } from './submit.ts';
+import { readSubmitted } from './submitted.ts';
+
+type CommitDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>;
+
+/**
+ * Commits submitted answers: after their code, at the leader when all owners hold their parts, and at an
+ * owner when the leader has decided `commit`. What the answers do is decided now, by what the person has said
+ * since. Completes and signs the receipt, and queues the notification.
+ * @param submitted.code number of the code that confirms the answers; marked as used.
+ * @returns the transaction afterwards; undefined if {@link commitSubmittedTransaction} returns false.
+ */
+export async function commitSubmitted(
+  tx: Queries,
+  { instance, signReceipt, tokens, messaging }: CommitDependencies,
+  { id, code }: { id: string; code?: number },
+): Promise<Transaction | undefined> {
+  await lockSubjectOf(tx, id);
+  const submitted = await readSubmitted(tx, id);
+  if (!submitted) return undefined;
+  const { transaction, now, draft, usedAt, answers, withdrawnParts } = submitted;
+  const { subject, context, version } = transaction;
+  const notices = consentNoticesOn(JSON.parse(draft) as ReceiptBody);
+  const given = answers.map((answer) => ({ ...incomingOf(answer), isNotice: notices.includes(answer.key) }));
+  // All answers of a transaction were given at once.
+  const since = given[0] && sinceOf(given[0]);
+  const asked = { subject, object: context.object ?? '', keys: answers.map(({ key }) => key) };
+  const standing = await readStanding(tx, asked, since);
+  const effects = answers.map(({ key }, place) =>
+    effectOf(given[place] as Incoming, questionOf(standing, key)),
+  );
+  const expiresAt = recordsExpiry(transaction, now);
+  const validUntil = answers.some(({ type }) => type !== 'conditions') ? expiresAt : null;
+  const completed = completeReceipt(draft, {
+    committedAt: now,
+    confirmedAt: code === undefined ? usedAt : now,
+    withdrawn: { ...withdrawnParts, ...withdrawnAmong(answers, effects) },
+    expiresAt,
+    updateUrl: changeLink(tokens, instance.baseUrl, transaction, { until: validUntil, now }),
+  });
+  const body = JSON.stringify(completed);
+  const commitment = {
+    id,
+    subject,
+    committedAt: now,
+    validUntil,
+    deadline: deliveryDeadline(context, now),
+    records: answers.map((answer, place) => ({ id: answer.id, ...effectColumns(effects[place] as Effect) })),
+    receipt: { body, jws: signReceipt(body) },
+    code,
+  };
+  if (!(await commitSubmittedTransaction(tx, commitment, instance.baseUrl))) return undefined;
+  await queueNotification(tx, messaging, transaction);
+  const changes = {
+    state: 'COMMITTED',
+    version: version + 1,
+    awaitsCode: false,
+    changedAt: now,
+    validUntil,
+  } as const;
+  return { ...transaction, ...changes };
+}
+
+/** Keys of the notices on a receipt that rest on consent. */
+function consentNoticesOn({ consents }: ReceiptBody): string[] {
+  return consents.flatMap(({ identifier, texts }) =>
+    isNotice(identifier, texts) && isWithdrawable({ texts }) ? keyOf(identifier) : [],
+  );
+}

@@ -1,0 +1,225 @@
+import { receiptSigned } from '#lib/audit/record-action.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
+import { nextPosition } from '../person/positions.ts';
+import type { SignedReceipt } from '../receipts/receipt.ts';
+import { releaseNewParts, releaseWaitingParts, storeParts } from '../sent-parts/release.ts';
+import { partEvents, recordStateChange, supersededEvents, withdrawnEvents } from '../transaction/events.ts';
+import { statesBefore } from '../transaction/transaction.ts';
+import type { NewCode } from './code.ts';
+import { storeCode, useCode } from './codes.ts';
+import type { Commitment, CommittedRecord } from './commitment.ts';
+
+/**
+ * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
+ * takes over its parent's claim on the context.
+ * @returns false if the transaction has changed, its deadline has passed, or another statement of the person
+ * was stored since the standing was read by which the commitment was decided; nothing is stored then.
+ */
+export async function commitTransaction(
+  db: Queries,
+  commitment: Commitment,
+  source: string,
+): Promise<boolean> {
+  const row = await db.maybeOne(sql`
+    WITH ${nextPosition(sql`${commitment.subject}`, commitment.seen)}, t AS (
+      UPDATE transactions AS x
+         SET state = 'COMMITTED', version = x.version + 1, answers_digest = ${commitment.answersDigest},
+             changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt},
+             valid_until = ${commitment.validUntil}
+       ${whereUnchanged(commitment)}
+      RETURNING x.*
+    ), ${storeCommittedAnswers(commitment, source)}, ${releaseNewParts(commitment.parts, source)}claim AS (
+      UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
+    ), ${recordStateChange('committed', source)}
+    SELECT t.id FROM t`);
+  return row !== undefined;
+}
+
+/**
+ * Common table expressions that commit the answers of the transaction in `t`: records, receipt, and the
+ * events about what they replace. They need the `person` of {@link nextPosition}.
+ */
+export function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
+  const { submittedAt, receipt } = commitment;
+  return sql`${givenRecords(commitment)}, ${endReplaced(commitment.records, submittedAt, source)},
+    ${storeRecords(commitment, sql`'COMMITTED'`)},
+    ${tellWithdrawn(commitment.records, submittedAt, source)}${storeReceipt(receipt)}`;
+}
+
+/** Common table expressions that end the records that those in `given` replace, and tell of it. */
+function endReplaced(
+  records: readonly Pick<CommittedRecord, 'ends'>[],
+  committedAt: Date,
+  source: string,
+): Statement {
+  const ended = records.flatMap(({ ends }) => ends ?? []);
+  if (ended.length === 0) return sql`ended AS (SELECT WHERE false)`;
+  // The list of ids, which `given` has too, makes the plan use the primary key.
+  return sql`ended AS (
+      UPDATE records AS r SET until_position = p.position, until_at = ${committedAt}, ended_by = g.id
+        FROM given AS g CROSS JOIN person AS p WHERE r.id = g.ends AND r.id = ANY(${ended}::uuid[])
+      RETURNING r.id, r.transaction, g.id AS by, ${committedAt}::timestamptz AS at
+    ), superseded AS (${supersededEvents(sql`ended`, source)}
+    )`;
+}
+
+function tellWithdrawn(
+  records: readonly Pick<CommittedRecord, 'ends' | 'withdraws'>[],
+  committedAt: Date,
+  source: string,
+): Statement {
+  const isTold = records.some(({ ends, withdraws }) => withdraws !== null && withdraws === ends);
+  return isTold ? sql`withdrawn AS (${withdrawnEvents(committedAt, source)}), ` : empty;
+}
+
+/**
+ * Common table expressions that store the receipt of the transaction in `t`, and queue its digest for the
+ * audit log.
+ */
+function storeReceipt({ body, jws }: SignedReceipt): Statement {
+  return sql`receipt AS (
+      INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${body}, ${jws} FROM t
+    ), logged AS (${receiptSigned(jws)}
+    )`;
+}
+
+/**
+ * Answers that wait for a code, for the owners of parts or for the leader's decision. They have no receipt
+ * yet. What they do to other answers is decided when they are committed.
+ */
+export type PendingCommitment = Omit<Commitment, 'receipt'> & {
+  /**
+   * Until when the code must be entered, or all owners must hold their parts. For a part that this instance
+   * holds, it is only shown as `expires`.
+   */
+  deadline: Date;
+  /** The code that the subject must enter first; undefined without a confirmation. */
+  code: NewCode | undefined;
+  /** The receipt's body without the facts of the commit. */
+  draft: string;
+};
+
+/**
+ * Stores answers that are not committed yet in one statement: state, PENDING records, receipt draft, parts,
+ * history and outbox rows. Parts are released at once, unless a code is awaited.
+ * @returns false as {@link commitTransaction}.
+ */
+export async function submitTransaction(
+  db: Queries,
+  commitment: PendingCommitment,
+  source: string,
+): Promise<boolean> {
+  const { code, parts } = commitment;
+  const row = await db.maybeOne(sql`
+    WITH ${nextPosition(sql`${commitment.subject}`, commitment.seen)}, t AS (
+      UPDATE transactions AS x
+         SET state = 'SUBMITTED', version = x.version + 1, answers_digest = ${commitment.answersDigest},
+             changed_at = ${commitment.submittedAt}, expires_at = ${commitment.deadline},
+             awaits_code = ${code !== undefined}
+       ${whereUnchanged(commitment)}
+      RETURNING x.*
+    ), ${givenRecords(commitment)}, ended AS (SELECT WHERE false),
+    ${storeRecords(commitment, sql`'PENDING'`)}, draft AS (
+      INSERT INTO receipt_drafts (transaction, body) SELECT t.id, ${commitment.draft} FROM t
+    ), ${code ? sql`${storeCode(code)}, ${storeParts(parts, sql`'WAITING'`)}` : releaseNewParts(parts, source)}
+    ${recordStateChange('submitted', source)}
+    SELECT t.id FROM t`);
+  return row !== undefined;
+}
+
+/** The person is locked before the transaction, as everywhere. */
+function whereUnchanged({ id, version }: Pick<Commitment, 'id' | 'version'>): Statement {
+  return sql`
+    FROM person WHERE x.id = ${id} AND x.version = ${version} AND x.state = 'CREATED'
+      AND x.expires_at > accord_now()`;
+}
+
+function givenRecords({ records }: Pick<Commitment, 'records'>): Statement {
+  return sql`given AS (
+      SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
+          AS g (id uuid, key text, type text, serial text, "infoKey" text, "infoSerial" text, value text[],
+                positions integer[], "expiresAt" timestamptz, "isInForce" boolean, ends uuid, withdraws uuid)
+    )`;
+}
+
+/** Stores the records of `given`, after those that they replace have ended. */
+function storeRecords(commitment: Omit<Commitment, 'receipt'>, state: Statement): Statement {
+  const isCommitted = sql`${state} = 'COMMITTED'`;
+  const isInForce = sql`(${isCommitted} AND g."isInForce")`;
+  return sql`stored AS (
+      INSERT INTO records (id, transaction, subject, object, key, type, serial, info_key, info_serial, value,
+                           positions, state, origin, source, author, comment, created_at, committed_at,
+                           expires_at, withdraws, position, from_position, from_at)
+      SELECT g.id, t.id, t.subject, ${commitment.object}, g.key, g.type, g.serial, g."infoKey",
+             g."infoSerial", g.value, g.positions, ${state}, ${commitment.origin},
+             ${commitment.source}::text, ${commitment.author}, ${commitment.comment}::text, ${commitment.givenAt},
+             CASE WHEN ${isCommitted} THEN ${commitment.submittedAt}::timestamptz END, g."expiresAt",
+             CASE WHEN ${isCommitted} THEN g.withdraws END, p.position,
+             CASE WHEN ${isInForce} THEN p.position END, CASE WHEN ${isInForce} THEN ${commitment.submittedAt}::timestamptz END
+        FROM given AS g CROSS JOIN t CROSS JOIN person AS p
+       CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
+      RETURNING id, key, withdraws
+    )`;
+}
+
+/**
+ * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. The caller
+ * has locked the person. A child takes over its parent's claim on the context. Parts that waited for a code
+ * are released, unless they were withdrawn; for each part that its owner holds, the decision `commit` is
+ * released.
+ * @param submitted.records what each waiting record does to others.
+ * @param submitted.deadline of the parts that are released.
+ * @param submitted.code number of the code that confirms the answers; marked as used.
+ * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (that of a transaction
+ * with a leader has no effect), or the code was replaced or used. Then nothing is changed, except that the
+ * code may have been marked as used.
+ */
+export async function commitSubmittedTransaction(
+  db: Queries,
+  submitted: {
+    id: string;
+    subject: string;
+    committedAt: Date;
+    validUntil: Date | null;
+    deadline: Date;
+    records: readonly Pick<CommittedRecord, 'id' | 'isInForce' | 'ends' | 'withdraws'>[];
+    receipt: SignedReceipt;
+    code?: number | undefined;
+  },
+  source: string,
+): Promise<boolean> {
+  const { id, subject, committedAt, validUntil, deadline, records, receipt, code } = submitted;
+  const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
+  const row = await db.maybeOne(sql`
+    WITH ${nextPosition(sql`${subject}`, null)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
+      UPDATE transactions AS x
+         SET state = 'COMMITTED', version = x.version + 1, changed_at = ${committedAt}, valid_until = ${validUntil},
+             awaits_code = false
+        FROM person
+       WHERE x.id = ${id} AND x.state = ANY(${statesBefore('commit-submitted')}::text[])
+         AND (x.expires_at > accord_now() OR x.leader IS NOT NULL) ${isUsed}
+      RETURNING x.*
+    ), given AS (
+      SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
+          AS g (id uuid, "isInForce" boolean, ends uuid, withdraws uuid)
+    ), ${endReplaced(records, committedAt, source)}, stored AS (
+      UPDATE records AS r
+         SET state = 'COMMITTED', committed_at = ${committedAt}, withdraws = g.withdraws,
+             expires_at = CASE WHEN r.expires_at IS NOT NULL THEN ${validUntil}::timestamptz END,
+             from_position = CASE WHEN g."isInForce" THEN p.position END,
+             from_at = CASE WHEN g."isInForce" THEN ${committedAt}::timestamptz END
+        FROM given AS g CROSS JOIN person AS p CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
+       WHERE r.id = g.id AND r.transaction = ${id}
+      RETURNING r.id, r.key, r.withdraws
+    ), ${tellWithdrawn(records, committedAt, source)}${storeReceipt(receipt)}, undrafted AS (
+      DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
+    ), claim AS (
+      UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
+    ), held AS (
+      SELECT f.sid, f.location FROM t JOIN followers AS f ON f.transaction = t.id WHERE f.state = 'HELD'
+    ), decided AS (${partEvents('decided', { from: sql`held`, source, decision: 'commit' })}
+    ), ${releaseWaitingParts(deadline, source)}, ${recordStateChange('committed', source)}
+    SELECT t.id FROM t`);
+  return row !== undefined;
+}

@@ -1,0 +1,217 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
+import type { AnswerCheck, FormsOperations, ValidCheck } from '#lib/contracts/forms.ts';
+import { isStaff, type Principal } from '#lib/contracts/principal.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { isNotified, type Messaging, queueCode, queueNotification } from '../messages/queue.ts';
+import { lockSubject } from '../person/positions.ts';
+import { noticesOn, type Receipt, type ReceiptSigner } from '../receipts/receipt.ts';
+import { readReceiptBody } from '../receipts/store.ts';
+import { deliveryDeadline } from '../sent-parts/part.ts';
+import type { Standing } from '../standing/in-force.ts';
+import { readStanding, readTransactionToAnswer } from '../standing/store.ts';
+import { requireAccess, requireOpen } from '../transaction/access.ts';
+import { codeDestination } from '../transaction/destination.ts';
+import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';
+import { type AnswersDigests, invalidComment, splitComment, withComment } from './answers.ts';
+import { checkAnswers } from './check.ts';
+import { type Codes, drawCode } from './code.ts';
+import {
+  type CommitmentFacts,
+  type CommitmentSettings,
+  composeCommitment,
+  waitsForPeers,
+  withoutWithdrawnNotices,
+} from './commitment.ts';
+import { recordByStaff } from './record-by-staff.ts';
+import { commitTransaction, submitTransaction } from './store.ts';
+
+export interface SubmitDependencies extends CommitmentSettings {
+  db: Queries;
+  forms: FormsOperations;
+  signReceipt: ReceiptSigner;
+  digests: AnswersDigests;
+  codes: Codes;
+  /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
+  codeTtl: number;
+  resendAfter: number;
+  messaging: Messaging;
+  /** Wakes the outbox relay. */
+  wake: () => void;
+}
+
+/** A submission as it was sent. */
+export interface Submission {
+  /** Id of the transaction. */
+  id: string;
+  principal: Principal;
+  /** The answers map (openapi.yaml, `Answers`). */
+  body: Record<string, unknown>;
+  /** A form post (docs/interface.md, "Answers"). */
+  form: boolean;
+  /** Languages of the reader, best first. */
+  languages: string[];
+  /** Whether the form was opened, or the answers were sent, with Global Privacy Control. */
+  gpc: boolean;
+}
+
+export type SubmitResult =
+  /** Committed, or waiting for a code or for peers. */
+  | { outcome: 'stored'; read: ReadTransaction }
+  | {
+      outcome: 'rejected';
+      read: ReadTransaction;
+      check: Exclude<AnswerCheck, ValidCheck>;
+      answers: Record<string, string[]>;
+    };
+
+const maxAttempts = 3;
+
+/** The failure of a request while other requests keep changing the transaction. */
+export function transactionBusy() {
+  return fail('unavailable', 'The transaction is busy. Try again.', { headers: { 'Retry-After': '1' } });
+}
+
+/**
+ * Submits answers: checks access, then the state, then the answers, and stores them. Idempotent: submitting
+ * the stored answers again succeeds. If another request changes the transaction in between, all steps are
+ * repeated.
+ * @throws Failure of `requireAccess`; `wrong-state`, `expired`, `unavailable`; `withdrawn` if the information
+ * or all elements have no ACTIVE version; `invalid-answer` for the comment; `too-many-requests` of
+ * `storeAnswers`.
+ */
+export async function submitAnswers(
+  dependencies: SubmitDependencies & { db: Database },
+  submission: Submission,
+): Promise<SubmitResult> {
+  const { db, digests, instance } = dependencies;
+  const { id, principal, body, form, languages, gpc } = submission;
+  const sent = splitComment(body);
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const found = await readTransactionToAnswer(db, id);
+    const read = requireAccess(principal, found);
+    if (sent && (await isRepeated(dependencies, read, withComment(sent)))) return { outcome: 'stored', read };
+    requireOpen(read, instance.baseUrl);
+    if (!sent) throw invalidComment();
+    const { answers, comment } = sent;
+    const checked = await checkAnswers(dependencies, read.transaction, read.now, {
+      answers,
+      form,
+      languages,
+    });
+    if (checked.outcome !== 'valid') return { outcome: 'rejected', read, check: checked, answers };
+    const given = (standing: Standing): CommitmentFacts => {
+      const check = withoutWithdrawnNotices(checked, standing);
+      const answersDigest = digests.of(withComment(sent), check.parts.length > 0, noticesIn(check));
+      return {
+        read: { ...read, now: standing.now },
+        standing,
+        check,
+        answersDigest,
+        principal,
+        comment,
+        gpc,
+      };
+    };
+    const { standing } = read;
+    const needsLock = attempt > 0 || isStaff(principal) || needsTransaction(dependencies, read.transaction);
+    const stored = needsLock
+      ? await db.withTransaction(async (tx) => {
+          const locked = await readLocked(tx, read.transaction, checked);
+          // The time in the seal of a part must not be before a withdrawal that was stored since.
+          if (checked.parts.length > 0 && locked.position !== standing.position) return undefined;
+          const done = await storeAnswers({ ...dependencies, db: tx }, given(locked));
+          if (done) await recordByStaff(tx, principal, 'answers.submitted', id);
+          return done;
+        })
+      : await storeAnswers(dependencies, given(standing));
+    if (!stored) continue;
+    dependencies.wake();
+    return { outcome: 'stored', read: { transaction: stored, now: read.now } };
+  }
+  throw transactionBusy();
+}
+
+/** Locks the person, and reads what it has said about the questions. */
+async function readLocked(
+  tx: Queries,
+  { subject, context }: Transaction,
+  { answers }: Pick<ValidCheck, 'answers'>,
+): Promise<Standing> {
+  await lockSubject(tx, subject);
+  const keys = answers.map(({ key }) => key);
+  return readStanding(tx, { subject, object: context.object ?? '', keys });
+}
+
+/**
+ * Whether storing the answers may queue a message. The message needs further statements, so all run in one
+ * database transaction.
+ */
+function needsTransaction({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
+  return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
+}
+
+/** Whether these answers are already stored. They may name the notices on the receipt or leave them out. */
+async function isRepeated(
+  { db, digests }: Pick<SubmitDependencies, 'db' | 'digests'>,
+  { transaction, now }: ReadTransaction,
+  answers: Record<string, string[]>,
+): Promise<boolean> {
+  const state = stateAt(transaction, now);
+  const digest = transaction.answersDigest;
+  if ((state !== 'COMMITTED' && state !== 'SUBMITTED') || digest === null) return false;
+  if (digests.matches(digest, answers)) return true;
+  const body = await readReceiptBody(db, transaction.id);
+  const notices = body === undefined ? [] : noticesOn(JSON.parse(body) as Receipt);
+  return notices.length > 0 && digests.matches(digest, answers, notices);
+}
+
+/** Identifiers of the notices among checked answers. */
+export function noticesIn({ answers, parts }: ValidCheck): string[] {
+  return [...answers, ...parts.flatMap(({ elements }) => elements)].flatMap(({ identifier, content }) =>
+    isNotice(identifier, content) ? identifier : [],
+  );
+}
+
+/**
+ * Stores checked answers: records, receipt, parts, state, history and events in one statement; further
+ * statements queue the code or the notification, if there is one. If a code is needed, if all owners must
+ * hold their parts first, or with `holdUntil`, the records are PENDING and a draft replaces the receipt.
+ * @param dependencies.db a database transaction if a message may be queued.
+ * @param holdUntil only for a part that this instance holds. It is only shown as `expires`; services/peers
+ * rolls the part back after 25 hours.
+ * @returns undefined if nothing was stored, because `commitTransaction` or `submitTransaction` returned
+ * false.
+ * @throws Failure `too-many-requests` if a limit of messages is reached, so that no code can be sent.
+ */
+export async function storeAnswers(
+  dependencies: SubmitDependencies,
+  facts: CommitmentFacts,
+  holdUntil?: Date,
+): Promise<Transaction | undefined> {
+  const { db, instance, signReceipt, messaging } = dependencies;
+  const { check, answersDigest } = facts;
+  const { transaction, now } = facts.read;
+  const { context } = transaction;
+  const { commitment, body } = composeCommitment(facts, dependencies);
+  const source = instance.baseUrl;
+  const after = { ...transaction, version: transaction.version + 1, answersDigest, changedAt: now };
+  if (context.confirmation !== 'NONE') {
+    const drawn = drawCode(dependencies, transaction, { number: 1, answersDigest });
+    const submitted = { ...commitment, deadline: transaction.expiresAt, draft: body, code: drawn.code };
+    if (!(await submitTransaction(db, submitted, source))) return undefined;
+    await queueCode(db, messaging, transaction, { number: 1, text: drawn.text });
+    return { ...after, state: 'SUBMITTED', awaitsCode: true };
+  }
+  const deadline =
+    holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(context, now) : undefined);
+  if (deadline) {
+    const submitted = { ...commitment, deadline, draft: body, code: undefined };
+    if (!(await submitTransaction(db, submitted, source))) return undefined;
+    return { ...after, state: 'SUBMITTED', expiresAt: deadline };
+  }
+  const receipt = { body, jws: signReceipt(body) };
+  if (!(await commitTransaction(db, { ...commitment, receipt }, source))) return undefined;
+  await queueNotification(db, messaging, transaction);
+  return { ...after, state: 'COMMITTED', validUntil: commitment.validUntil };
+}

@@ -1,0 +1,185 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type {
+  MessageContent,
+  MessageElement,
+  MessageKind,
+  RenderedMessage,
+} from '#lib/contracts/messages.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { Failure } from '#lib/errors/fail.ts';
+import { readCodeLife } from '../answer/codes.ts';
+import type { Message } from '../messages/message.ts';
+import { titleOf } from '../present/form-page.ts';
+import { askerOf, readAsker } from '../present/page-parts.ts';
+import { receiptPdf } from '../present/receipt-pdf.ts';
+import { readReceipt, readReceiptBody } from '../receipts/store.ts';
+import type { Part } from '../sent-parts/part.ts';
+import { readPartLanguage, readParts } from '../sent-parts/store.ts';
+import { receiptExpiry } from '../transaction/access.ts';
+import { readTransactionWithReceipt } from '../transaction/store.ts';
+import { mintLinks, type TransactionTokens } from '../transaction/token.ts';
+import { isFinal, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
+import type { OutgoingMail } from './transport.ts';
+
+interface Dependencies {
+  db: Queries;
+  forms: FormsOperations;
+  tokens: TransactionTokens;
+  instance: PageInstance;
+  defaultLanguage: string;
+}
+
+/** A message to be composed. `code`: the six digits. */
+export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction: string; code?: string };
+
+/**
+ * Renders a message in the language of its subject.
+ * @returns undefined if it need not be sent: the transaction does not exist, the transaction of an invitation
+ * has ended, or every part that the bad news is about has meanwhile been stored after all or was withdrawn.
+ */
+export async function composeMessage(
+  dependencies: Dependencies,
+  { kind, channel, transaction: id, code }: MessageToCompose,
+): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
+  const { db, forms, instance, defaultLanguage } = dependencies;
+  const read = await readTransactionWithReceipt(db, id);
+  if (!read || isObsolete(kind, read)) return undefined;
+  const { transaction } = read;
+  const owners = kind === 'bad-news' ? await failedOwners(db, read) : [];
+  // Every failed part was stored after all or was withdrawn.
+  if (kind === 'bad-news' && transaction.state === 'COMMITTED' && owners.length === 0) return undefined;
+  // While answers are SUBMITTED, the draft of the receipt states the language of the form. A rollback deletes
+  // the draft.
+  const body = read.receipt ?? (await readReceiptBody(db, id));
+  const receipt = body === undefined ? undefined : (JSON.parse(body) as ReceiptBody);
+  const answeredIn = receipt?.language ?? (kind === 'bad-news' ? await readPartLanguage(db, id) : undefined);
+  const language = answeredIn ?? transaction.context.language;
+  const languages = [...(language ? [language] : []), defaultLanguage];
+  const { asker } = receipt
+    ? askerOf(receipt.information.texts, receipt.information.lang ?? defaultLanguage)
+    : await readAsker(forms, read, languages);
+  const purpose = receipt?.information.texts.title ?? (await readPurpose(forms, read, languages));
+  const content: MessageContent = {
+    kind,
+    channel,
+    languages,
+    instance,
+    organisation: asker?.name ?? instance.name,
+    purpose: typeof purpose === 'string' ? purpose : null,
+    model: kind === 'notification' ? (transaction.layout.notification ?? null) : null,
+    theme: transaction.layout.theme ?? null,
+    link: kind === 'code' ? null : linkOf(dependencies, kind, read),
+    code: code ?? null,
+    minutes: kind === 'code' ? await readCodeMinutes(db, id) : null,
+    until: untilOf(kind, read)?.toISOString() ?? null,
+    owners,
+    ...(kind === 'withdrawal' && receipt && { withdrawn: withdrawnOn(receipt) }),
+  };
+  if (kind !== 'notification') return { ...(await forms.renderMessage(content)), attachments: [] };
+  const { attachments, isLeftOut } = await attachReceipt(dependencies, read);
+  const rendered = await forms.renderMessage({ ...content, ...(isLeftOut && { isReceiptLeftOut: true }) });
+  return { ...rendered, attachments };
+}
+
+/** For how long the code of a transaction is still valid, in whole minutes. */
+async function readCodeMinutes(db: Queries, transaction: string): Promise<number> {
+  const life = await readCodeLife(db, transaction);
+  return wholeMinutes(life ? (life.expiresAt.getTime() - life.now.getTime()) / 1000 : 0);
+}
+
+/** Messages state the full life of a code if they are composed within so many seconds after it was drawn. */
+const composeSeconds = 10;
+
+/**
+ * The life of a code as messages state it: in minutes, rounded down with a tolerance of ten seconds, at least
+ * one.
+ */
+export function wholeMinutes(seconds: number): number {
+  return Math.max(1, Math.floor((seconds + composeSeconds) / 60));
+}
+
+/**
+ * The receipt as an attached PDF; no attachment without a receipt, or if there is no PDF of it.
+ * @throws Failure `unavailable` if too many PDFs are being rendered; the mail is then composed again.
+ */
+async function attachReceipt(
+  dependencies: Dependencies,
+  read: ReadTransaction,
+): Promise<{ attachments: OutgoingMail['attachments']; isLeftOut: boolean }> {
+  const signed = await readReceipt(dependencies.db, read.transaction.id);
+  if (!signed) return { attachments: [], isLeftOut: false };
+  const receipt = JSON.parse(signed.body) as ReceiptBody;
+  const content = await receiptPdf(
+    dependencies,
+    read,
+    { receipt, jws: signed.jws },
+    { asker: 'messages' },
+  ).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'unavailable') throw error;
+    return undefined;
+  });
+  if (!content) return { attachments: [], isLeftOut: true };
+  const attachment = { filename: 'receipt.pdf', contentType: 'application/pdf', content };
+  return { attachments: [attachment], isLeftOut: false };
+}
+
+/** Whether a message need not be sent any more: an invitation to a transaction that has ended. */
+function isObsolete(kind: MessageKind, { transaction, now }: ReadTransaction): boolean {
+  return kind === 'invitation' && isFinal(stateAt(transaction, now));
+}
+
+async function readPurpose(
+  forms: FormsOperations,
+  { transaction }: ReadTransaction,
+  languages: string[],
+): Promise<string | null> {
+  const form = await forms.describeForm({ layout: transaction.layout, languages }).catch(() => undefined);
+  return form?.info.content.title ?? null;
+}
+
+/**
+ * An invitation links to the form. Other mails link to the result, with a token that does not allow answers
+ * to this transaction, because people other than the subject may read the mails later. The token allows a
+ * withdrawal and a child, in which answers can be given.
+ */
+function linkOf(dependencies: Dependencies, kind: MessageKind, read: ReadTransaction): string {
+  if (kind === 'invitation') return mintLinks(dependencies, read).transaction;
+  return mintLinks(dependencies, read, undefined, 'receipt').transaction;
+}
+
+function untilOf(kind: MessageKind, { transaction }: ReadTransaction) {
+  return kind === 'invitation' ? transaction.expiresAt : receiptExpiry(transaction);
+}
+
+/** What the receipt of a withdrawal says that was withdrawn. */
+function withdrawnOn({ consents, peers = [] }: ReceiptBody): NonNullable<MessageContent['withdrawn']> {
+  const entries = [
+    { peer: null, elements: consents },
+    ...peers.map(({ name, elements }) => ({ peer: name, elements })),
+  ];
+  return entries
+    .map(({ peer, elements }) => ({ peer, elements: elements.map(shownTitle) }))
+    .filter(({ elements }) => elements.length > 0);
+}
+
+function shownTitle({ texts, lang }: { texts: Record<string, unknown>; lang: string }): MessageElement {
+  return { title: titleOf(texts), lang };
+}
+
+async function failedOwners(
+  db: Queries,
+  { transaction }: ReadTransaction,
+): Promise<MessageContent['owners']> {
+  if (transaction.state !== 'COMMITTED') return [];
+  const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
+  return parts
+    .filter(({ withdrawal }) => withdrawal === null)
+    .filter(({ state }) => state === 'REFUSED' || state === 'DROPPED')
+    .map(({ name, state, reason, shown }: Part) => ({
+      name,
+      ...(state === 'DROPPED' && reason === 'expired' && { late: true }),
+      elements: shown.elements.map(shownTitle),
+    }));
+}

@@ -1,0 +1,48 @@
+import type { Settings } from '#lib/config/settings.ts';
+import type { transactionsSpecs } from '../config.ts';
+import type { Transports } from './deliver.ts';
+import type { DemoMailbox } from './demo.ts';
+import { createMailTransport } from './mail.ts';
+import { createSmsTransport } from './sms.ts';
+
+type Read = Settings<typeof transactionsSpecs>;
+
+/**
+ * The transports of messages and the senders that a context may name.
+ * @param mailbox of a demonstration: it keeps the messages of a channel that has no setting.
+ */
+export function createTransports(
+  read: Read,
+  { host, mailbox }: { host: string; mailbox: DemoMailbox | null },
+): { transports: Transports; senders: { mail: readonly string[]; sms: readonly string[] } } {
+  const { MAIL_URL, MAIL_CA, MAIL_FROM = `no-reply@${host}`, MAIL_SENDERS, SMS_URL, SMS_FROM } = read;
+  const mail = MAIL_URL ? createMailTransport({ url: MAIL_URL, ca: MAIL_CA, host }) : mailbox?.mail;
+  const sms = SMS_URL ? createSmsTransport({ url: SMS_URL }) : mailbox?.sms;
+  return {
+    transports: {
+      mail: mail ? { transport: mail, from: MAIL_FROM } : null,
+      sms: sms ? { transport: sms, from: SMS_FROM ?? null } : null,
+    },
+    senders: { mail: mailSenders(MAIL_FROM, MAIL_SENDERS), sms: smsSenders(read) },
+  };
+}
+
+function isAddress(sender: string): boolean {
+  return sender.includes('@');
+}
+
+function mailSenders(from: string, listed: readonly string[] = []): string[] {
+  const addresses = listed.filter(isAddress);
+  return (addresses.length > 0 ? addresses : [from]).flatMap((sender) => [sender, addressOf(sender)]);
+}
+
+/** MAIL_SENDERS may list telephone numbers, as in earlier releases. */
+function smsSenders({ SMS_FROM, SMS_SENDERS, MAIL_SENDERS = [] }: Read): string[] {
+  const listed = SMS_SENDERS ?? (SMS_FROM === undefined ? [] : [SMS_FROM]);
+  return [...listed, ...MAIL_SENDERS.filter((sender) => !isAddress(sender))];
+}
+
+/** The address in `Name <address>`. */
+function addressOf(sender: string): string {
+  return /<([^<>]+)>$/.exec(sender)?.[1] ?? sender;
+}

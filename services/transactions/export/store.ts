@@ -1,0 +1,103 @@
+import type { ExportedMessage, ExportedRecord } from '#lib/contracts/export-page.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
+import { readPeers } from '../ending/erase-transactions.ts';
+import type { Erasure, ErasurePeer } from '../ending/erasure.ts';
+import { listErasuresOf } from '../ending/erasures-store.ts';
+import type { Subject } from '../person/store.ts';
+import { type Hold, readHold } from '../standing/holds.ts';
+import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
+import type { ReadTransaction } from '../transaction/transaction.ts';
+
+/** The rows of a transaction. */
+export interface ExportRows {
+  id: string;
+  records: ExportedRecord[];
+  receipt: ReceiptBody | null;
+  messages: ExportedMessage[];
+}
+
+/** What an export has beside the transactions themselves. */
+export interface ExportFacts {
+  audit: { at: Date; action: string; by: string }[];
+  peers: ErasurePeer[];
+  hold: Hold | undefined;
+  erasures: Erasure[];
+}
+
+/** Ids of the transactions of a subject, newest first. */
+export async function listTransactionIds(db: Queries, subject: string, limit: number): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    SELECT t.id FROM transactions AS t WHERE t.subject = ${subject}
+     ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+}
+
+/** The transactions that still belong to a subject, of these ids, newest first. */
+export async function readTransactions(
+  db: Queries,
+  subject: string,
+  ids: readonly string[],
+): Promise<ReadTransaction[]> {
+  const rows = await db.query<Parameters<typeof toReadTransaction>[0]>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now
+      FROM transactions AS t WHERE t.id = ANY(${ids}::text[]) AND t.subject = ${subject}
+     ORDER BY t.created_at DESC, t.id DESC`);
+  return rows.map(toReadTransaction);
+}
+
+/** Reads the personal data of transactions (openapi.yaml, `ExportedTransaction`). @returns them by id. */
+export async function readExport(
+  db: Queries,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ExportRows>> {
+  const rows = await db.query<ExportRows>(sql`
+    SELECT i.id, (${recordsOf}) AS records, (${messagesOf}) AS messages,
+           (SELECT r.body::jsonb FROM receipts AS r WHERE r.transaction = i.id) AS receipt
+      FROM unnest(${ids}::text[]) AS i (id)`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * Reads the lines of the audit log about a subject and transactions, the peers of these transactions, and the
+ * hold and the erasures of the subject.
+ */
+export async function readExportFacts(
+  db: Queries,
+  { id, name }: Pick<Subject, 'id' | 'name'>,
+  ids: readonly string[],
+): Promise<ExportFacts> {
+  const audit = await db.query<ExportFacts['audit'][number]>(sql`
+    SELECT l.at, l.action, l.actor_kind AS by FROM audit_log AS l
+     WHERE l.target = ANY(${targets(id, ids)}::text[]) ORDER BY l.at DESC, l.id DESC LIMIT ${maxLines}`);
+  return {
+    audit,
+    peers: await readPeers(db, ids),
+    hold: await readHold(db, name),
+    erasures: await listErasuresOf(db, id, maxErasures),
+  };
+}
+
+const maxLines = 1_000;
+const maxErasures = 100;
+
+function targets(reference: string, ids: readonly string[]): string[] {
+  return [`subject/${reference}`, ...ids.map((id) => `transaction/${id}`)];
+}
+
+const recordsOf = sql`
+  SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+           'record', r.id,
+           'element', concat_ws('/', 'element', r.type, r.key, r.serial),
+           'information', concat_ws('/', 'element', 'information', r.info_key, r.info_serial),
+           'object', nullif(r.object, ''), 'answers', r.value, 'state', r.state, 'origin', r.origin,
+           'comment', r.comment, 'created', r.created_at, 'committed', r.committed_at,
+           'expires', r.expires_at)) ORDER BY r.key), '[]'::jsonb)
+    FROM records AS r WHERE r.transaction = i.id`;
+
+const messagesOf = sql`
+  SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+           'kind', m.kind, 'channel', m.channel, 'destination', m.destination, 'state', m.state,
+           'created', m.created_at, 'sent', m.sent_at)) ORDER BY m.created_at, m.id), '[]'::jsonb)
+    FROM messages AS m WHERE m.transaction = i.id`;

@@ -1,0 +1,157 @@
+import type { Context } from 'koa';
+import type { ConfirmPage } from '#lib/contracts/pages.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import { Failure, fail } from '#lib/errors/fail.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { preferredMode } from '#lib/http/send.ts';
+import { codeStatus, readCode } from '../answer/code.ts';
+import { readTransactionWithCode } from '../answer/codes.ts';
+import {
+  type AwaitedCode,
+  confirmCode,
+  readAwaitedCode,
+  resendCode,
+  withCode,
+} from '../answer/confirm-code.ts';
+import { confirmPage } from '../present/confirm-page.ts';
+import { askerOf, findTheme } from '../present/page-parts.ts';
+import { requireAccess } from '../transaction/access.ts';
+import { codeDestination } from '../transaction/destination.ts';
+import { mintLinks } from '../transaction/token.ts';
+import { isAwaitingCode } from '../transaction/transaction.ts';
+import type { Dependencies } from './handlers.ts';
+import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+
+type Body = Record<string, unknown>;
+type Input = OperationInput<Body | undefined>;
+/** The effect of the last request, as the page reports it. */
+type LastRequest = Pick<ConfirmPage, 'fault' | 'isResent'>;
+
+/** /consents/{txid}/confirm */
+export function confirmationHandlers(dependencies: Dependencies): Handlers {
+  const { db } = dependencies;
+  return {
+    async getConfirmation(ctx, input) {
+      const id = input.params.txid ?? '';
+      const { principal, mode } = input;
+      if (mode === 'json') {
+        const awaited = await readAwaitedCode(dependencies, { id, principal }, 'wrong-state');
+        return sendStatus(ctx, dependencies, awaited, input);
+      }
+      // If no code is awaited, a browser is redirected to the transaction: to the form, or to the result,
+      // which a token opens for longer than this page.
+      const read = requireAccess(principal, await readTransactionWithCode(db, id), 'result');
+      if (!isAwaitingCode(read)) return redirectToTransaction(ctx, dependencies, read, { principal });
+      const awaited = withCode(requireAccess(principal, read));
+      return sendConfirmPage(ctx, dependencies, awaited, input, { fault: null, isResent: false });
+    },
+
+    /** JSON or a form post with the member `code`, or `ConfirmCodeValue`, which existing clients send. */
+    async confirmAnswers(ctx, input: Input) {
+      const id = input.params.txid ?? '';
+      const { principal, form } = input;
+      try {
+        const code = readCode(input.body?.code ?? input.body?.ConfirmCodeValue);
+        if (code === undefined) {
+          // A transaction that is unknown or awaits no code is reported before a malformed code.
+          await readAwaitedCode(dependencies, { id, principal }, 'expired');
+          throw fail('invalid', 'The code is not valid.', {
+            errors: [{ pointer: '/code', code: 'malformed', detail: 'must be six digits' }],
+          });
+        }
+        const read = await confirmCode(dependencies, { id, principal, code });
+        if (form) return redirectToTransaction(ctx, dependencies, read, { principal }, true);
+        return await sendTransaction(ctx, dependencies, read, { principal });
+      } catch (error) {
+        await sendFault(ctx, dependencies, input, error);
+      }
+    },
+
+    async resendCode(ctx, input: Input) {
+      const id = input.params.txid ?? '';
+      try {
+        const awaited = await resendCode(dependencies, { id, principal: input.principal });
+        if (isPage(ctx, input))
+          return await sendConfirmPage(ctx, dependencies, awaited, input, { fault: null, isResent: true });
+        ctx.status = 202;
+        await sendStatus(ctx, dependencies, awaited, input);
+      } catch (error) {
+        await sendFault(ctx, dependencies, input, error);
+      }
+    },
+  };
+}
+
+function isPage(ctx: Context, { form, mode }: Input): boolean {
+  return (form || mode === 'html') && preferredMode(ctx.get('accept')) === 'html';
+}
+
+/** Shows a browser the page for the code again, with the fault. @throws the error in all other cases. */
+async function sendFault(ctx: Context, dependencies: Dependencies, input: Input, error: unknown) {
+  if (!(error instanceof Failure) || !isPage(ctx, input)) throw error;
+  const fault = faultOf(error);
+  if (!fault) throw error;
+  ctx.set(error.headers);
+  const id = input.params.txid ?? '';
+  const awaited = await readAwaitedCode(dependencies, { id, principal: input.principal }, 'expired');
+  const status = fault === 'early' || fault === 'limit' ? 429 : 422;
+  // The wrong code may be one that was sent before: the problem document calls it not the newest.
+  const told = fault === 'wrong' && awaited.code.number > 1 ? 'superseded' : fault;
+  await sendConfirmPage(ctx, dependencies, awaited, input, { fault: told, isResent: false }, status);
+}
+
+const faults: readonly unknown[] = ['malformed', 'wrong', 'expired', 'exhausted', 'early', 'limit'];
+
+function faultOf({ errors = [] }: Failure): ConfirmPage['fault'] | undefined {
+  return errors.map(({ code }) => code).find((code) => faults.includes(code)) as
+    | ConfirmPage['fault']
+    | undefined;
+}
+
+/** Sends the state of the code as JSON; with FORM_CODE it contains the code itself. */
+async function sendStatus(
+  ctx: Context,
+  dependencies: Dependencies,
+  { read, code }: AwaitedCode,
+  { principal }: Input,
+): Promise<void> {
+  const { transaction } = read;
+  const { triesLeft, codesLeft, expires, resendAfter } = codeStatus(code, dependencies.resendAfter);
+  ctx.body = {
+    token: mintLinks(dependencies, read, principal).token,
+    type: transaction.context.confirmation,
+    destination: codeDestination(transaction.context)?.masked,
+    code: shownCode(dependencies, { read, code }),
+    expires: expires.toISOString(),
+    triesLeft,
+    codesLeft,
+    resendAfter: resendAfter.toISOString(),
+  };
+}
+
+/** The code that is shown instead of sent (FORM_CODE); undefined for a code that was sent. */
+function shownCode({ messaging }: Pick<Dependencies, 'messaging'>, { read, code }: AwaitedCode) {
+  return code.sealed === null ? undefined : messaging.box.open(read.transaction.id, code.sealed);
+}
+
+async function sendConfirmPage(
+  ctx: Context,
+  dependencies: Dependencies,
+  awaited: AwaitedCode,
+  { principal }: Input,
+  last: LastRequest,
+  status = 200,
+): Promise<void> {
+  const { forms, instance, defaultLanguage, resendAfter } = dependencies;
+  const { read } = awaited;
+  const { transaction } = read;
+  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+  const language = languages[0] as string;
+  const theme = await findTheme(forms, [transaction.layout.theme], language);
+  const { information } = JSON.parse(read.draft) as ReceiptBody;
+  const { asker } = askerOf(information.texts, information.lang ?? language);
+  const links = mintLinks(dependencies, read, principal);
+  const code = shownCode(dependencies, awaited) ?? null;
+  const shown = { code, links, language, instance, theme, asker, resendAfter, ...last };
+  await sendTransactionPage(ctx, dependencies, read, confirmPage(awaited, shown), status);
+}

@@ -1,0 +1,32 @@
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { readChoices, readTime } from '#lib/http/lists.ts';
+import type { TransactionFilter } from '../transaction/store.ts';
+import { states } from '../transaction/transaction.ts';
+import { normaliseText } from '../transaction/values.ts';
+
+type Given = Record<string, unknown>;
+
+/** Reads the filters of a list of transactions. @throws Failure `invalid` that names each faulty one. */
+export function readTransactionFilter(given: Given): TransactionFilter {
+  const faults: Fault[] = [];
+  const filter: TransactionFilter = {
+    subject: readText(given.subject),
+    states: readChoices(given.states, 'states', states, faults),
+    after: readTime(given.after, 'after', faults),
+    before: readTime(given.before, 'before', faults),
+  };
+  if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
+  return filter;
+}
+
+/** A normalised text; an empty one counts as absent. */
+export function readText(value: unknown): string | undefined {
+  const text = value === undefined ? '' : normaliseText(String(value));
+  return text === '' ? undefined : text;
+}
+
+/** A list parameter; an empty one counts as absent. */
+export function listOf(value: string | string[] | undefined): string[] | undefined {
+  const items = [value ?? []].flat().filter((item) => item !== '');
+  return items.length > 0 ? items : undefined;
+}

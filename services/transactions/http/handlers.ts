@@ -1,0 +1,64 @@
+import type { LRUCache } from 'lru-cache';
+import type { FormDescription, FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { Database } from '#lib/db/database.ts';
+import type { Handlers } from '#lib/http/operation.ts';
+import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { SubmitDependencies } from '../answer/submit.ts';
+import type { DecisionCounts } from '../decisions/counts.ts';
+import type { DecideDependencies } from '../decisions/decide.ts';
+import type { DemoMailbox } from '../delivery/demo.ts';
+import type { ErasureDependencies } from '../ending/erase.ts';
+import { auditReads } from './audit-reads.ts';
+import { authzenHandlers } from './authzen.ts';
+import { childHandlers } from './children.ts';
+import { confirmationHandlers } from './confirmations.ts';
+import { decisionHandlers } from './decisions.ts';
+import { erasureHandlers } from './erasures.ts';
+import { formHandlers } from './forms.ts';
+import { messageHandlers } from './messages.ts';
+import { receiptHandlers } from './receipts.ts';
+import { recordHandlers } from './records.ts';
+import { statsHandlers } from './stats.ts';
+import { subjectExportHandlers } from './subject-export.ts';
+import { subjectHandlers } from './subjects.ts';
+import { transactionHandlers } from './transactions.ts';
+import { withdrawalHandlers } from './withdrawals.ts';
+
+/** Dependencies of the handlers; compose.ts builds them. */
+export interface Dependencies extends SubmitDependencies, DecideDependencies, ErasureDependencies {
+  db: Database;
+  forms: FormsOperations;
+  /** Forms as described last, by layout and languages; a guess that `renderForm` verifies (ADR 12). */
+  knownForms: LRUCache<string, FormDescription>;
+  instance: PageInstance;
+  /** INSTANCE_LANGUAGE */
+  defaultLanguage: string;
+  /** EMBED_ORIGINS as CSP sources. */
+  embedOrigins: string;
+  /** Messages that a demonstration keeps instead of sending them; null if it keeps none. */
+  mailbox: DemoMailbox | null;
+  /** Counts questions against the limit `decision`. */
+  countDecisions: RateLimiter['countDecisions'];
+  decisionCounts: Pick<DecisionCounts, 'count'>;
+}
+
+/** Handlers by operationId (openapi.yaml, tag transactions). */
+export function createHandlers(dependencies: Dependencies): Handlers {
+  return auditReads(dependencies.db, {
+    ...transactionHandlers(dependencies),
+    ...formHandlers(dependencies),
+    ...confirmationHandlers(dependencies),
+    ...messageHandlers(dependencies),
+    ...childHandlers(dependencies),
+    ...withdrawalHandlers(dependencies),
+    ...receiptHandlers(dependencies),
+    ...recordHandlers(dependencies),
+    ...subjectHandlers(dependencies),
+    ...subjectExportHandlers(dependencies),
+    ...erasureHandlers(dependencies),
+    ...statsHandlers(dependencies),
+    ...decisionHandlers(dependencies),
+    ...authzenHandlers(dependencies),
+  });
+}

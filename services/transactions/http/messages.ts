@@ -1,0 +1,79 @@
+import type { MessagesPage } from '#lib/contracts/pages.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { Handlers } from '#lib/http/operation.ts';
+import { sendPage } from '#lib/http/send.ts';
+import type { KeptMessage } from '../delivery/demo.ts';
+import type { Message } from '../messages/message.ts';
+import { listMessages } from '../messages/store.ts';
+import { inviteSubject } from '../request/create.ts';
+import { noSuchTransaction } from '../transaction/access.ts';
+import { readTransaction } from '../transaction/store.ts';
+import type { Dependencies } from './handlers.ts';
+import { readerLanguages } from './send.ts';
+
+/** /consents/{txid}/invitation, /consents/{txid}/messages, /demo/messages */
+export function messageHandlers(dependencies: Dependencies): Handlers {
+  const { db } = dependencies;
+  return {
+    async sendInvitation(ctx, { params, principal }) {
+      ctx.status = 202;
+      ctx.body = presentMessage(await inviteSubject(dependencies, { id: params.txid ?? '', principal }));
+    },
+
+    async listMessages(ctx, { params }) {
+      const read = await readTransaction(db, params.txid ?? '');
+      if (!read) throw noSuchTransaction();
+      ctx.body = (await listMessages(db, read.transaction.id)).map(presentMessage);
+    },
+
+    async listDemoMessages(ctx, { mode }) {
+      const { mailbox, forms, instance, defaultLanguage } = dependencies;
+      if (!mailbox) throw fail('not-found', 'Resource not found.');
+      const kept = mailbox.messages();
+      if (mode === 'json') {
+        ctx.body = kept.map(presentKept);
+        return;
+      }
+      const language = readerLanguages(ctx, undefined, defaultLanguage)[0] as string;
+      const base = { language, instance, theme: null, embedding: null };
+      const { html } = await forms.renderPage({
+        model: { ...base, page: 'messages', messages: kept.map(shownMessage) },
+      });
+      sendPage(ctx, html, { inlineStyles: true });
+    },
+  };
+}
+
+function presentKept({ at, channel, message }: KeptMessage) {
+  const { id, from, to, text } = message;
+  const mail = channel === 'mail' ? message : undefined;
+  return {
+    id,
+    at: at.toISOString(),
+    channel,
+    from: from ?? undefined,
+    to,
+    subject: mail?.subject,
+    text,
+    attachments: mail?.attachments.map(({ filename }) => filename) ?? [],
+  };
+}
+
+function shownMessage({ at, channel, message }: KeptMessage): MessagesPage['messages'][number] {
+  const { from, to, text } = message;
+  if (channel === 'sms') return { at: at.toISOString(), from, to, text, mail: null };
+  const { subject, html, attachments } = message;
+  const files = attachments.map(({ filename, content }) => ({ name: filename, bytes: content.length }));
+  return { at: at.toISOString(), from, to, text, mail: { subject, html, attachments: files } };
+}
+
+/** Members without a value are left out. */
+function presentMessage({ destination, createdAt, sentAt, error, ...message }: Message) {
+  return {
+    ...message,
+    to: destination,
+    created: createdAt.toISOString(),
+    sent: sentAt?.toISOString(),
+    error: error ?? undefined,
+  };
+}

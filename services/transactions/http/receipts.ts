@@ -1,0 +1,193 @@
+import type { Context } from 'koa';
+import Negotiator from 'negotiator';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { whileIdle } from '#lib/http/admission.ts';
+import type { Handlers } from '#lib/http/operation.ts';
+import { chargeFor } from '#lib/http/pacer.ts';
+import { readShownStanding } from '../ending/results.ts';
+import { presentRecipient, withdrawalChoice } from '../present/final-page.ts';
+import { embeddingOf, findTheme } from '../present/page-parts.ts';
+import { receiptFileName, receiptPdf } from '../present/receipt-pdf.ts';
+import { receiptJsonLd } from '../receipts/jsonld.ts';
+import { readErasedReceipt, readReceipt } from '../receipts/store.ts';
+import { receiptXml } from '../receipts/xml.ts';
+import { readRecordIds } from '../standing/records.ts';
+import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
+import { readTransaction } from '../transaction/store.ts';
+import { mintLinks } from '../transaction/token.ts';
+import type { ReadTransaction } from '../transaction/transaction.ts';
+import { keyOf } from '../transaction/values.ts';
+import type { Dependencies } from './handlers.ts';
+import { readRelated, sendTransactionPage } from './send.ts';
+
+const json = 'application/json';
+/** Some generated clients ask for the type of errors alone (lib/http/mount-contract.ts). */
+const problem = 'application/problem+json';
+const jsonLd = 'application/ld+json';
+const jose = 'application/jose';
+const html = 'text/html';
+const pdf = 'application/pdf';
+const xml = 'application/xml';
+const text = 'text/plain';
+const available = [json, jsonLd, html, jose, pdf, xml, text];
+/** Short names that `format` takes beside media types. */
+const shortNames = new Map([
+  ['json', json],
+  ['jsonld', jsonLd],
+  ['jose', jose],
+  ['jws', jose],
+  ['html', html],
+  ['pdf', pdf],
+  ['xml', xml],
+  ['text', text],
+  ['txt', text],
+]);
+
+/** /receipts */
+export function receiptHandlers(dependencies: Dependencies): Handlers {
+  const { db } = dependencies;
+  return {
+    /** The receipt as it was signed, or another presentation of it. */
+    async getReceipt(ctx, { params, query, principal }) {
+      const found = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'representation');
+      const read = await requireNotErased(db, found);
+      const type = chooseType(ctx, query.format as string | undefined);
+      const receipt = await readReceipt(db, read.transaction.id);
+      if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
+      ctx.vary('Accept');
+      const wanted = { theme: query.theme as string | undefined, withLinks: query.links !== 'false' };
+      const body = shownReceipt(receipt.body, wanted);
+      if (type === html) return sendReceiptPage(ctx, dependencies, read, body, { principal, ...wanted });
+      if (isFileType(type)) {
+        const asker = askerOf(principal, read);
+        const signed = { body, jws: receipt.jws };
+        return sendReceiptFile(ctx, dependencies, read, signed, { type, asker, ...wanted });
+      }
+      if (type === jsonLd) {
+        const records = await readRecordIds(db, read.transaction.id);
+        ctx.type = type;
+        ctx.body = receiptJsonLd(body, {
+          url: `${dependencies.instance.baseUrl}/receipts/${read.transaction.id}`,
+          recordOf: (identifier) => records.get(keyOf(identifier)),
+        });
+        return;
+      }
+      ctx.type = type;
+      if (type === jose) ctx.body = receipt.jws;
+      else ctx.body = wanted.withLinks ? receipt.body : JSON.stringify(body);
+    },
+  };
+}
+
+/** The receipt as pages and files for people show it. */
+function shownReceipt(body: string, { withLinks }: { withLinks: boolean }): ReceiptBody {
+  const receipt = JSON.parse(body) as ReceiptBody;
+  return withLinks ? receipt : { ...receipt, updateUrl: undefined };
+}
+
+/** @throws Failure `not-found` with what is kept of an erased receipt, to prove a copy. */
+async function requireNotErased(db: Queries, read: ReadTransaction): Promise<ReadTransaction> {
+  if (!read.transaction.erasedAt) return read;
+  const erased = await readErasedReceipt(db, read.transaction.id);
+  if (!erased) throw noSuchTransaction();
+  const { digest, kid, signedAt } = erased;
+  const members = { erased: { sha256: digest, kid, timestamp: signedAt.toISOString() } };
+  throw fail('not-found', 'The receipt was erased.', { members });
+}
+
+/** @throws Failure `not-acceptable` if no wanted format is available. */
+function chooseType(ctx: Context, format: string | undefined): string {
+  const accept = ctx.get('accept') || json;
+  const name = format?.toLowerCase();
+  const chosen = name
+    ? (shortNames.get(name) ?? available.find((type) => type === name))
+    : new Negotiator({ headers: { accept } }).mediaType([...available, problem]);
+  if (chosen === problem) return json;
+  if (!chosen) throw fail('not-acceptable', `A receipt is available as ${available.join(', ')}.`);
+  return chosen;
+}
+
+/** What the event loop takes to render the page of a PDF and to recognise it, also if the PDF was kept. */
+const pdfCostMs = 10;
+
+/** Formats that are sent as files for people, with the extensions of their names. */
+const extensions = { [pdf]: 'pdf', [text]: 'txt', [xml]: 'xml' } as const;
+type FileType = keyof typeof extensions;
+
+function isFileType(type: string): type is FileType {
+  return Object.hasOwn(extensions, type);
+}
+
+/** Links of one person are one asker; staff and programs ask for themselves. */
+function askerOf(principal: Principal, { transaction }: ReadTransaction): string {
+  return isPrivileged(principal) ? principal.account : `subject:${transaction.context.subject}`;
+}
+
+/** Sends a file for people. Its only link with a token is the one in the QR code. */
+async function sendReceiptFile(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  { body: receipt, jws }: { body: ReceiptBody; jws: string },
+  wanted: { type: FileType; theme: string | undefined; asker: string },
+): Promise<void> {
+  const { forms, instance } = dependencies;
+  const { type } = wanted;
+  const links = { child: null, transaction: null, formats: [] };
+  const model = { ...pageOf(read, receipt, instance), links, theme: null };
+  if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
+  else if (type === text) ctx.body = (await forms.renderText({ model })).text;
+  else {
+    // Others use the place in the meantime: PDFs wait for each other.
+    ctx.body = await whileIdle(ctx, () => receiptPdf(dependencies, read, { receipt, jws }, wanted));
+    chargeFor(ctx, pdfCostMs);
+  }
+  const name = receiptFileName(receipt, instance, extensions[type]);
+  ctx.set('Content-Disposition', `inline; filename="${name}"`);
+  ctx.set('Content-Language', receipt.language);
+  ctx.type = type === pdf ? type : `${type}; charset=utf-8`;
+}
+
+function pageOf(read: ReadTransaction, receipt: ReceiptBody, instance: Dependencies['instance']) {
+  const { language } = receipt;
+  return { page: 'receipt' as const, language, instance, embedding: embeddingOf(read), receipt };
+}
+
+async function sendReceiptPage(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  receipt: ReceiptBody,
+  wanted: { principal: Principal; theme: string | undefined; withLinks: boolean },
+) {
+  const { forms, instance } = dependencies;
+  const { transaction } = read;
+  const links = mintLinks(dependencies, read, wanted.principal);
+  const standing = await readShownStanding(dependencies.db, transaction.id);
+  const related = await readRelated(dependencies.db, [transaction]);
+  const notices = related.notices.get(transaction.id);
+  await sendTransactionPage(ctx, dependencies, read, {
+    ...pageOf(read, receipt, instance),
+    theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
+    ...(wanted.withLinks && {
+      withdrawal: withdrawalChoice(links, receipt, {
+        standing,
+        parts: related.parts.get(transaction.id) ?? [],
+      }),
+    }),
+    ...(notices && { recipients: notices.map(presentRecipient) }),
+    links: wanted.withLinks
+      ? {
+          child: transaction.context.updatable ? links.child : null,
+          transaction: links.transaction,
+          formats: [pdf, text, xml, json, jose].map((mediaType) => ({
+            mediaType,
+            url: `${links.receipt}&format=${encodeURIComponent(mediaType)}`,
+          })),
+        }
+      : { child: null, transaction: null, formats: [] },
+  });
+}

@@ -1,0 +1,99 @@
+import type { Context } from 'koa';
+import type { PageModel } from '#lib/contracts/pages.ts';
+import type { Queries } from '#lib/db/database.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import type { OperationInput } from '#lib/http/operation.ts';
+import { allowFraming, sendPage } from '#lib/http/send.ts';
+import { acceptedLanguages } from '#lib/i18n/match-language.ts';
+import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
+import { frameAncestors } from '../present/page-parts.ts';
+import { presentTransaction, type Related } from '../present/transaction.ts';
+import { readNotices } from '../sent-parts/notices-store.ts';
+import { readParts } from '../sent-parts/store.ts';
+import { mintLinks } from '../transaction/token.ts';
+import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
+import type { Dependencies } from './handlers.ts';
+
+/** Renders a page of a transaction and sends it. */
+export async function sendTransactionPage(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  model: PageModel,
+  status = 200,
+): Promise<void> {
+  const page = withColorScheme(model, ctx.query.colorScheme);
+  const { html } = await dependencies.forms.renderPage({ model: page });
+  sendRendered(ctx, dependencies, read, html, status);
+}
+
+/** Sends a page of a transaction with the content security policy that lets its host embed it. */
+export function sendRendered(
+  ctx: Context,
+  { instance, embedOrigins }: Pick<Dependencies, 'instance' | 'embedOrigins'>,
+  read: ReadTransaction,
+  html: string,
+  status = 200,
+): void {
+  sendPage(ctx, html, {
+    status,
+    frameAncestors: frameAncestors(read.transaction, embedOrigins),
+    formTargets: [instance.baseUrl],
+    compress: true,
+  });
+}
+
+/** Reads the parts and notices of transactions. */
+export async function readRelated(db: Queries, transactions: readonly Transaction[]): Promise<Related> {
+  const committed = transactions.filter(({ state }) => state === 'COMMITTED').map(({ id }) => id);
+  const [parts, notices] = await Promise.all([readParts(db, transactions), readNotices(db, committed)]);
+  return { parts, notices };
+}
+
+/**
+ * Sends the JSON of a transaction with its Location.
+ * @param input.warnings faults for the unknown fields of the context.
+ */
+export async function sendTransaction(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  { principal, warnings = [] }: Pick<OperationInput, 'principal'> & { warnings?: Fault[] },
+  status = 200,
+): Promise<void> {
+  const related = await readRelated(dependencies.db, [read.transaction]);
+  const links = mintLinks(dependencies, read, principal);
+  ctx.status = status;
+  ctx.set('Location', links.transaction);
+  const shown = presentTransaction(read, principal, dependencies.instance.baseUrl, related, links);
+  ctx.body = warnings.length > 0 ? { ...shown, warnings } : shown;
+}
+
+/**
+ * Redirects a browser to the URL of a transaction, which leads to the form, the page for the code or the
+ * final page.
+ * @param isSent true after a form post. If the transaction has a callback, the fragment `#sent` tells
+ * services/forms/assets/page.js that the subject has just sent something.
+ */
+export function redirectToTransaction(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  { principal }: Pick<OperationInput, 'principal'>,
+  isSent = false,
+): void {
+  const url = keepColorScheme(mintLinks(dependencies, read, principal).transaction, ctx.query.colorScheme);
+  redirectFrame(ctx, isSent && read.transaction.context.callback ? `${url}#sent` : url);
+}
+
+/** Redirects a browser, which may show the page in a frame. */
+export function redirectFrame(ctx: Context, url: string): void {
+  ctx.status = 303;
+  ctx.set('Location', url);
+  allowFraming(ctx);
+}
+
+/** Languages for a page, best first: that of the context, Accept-Language, that of the instance. */
+export function readerLanguages(ctx: Context, language: string | undefined, fallback: string): string[] {
+  return [...(language ? [language] : []), ...acceptedLanguages(ctx.get('accept-language')), fallback];
+}

@@ -1,0 +1,135 @@
+import { type AuditEntry, recordAction } from '#lib/audit/record-action.ts';
+import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import {
+  insertSubject,
+  listSubjects,
+  readSubject,
+  readSubjectById,
+  type Subject,
+  updateSubject,
+} from '../person/store.ts';
+import { presentHold } from '../present/erasure.ts';
+import { readHold } from '../standing/holds.ts';
+import { invalid, isFault, parseLanguage, parseSubject } from '../transaction/values.ts';
+import { readText } from './filters.ts';
+import type { Dependencies } from './handlers.ts';
+
+interface SubjectBody {
+  name?: string;
+  emailAddress?: string | null;
+  defaultLanguage?: string | null;
+}
+
+/** /subjects */
+export function subjectHandlers({ db, instance }: Dependencies): Handlers {
+  return {
+    /** An array, with the next page in Link (docs/interface.md, "Lists"). Plain users see only themselves. */
+    async listSubjects(ctx, { query, principal }) {
+      const name = readText(query.name);
+      const only = isPrivileged(principal) ? undefined : (principal.subject ?? '');
+      const find = (page: PageRequest) => listSubjects(db, { name, only, ...page });
+      const url = `${instance.baseUrl}/subjects`;
+      await sendList(ctx, query, { url, parameters: name ? { name } : {}, find, present: presentSubject });
+    },
+
+    async createSubject(ctx, { body, principal }: OperationInput<SubjectBody>) {
+      const { name = '', emailAddress = null, defaultLanguage = null } = readFields(body, true);
+      if (!isOwn(principal, name)) throw fail('forbidden', 'You may only create yourself as a subject.');
+      const created = await db.withTransaction(async (tx) => {
+        const inserted = await insertSubject(tx, { name, emailAddress, defaultLanguage });
+        if (!inserted) throw fail('exists', 'A subject with this name exists already.');
+        await recordChange(tx, principal, { action: 'subject.created', target: `subject/${inserted.id}` });
+        return inserted;
+      });
+      ctx.status = 201;
+      ctx.set('Location', `${instance.baseUrl}/subjects/${encodeURIComponent(created.name)}`);
+      ctx.body = presentSubject(created);
+    },
+
+    async getSubject(ctx, { params, principal }) {
+      const name = readText(params.name) ?? '';
+      const named = isOwn(principal, name) ? await readSubject(db, name) : undefined;
+      const isId = !named && isPrivileged(principal) && uuidPattern.test(name);
+      const subject = isId ? await readSubjectById(db, name) : named;
+      if (!subject) throw noSuchSubject();
+      const hold = isPrivileged(principal) ? await readHold(db, subject.name) : undefined;
+      ctx.body = { ...presentSubject(subject), hold: hold && presentHold(hold) };
+    },
+
+    /** Changes the members that are present; an empty text clears. */
+    async updateSubject(ctx, { params, body, principal }: OperationInput<SubjectBody>) {
+      const id = params.name ?? '';
+      const subject = uuidPattern.test(id) ? await readSubjectById(db, id) : undefined;
+      if (!subject || !isOwn(principal, subject.name)) throw noSuchSubject();
+      const fields = readFields(body, false);
+      if (fields.name !== undefined && fields.name !== subject.name)
+        throw fail('invalid', 'The name of a subject cannot be changed.', {
+          errors: [{ pointer: '/name', code: 'immutable', detail: 'cannot be changed' }],
+        });
+      const changed = await db.withTransaction(async (tx) => {
+        const updated = await updateSubject(tx, subject.id, fields);
+        if (!updated) throw noSuchSubject();
+        await recordChange(tx, principal, { action: 'subject.updated', target: `subject/${id}` });
+        return updated;
+      });
+      ctx.body = presentSubject(changed);
+    },
+  };
+}
+
+/** Records what somebody else than the subject changes. */
+async function recordChange(tx: Queries, principal: Principal, entry: AuditEntry): Promise<void> {
+  if (isPrivileged(principal)) await recordAction(tx, entry);
+}
+
+function noSuchSubject() {
+  return fail('not-found', 'Subject not found.');
+}
+
+function isOwn(principal: Principal, name: string): boolean {
+  return isPrivileged(principal) || principal.subject === name;
+}
+
+type Fields = { name?: string } & Partial<Pick<Subject, 'emailAddress' | 'defaultLanguage'>>;
+
+/** @throws Failure `invalid` with a pointer for each fault. */
+function readFields(body: SubjectBody, needsName: boolean): Fields {
+  const faults: Fault[] = [];
+  const take = <T>(value: T | Fault): T | undefined => {
+    if (!isFault(value)) return value;
+    faults.push(value);
+    return undefined;
+  };
+  const fields: Fields = {};
+  if (body.name !== undefined || needsName)
+    fields.name = take(parseSubject({ value: body.name ?? '', pointer: '/name' }));
+  if (body.emailAddress !== undefined)
+    fields.emailAddress = body.emailAddress ? take(parseEmail(body.emailAddress)) : null;
+  if (body.defaultLanguage !== undefined)
+    fields.defaultLanguage = body.defaultLanguage
+      ? take(parseLanguage({ value: body.defaultLanguage, pointer: '/defaultLanguage' }))
+      : null;
+  if (faults.length > 0) throw fail('invalid', 'The subject is not valid.', { errors: faults });
+  return fields;
+}
+
+function parseEmail(text: string): string | Fault {
+  const address = text.trim();
+  const isValid = address.length <= 254 && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address);
+  return isValid ? address : invalid('/emailAddress', 'must be an e-mail address');
+}
+
+/** `Timestamp` members are epoch milliseconds (docs/interface.md, "Terms"). */
+export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
+  return {
+    id,
+    name,
+    emailAddress: emailAddress ?? undefined,
+    defaultLanguage: defaultLanguage ?? undefined,
+    creationTimestamp: createdAt.getTime(),
+  };
+}

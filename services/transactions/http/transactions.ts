@@ -1,0 +1,183 @@
+import type { Context } from 'koa';
+import type { Principal } from '#lib/contracts/principal.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Fault } from '#lib/errors/fail.ts';
+import { readPage } from '#lib/http/lists.ts';
+import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import { keepColorScheme } from '#lib/pages/color-scheme.ts';
+import { readResult, type TransactionResult } from '../ending/results.ts';
+import { finalPage } from '../present/final-page.ts';
+import { askerOf, findTheme, readAsker } from '../present/page-parts.ts';
+import { presentTransaction } from '../present/transaction.ts';
+import { cancelTransaction, createTransaction, readContext } from '../request/create.ts';
+import { submitSingleStep } from '../request/single-step.ts';
+import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
+import { readParts } from '../sent-parts/store.ts';
+import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
+import { unknownFields } from '../transaction/context-warnings.ts';
+import { countTransactions, listTransactions, readHistory, readTransaction } from '../transaction/store.ts';
+import { mintLinks } from '../transaction/token.ts';
+import {
+  historyAt,
+  isAwaitingCode,
+  type ReadTransaction,
+  stateAt,
+  type Transaction,
+} from '../transaction/transaction.ts';
+import { readTransactionFilter } from './filters.ts';
+import type { Dependencies } from './handlers.ts';
+import {
+  readerLanguages,
+  readRelated,
+  redirectFrame,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+} from './send.ts';
+
+type Body = Record<string, unknown>;
+
+const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
+const defaultSize = 50;
+const maxSize = 200;
+
+/** /consents, /transactions */
+export function transactionHandlers(dependencies: Dependencies): Handlers {
+  const { db, defaultLanguage } = dependencies;
+  return {
+    async createTransaction(ctx, { body, principal }: OperationInput<Body>) {
+      const context = readContext(body, principal, dependencies.messaging);
+      const read = await createTransaction(dependencies, context, principal);
+      const warnings = unknownFields(body);
+      await sendTransaction(ctx, dependencies, read, { principal, warnings }, read.created ? 201 : 200);
+    },
+
+    async createSingleStepTransaction(
+      ctx,
+      { body, principal }: OperationInput<{ context: Body; values: Body }>,
+    ) {
+      const languages = readerLanguages(ctx, undefined, defaultLanguage);
+      const gpc = ctx.get('sec-gpc') === '1';
+      const read = await submitSingleStep(dependencies, { body, principal, languages, gpc });
+      const warnings = unknownFields(body.context).map((warning): Fault => {
+        return { ...warning, pointer: `/context${warning.pointer}` };
+      });
+      await sendTransaction(ctx, dependencies, read, { principal, warnings }, read.created ? 201 : 200);
+    },
+
+    /** Browsers are redirected to the form or to the page for the code, or get the final page. */
+    async getTransaction(ctx, { params, principal, mode }) {
+      const id = params.txid ?? '';
+      if (mode === 'json') {
+        const read = requireAccess(principal, await readTransaction(db, id), 'representation');
+        if (!read.transaction.erasedAt) return sendTransaction(ctx, dependencies, read, { principal });
+        const related = await readRelated(db, [read.transaction]);
+        ctx.body = presentTransaction(read, principal, dependencies.instance.baseUrl, related);
+        return;
+      }
+      const read = requireAccess(principal, await readResult(db, id), 'result');
+      const isOpen = stateAt(read.transaction, read.now) === 'CREATED';
+      if (!isOpen && !isAwaitingCode(read)) return sendFinalPage(ctx, dependencies, read, principal);
+      const { submit, confirm } = mintLinks(dependencies, read, principal);
+      redirectFrame(ctx, keepColorScheme(isOpen ? submit : confirm, ctx.query.colorScheme));
+    },
+
+    async getContext(ctx, { params }) {
+      const read = await readTransaction(db, params.txid ?? '');
+      if (!read) throw noSuchTransaction();
+      ctx.body = read.transaction.context;
+    },
+
+    async getHistory(ctx, { params }) {
+      const read = await readTransaction(db, params.txid ?? '');
+      if (!read) throw noSuchTransaction();
+      const history = historyAt(await readHistory(db, read.transaction.id), read);
+      ctx.body = {
+        values: history.map(({ version, state, at }) => ({ version, state, at: at.toISOString() })),
+      };
+    },
+
+    async cancelTransaction(ctx, { params, principal, form, mode }) {
+      const read = await cancelTransaction(dependencies, { id: params.txid ?? '', principal });
+      if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, read, { principal }, true);
+      return sendTransaction(ctx, dependencies, read, { principal });
+    },
+
+    async listTransactions(ctx, { query, principal }) {
+      const { page, next } = await readPage(
+        query,
+        (request) => listTransactions(db, readTransactionFilter(query), request),
+        { idPattern, idOf: ({ transaction }) => transaction.id },
+      );
+      ctx.body = { values: await presentAll(dependencies, page, principal), next };
+    },
+
+    /** The same list by page numbers, which start at 0 (docs/interface.md, "Lists"). */
+    async searchTransactions(ctx, { body, principal }: OperationInput<Body | undefined>) {
+      const filter = readTransactionFilter(body ?? {});
+      const page = Math.max(0, Number(body?.page ?? 0));
+      const pageSize = Math.min(maxSize, Math.max(1, Number(body?.size ?? defaultSize)));
+      const [found, totalCount] = await Promise.all([
+        listTransactions(db, filter, { limit: pageSize, offset: page * pageSize }),
+        countTransactions(db, filter),
+      ]);
+      const values = await presentAll(dependencies, found, principal);
+      ctx.body = { values, page, pageSize, totalPages: Math.ceil(totalCount / pageSize), totalCount };
+    },
+  };
+}
+
+/** Transactions in a list have no links with tokens; `getTransaction` mints them. */
+async function presentAll(
+  { db, instance }: Dependencies,
+  reads: readonly ReadTransaction[],
+  principal: Principal,
+) {
+  const related = await readRelated(
+    db,
+    reads.map(({ transaction }) => transaction),
+  );
+  return reads.map((read) => presentTransaction(read, principal, instance.baseUrl, related));
+}
+
+/** Sends the final page in the language of the receipt; without a receipt, in the reader's language. */
+async function sendFinalPage(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: TransactionResult,
+  principal: Principal,
+): Promise<void> {
+  const { db, forms, instance, defaultLanguage } = dependencies;
+  const { transaction } = read;
+  const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
+  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+  const language = receipt?.language ?? (languages[0] as string);
+  const theme = await findTheme(forms, [transaction.layout.theme], language);
+  const { contact, asker } = receipt
+    ? askerOf(receipt.information.texts, receipt.information.lang ?? language)
+    : await readAsker(forms, read, languages);
+  const { parts, notices } = await readRelated(db, [transaction]);
+  const links = mintLinks(dependencies, read, principal);
+  const keptBy = transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined;
+  const page = finalPage(read, {
+    receipt,
+    parts: parts.get(transaction.id) ?? [],
+    notices: notices.get(transaction.id) ?? [],
+    contact,
+    asker,
+    links,
+    language,
+    instance,
+    theme,
+    standing: read.standing,
+    keptBy,
+  });
+  await sendTransactionPage(ctx, dependencies, read, page);
+}
+
+/** Names of the peers that could still be told to withdraw their part of the parent transaction. */
+async function ownersOf({ db }: Dependencies, { parent }: Transaction): Promise<string[]> {
+  const read = parent === null ? undefined : await readTransaction(db, parent);
+  const parts = read && (await readParts(db, [read.transaction])).get(read.transaction.id);
+  return untoldOwners(parts ?? []).map(({ name }) => name);
+}

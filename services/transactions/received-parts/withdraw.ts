@@ -1,0 +1,116 @@
+import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { fail } from '#lib/errors/fail.ts';
+import { readAnswers, withdraw } from '../ending/withdraw.ts';
+import { ownKeys } from '../ending/withdrawal.ts';
+import { lockSubject } from '../person/positions.ts';
+import { readClock } from '../standing/answers-store.ts';
+import { isEndedByOrder } from '../standing/in-force.ts';
+import type { StandingAnswer } from '../standing/standing-answer.ts';
+import { storeOrder } from '../standing/store.ts';
+import { readTransaction } from '../transaction/store.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { AcceptDependencies } from './accept.ts';
+import { endHeldPart, notReceived } from './decide.ts';
+import { timeAtLeader } from './peer-part.ts';
+import { hasMaxRows, insertVerdict, lockVerdict, type PeerPartKey, type StoredVerdict } from './store.ts';
+
+/**
+ * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
+ * consents that were given in other parts of this leader before `order.withdrawn`. Answers that were given at
+ * this instance stay. Later answers at this leader stay, too, unless they answer a notice: forms show notices
+ * without a choice (docs/withdrawal.md, "Peers"). A held part is rolled back, and an unknown one
+ * is refused when it arrives: so its answers never come into force. Idempotent: a repeated request finds
+ * nothing left.
+ * @param order.withdrawn when the person withdrew at the leader (RFC 3339); leaders of earlier releases do
+ * not say.
+ * @throws Failure `unavailable`: nothing was withdrawn.
+ */
+export async function withdrawPart(
+  dependencies: AcceptDependencies,
+  { peer, sid, withdrawn }: { peer: PeerSummary; sid: string; withdrawn?: string | undefined },
+): Promise<OwnerVerdict> {
+  const { db, metrics, wake } = dependencies;
+  const key = { peer: peer.url, sid };
+  const { verdict: before, transaction: id } = await db.withTransaction(async (tx) => {
+    const known = (await lockVerdict(tx, key)) ?? (await refuseOnArrival(tx, key));
+    const { verdict, transaction } = known;
+    if (transaction === null) return known;
+    if (verdict === 'held') await endHeldPart(dependencies, tx, { key, transaction, decision: 'rollback' });
+    if (verdict === 'committed') await withdrawAnswers(dependencies, tx, { peer, transaction, withdrawn });
+    return known;
+  });
+  if (before === 'held') metrics?.countVerdict({ verdict: 'rolledback' });
+  wake();
+  return { verdict: 'withdrawn', ...(id !== null && { id }) };
+}
+
+/**
+ * Stores that a part is refused when it arrives. Waits for a database transaction that stores the part.
+ * @throws Failure `unavailable` if the peer has too many parts that have not arrived.
+ */
+export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<StoredVerdict> {
+  if (await hasMaxRows(tx, key.peer, 'notReceived'))
+    throw fail(
+      'unavailable',
+      'Too many parts of this peer were ended before they arrived. Try again later.',
+      {
+        headers: { 'Retry-After': '3600' },
+      },
+    );
+  if (await insertVerdict(tx, key, notReceived)) return notReceived;
+  return (await lockVerdict(tx, key)) as StoredVerdict;
+}
+
+/**
+ * Withdraws consents to the processings that a part asked about. The newest answer to the question must be a
+ * consent that can be withdrawn. It must come from this part, or from another part of the same leader; in the
+ * latter case it must have been given before the person withdrew there, or be the answer to a notice.
+ * Accepted conditions stay.
+ */
+async function withdrawAnswers(
+  dependencies: AcceptDependencies,
+  tx: Queries,
+  { peer, transaction, withdrawn }: { peer: PeerSummary; transaction: string; withdrawn: string | undefined },
+): Promise<void> {
+  const { subject } = await readStored(tx, transaction);
+  await lockSubject(tx, subject);
+  // It may have been erased while this request waited.
+  const parent = await readStored(tx, transaction);
+  if (parent.erasedAt !== null) return;
+  const { context } = parent;
+  const own = ownKeys(parent);
+  const object = context.object ?? '';
+  const answers = await readAnswers(tx, { subject, object, keys: own });
+  const clock = await readClock(tx);
+  const withdrawnAt = withdrawn === undefined ? undefined : timeAtLeader(Date.parse(withdrawn), clock);
+  if (withdrawnAt) await storeOrder(tx, { subject, object, keys: own, source: peer.url, withdrawnAt });
+  const order = { leader: peer.url, withdrawnAt };
+  const isCovered = (answer: StandingAnswer) =>
+    isEndedByOrder(
+      { ...answer, isOfPart: answer.transaction === transaction, isNotice: answer.positions === null },
+      order,
+    );
+  // If the answer in force is not covered, nothing is withdrawn for its question, not even a covered answer
+  // that waits.
+  const first = (key: string) => answers.find((answer) => answer.key === key) as StandingAnswer;
+  const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
+  await withdraw(dependencies, tx, {
+    principal,
+    request: { keys: undefined, peers: [], comment: null },
+    own,
+    standing: answers.filter((answer) => isCovered(answer) && isCovered(first(answer.key))),
+    parts: [],
+    parent,
+    givenAt: withdrawnAt ?? clock,
+    orderedBy: peer.url,
+  });
+}
+
+/** The transaction that stores a part. */
+export async function readStored(tx: Queries, id: string): Promise<Transaction> {
+  const read = await readTransaction(tx, id);
+  if (!read) throw new Error('the transaction of a part does not exist');
+  return read.transaction;
+}

@@ -1,0 +1,122 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
+import type { Queries } from '#lib/db/database.ts';
+import { consentNotices } from '../answer/commitment.ts';
+import { ownKeys } from '../ending/withdrawal.ts';
+import { lockSubject } from '../person/positions.ts';
+import { areInForce } from '../sent-parts/store.ts';
+import { readActiveVersions } from '../standing/active-versions.ts';
+import { readEarlier, readStatusFacts } from '../standing/records.ts';
+import { isRefusal, recordStatus, type StatusFacts, validRecords } from '../standing/status.ts';
+import { insertTransaction } from '../transaction/store.ts';
+import {
+  asksChanged,
+  isFinal,
+  type NewTransaction,
+  type ReadTransaction,
+  recordsExpiry,
+  stateAt,
+  type Transaction,
+} from '../transaction/transaction.ts';
+import { lockClaim, readClaimed, repointClaim } from './claims.ts';
+
+/** What {@link isReusable} needs to know of the elements. */
+export interface ReuseFacts {
+  active: ActiveVersions;
+  /** Keys of notices that rest on consent, if the subject has refused some element. */
+  notices: ReadonlySet<string>;
+}
+
+/**
+ * Reads the {@link ReuseFacts}. With `ask: CHANGED` earlier answers count, which may have been given under
+ * another information than that of the layout.
+ * @param resolved the ACTIVE versions of the layout.
+ */
+export async function readReuseFacts(
+  { db, forms }: { db: Queries; forms: FormsOperations },
+  transaction: Pick<Transaction, 'context' | 'layout' | 'parent'>,
+  resolved: ActiveVersions,
+): Promise<ReuseFacts> {
+  if (!asksChanged(transaction)) return { active: resolved, notices: new Set() };
+  const earlier = await readOwnAnswers(db, transaction);
+  const active = { ...resolved, ...(await readActiveVersions(forms, earlier)) };
+  if (!earlier.some(isRefusal)) return { active, notices: new Set() };
+  const { layout } = transaction;
+  const { elements } = await forms.describeForm({ layout, languages: [] });
+  return { active, notices: consentNotices(elements) };
+}
+
+/** Locks the claim, so that one of several concurrent equal requests creates the transaction for all. */
+export async function reuseOrCreate(
+  tx: Queries,
+  { digest, transaction, source }: { digest: Buffer; transaction: NewTransaction; source: string },
+  isUsable: (claimed: ReadTransaction) => Promise<boolean>,
+): Promise<ReadTransaction & { created: boolean }> {
+  await lockSubject(tx, transaction.context.subject);
+  await lockClaim(tx, digest, transaction.id);
+  const claimed = await readClaimed(tx, digest);
+  if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };
+  const created = await insertTransaction(tx, transaction, source);
+  await repointClaim(tx, digest, transaction.id);
+  return { ...created, created: true };
+}
+
+/**
+ * Whether a transaction is open, or COMMITTED with at least one record and all records VALID. With
+ * `ask: CHANGED`: open, or COMMITTED with at least one own element, and each own element has a VALID answer
+ * now, wherever it was given.
+ */
+export async function isReusable(
+  db: Queries,
+  { transaction, now }: ReadTransaction,
+  facts: ReuseFacts,
+): Promise<boolean> {
+  const state = stateAt(transaction, now);
+  if (!isFinal(state)) return true;
+  if (state !== 'COMMITTED') return false;
+  if (asksChanged(transaction)) return isAllValid(db, { transaction, now }, facts);
+  const records = await readStatusFacts(db, transaction.id);
+  return records.length > 0 && areValid(records, facts.active, now);
+}
+
+/**
+ * Whether a single step with the answers of a transaction would change nothing: the transaction is open, or
+ * committed with all its records VALID and all its parts in force, as far as this instance knows. Without
+ * records its `validity` must not have passed.
+ */
+export async function isRepeatable(
+  db: Queries,
+  { transaction, now }: ReadTransaction,
+  active: ActiveVersions,
+): Promise<boolean> {
+  const state = stateAt(transaction, now);
+  if (!isFinal(state)) return true;
+  if (state !== 'COMMITTED') return false;
+  const records = await readStatusFacts(db, transaction.id);
+  const isValid =
+    records.length > 0
+      ? areValid(records, active, now)
+      : recordsExpiry(transaction, transaction.changedAt) > now;
+  return isValid && areInForce(db, transaction.id);
+}
+
+function areValid(records: readonly StatusFacts[], active: ActiveVersions, now: Date): boolean {
+  return records.every((record) => recordStatus(record, active, now)[0] === 'VALID');
+}
+
+/** Whether no own element needs to be asked, because of answers that may have been given anywhere. */
+async function isAllValid(
+  db: Queries,
+  { transaction, now }: ReadTransaction,
+  facts: ReuseFacts,
+): Promise<boolean> {
+  const earlier = await readOwnAnswers(db, transaction);
+  const valid = new Set(validRecords(earlier, facts, now).map(({ key }) => key));
+  const own = ownKeys(transaction);
+  return own.length > 0 && own.every((key) => valid.has(key));
+}
+
+/** The subject's newest answers to the own elements of a layout. */
+function readOwnAnswers(db: Queries, { context, layout }: Pick<Transaction, 'context' | 'layout'>) {
+  return readEarlier(db, context.subject, context.object ?? '', ownKeys({ layout }));
+}

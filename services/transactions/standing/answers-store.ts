@@ -1,0 +1,52 @@
+import type { Queries } from '#lib/db/database.ts';
+import type { Statement } from '#lib/db/sql.ts';
+import { empty, sql } from '#lib/db/sql.ts';
+import { clock, isInForce } from '../person/positions.ts';
+import type { StandingAnswer } from './standing-answer.ts';
+/** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
+export const answerColumns = sql`
+  r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
+  r.value, r.positions, r.source, r.position, r.created_at AS "givenAt", r.committed_at AS "committedAt",
+  CASE WHEN t.leader IS NULL THEN r.created_at ELSE t.created_at END AS "receivedAt", t.kind, t.parent`;
+
+/** Which questions to read; without `keys`, all that the person has answered. */
+export interface Asked {
+  subject: string;
+  object?: string;
+  keys?: readonly string[];
+}
+
+/** The answers in force, in the order of their objects and questions. */
+export function readInForce(db: Queries, asked: Asked): Promise<StandingAnswer[]> {
+  return db.query<StandingAnswer>(sql`
+    SELECT ${answerColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
+     WHERE ${about(asked)} AND ${isInForce} ORDER BY ${order(asked)}`);
+}
+
+/**
+ * The consents that wait for a code, for peers or for their leader's decision, the newest first. Those whose
+ * deadline has passed are left out.
+ */
+export function readWaitingConsents(db: Queries, asked: Asked): Promise<StandingAnswer[]> {
+  return db.query<StandingAnswer>(sql`
+    SELECT ${answerColumns} FROM transactions AS t JOIN records AS r ON r.transaction = t.id
+     WHERE t.subject = ${asked.subject} AND t.state = 'SUBMITTED'
+       AND (t.expires_at > accord_now() OR t.leader IS NOT NULL)
+       AND r.state = 'PENDING' AND r.type <> 'preference' AND r.value = '{accepted}' AND ${about(asked)}
+     ORDER BY ${order(asked)}, r.position DESC`);
+}
+
+function about({ subject, object, keys }: Asked): Statement {
+  return sql`r.subject = ${subject} ${object === undefined ? empty : sql`AND r.object = ${object}`}
+       ${keys ? sql`AND r.key = ANY(${keys}::text[])` : empty}`;
+}
+
+/** Questions are ordered as they are asked for. */
+function order({ keys }: Asked): Statement {
+  return keys ? sql`array_position(${keys}::text[], r.key)` : sql`r.object, r.key`;
+}
+
+/** The database's time at this moment. */
+export async function readClock(db: Queries): Promise<Date> {
+  return (await db.one<{ now: Date }>(sql`SELECT ${clock} AS now`)).now;
+}

@@ -1,0 +1,212 @@
+import type { Queries } from '#lib/db/database.ts';
+import { join, type Statement, sql } from '#lib/db/sql.ts';
+import type { Position } from '#lib/http/lists.ts';
+import { isInForce } from '../person/positions.ts';
+import type { TransactionRow } from '../transaction/store.ts';
+import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
+import type { Leader } from '../transaction/transaction.ts';
+import type { EarlierRecord, StatusFacts } from './status.ts';
+/** A stored record with the facts that its status depends on. */
+export interface StoredRecord extends StatusFacts {
+  id: string;
+  transaction: string;
+  subject: string;
+  object: string;
+  type: string;
+  value: string[];
+  origin: string;
+  author: string;
+  comment: string | null;
+  createdAt: Date;
+  /** The accepted record that this refusal ended. */
+  withdraws: string | null;
+  leader: Leader | null;
+}
+
+/** Filters of a list of records; they never change which record is the newest. */
+export interface RecordFilter {
+  subject: string;
+  elements?: string[];
+  infos?: string[];
+  object?: string;
+  value?: string;
+  after?: Date;
+  before?: Date;
+}
+
+const recordColumns = sql`
+  r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey",
+  r.info_serial AS "infoSerial",
+  r.value, r.state, r.origin, r.author, r.comment, r.withdraws, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
+  CASE WHEN r.origin = 'PEER'
+       THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
+
+/** The columns of {@link StatusFacts}. */
+export const statusColumns = sql`
+  r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
+  r.expires_at AS "expiresAt", ${isInForce} AS newest`;
+
+const maxPerKey = 100;
+
+/** The facts that the statuses of a transaction's records depend on. */
+export async function readStatusFacts(db: Queries, transaction: string): Promise<StatusFacts[]> {
+  return db.query<StatusFacts>(sql`
+    SELECT ${statusColumns} FROM records AS r WHERE r.transaction = ${transaction}`);
+}
+
+/** A subject's records, the newest 100 of each key and object, newest first. */
+export async function readRecords(db: Queries, filter: RecordFilter): Promise<StoredRecord[]> {
+  return db.query<StoredRecord>(sql`
+    SELECT ranked.* FROM (
+      SELECT ${recordColumns}, ${isInForce} AS newest,
+             row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
+        FROM records AS r WHERE ${join(filterSql(filter), ' AND ')}) AS ranked
+     WHERE ranked.place <= ${maxPerKey}
+     ORDER BY ranked.key, ranked.object, ranked.place`);
+}
+
+function filterSql({ subject, elements, infos, object, value, after, before }: RecordFilter): Statement[] {
+  return [
+    sql`r.subject = ${subject}`,
+    ...(elements ? [sql`r.key = ANY(${elements}::text[])`] : []),
+    ...(infos ? [sql`r.info_key = ANY(${infos}::text[])`] : []),
+    ...(object === undefined ? [] : [sql`r.object = ${object}`]),
+    ...(value === undefined ? [] : [sql`${value} = ANY(r.value)`]),
+    ...(after ? [sql`r.created_at >= ${after}`] : []),
+    ...(before ? [sql`r.created_at < ${before}`] : []),
+  ];
+}
+
+/** An answer that a valid record must have. */
+export interface Condition {
+  key: string;
+  value: string;
+  type?: string;
+  serial?: string;
+}
+
+export interface ExtractedRecord extends StoredRecord {
+  emailAddress: string | null;
+  /** The creation time in PostgreSQL's precision, for cursors. */
+  position: string;
+}
+
+/** A matching record's position in the list. */
+export type Candidate = Pick<ExtractedRecord, 'id' | 'subject' | 'position'>;
+
+/** The position before the first record of a list that starts with the newest. */
+export const newestPosition: Position = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+const extracted = sql`
+    SELECT ${recordColumns}, true AS newest, s.email_address AS "emailAddress", r.created_at::text AS position
+      FROM records AS r LEFT JOIN subjects AS s ON s.name = r.subject`;
+
+/** Newest committed records that match any of the conditions, newest first. */
+export async function readCandidates(
+  db: Queries,
+  conditions: readonly Condition[],
+  { after = newestPosition, limit }: { after?: Position; limit: number },
+): Promise<Candidate[]> {
+  // Each condition is read in index order and only as far as the page needs.
+  return db.query<Candidate>(sql`
+    SELECT DISTINCT found.created_at, found.id, found.subject, found.created_at::text AS position
+      FROM unnest(${column(conditions, 'key')}::text[], ${column(conditions, 'value')}::text[],
+                  ${column(conditions, 'type')}::text[], ${column(conditions, 'serial')}::text[])
+             AS c (key, value, type, serial)
+     CROSS JOIN LATERAL (
+           SELECT r.id, r.subject, r.created_at
+             FROM records AS r
+            WHERE r.key = c.key AND c.value = ANY(r.value) AND r.type = coalesce(c.type, r.type)
+              AND r.serial = coalesce(c.serial, r.serial) AND ${isInForce}
+              AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
+            ORDER BY r.created_at DESC, r.id DESC
+            LIMIT ${limit}) AS found
+     ORDER BY found.created_at DESC, found.id DESC
+     LIMIT ${limit}`);
+}
+
+function column(conditions: readonly Condition[], name: keyof Condition): (string | null)[] {
+  return conditions.map((condition) => condition[name] ?? null);
+}
+
+/** The newest committed records of subjects for some keys, newest first. */
+export async function readAnswersTo(
+  db: Queries,
+  subjects: readonly string[],
+  keys: readonly string[],
+): Promise<ExtractedRecord[]> {
+  return db.query<ExtractedRecord>(sql`${extracted}
+     WHERE r.subject = ANY(${subjects}::text[]) AND r.key = ANY(${keys}::text[]) AND ${isInForce}
+     ORDER BY r.created_at DESC, r.id DESC`);
+}
+
+/** Newest committed records that match a condition, newest first. */
+export async function readMatching(
+  db: Queries,
+  { key, value, type = null, serial = null }: { [Name in keyof Condition]: Condition[Name] | null },
+  { after = newestPosition, limit }: { after?: Position; limit: number },
+): Promise<ExtractedRecord[]> {
+  return db.query<ExtractedRecord>(sql`${extracted}
+     WHERE r.key = ${key} AND ${value} = ANY(r.value)
+       AND r.type = coalesce(${type}, r.type) AND r.serial = coalesce(${serial}, r.serial)
+       AND ${isInForce} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
+     ORDER BY r.created_at DESC, r.id DESC
+     LIMIT ${limit}`);
+}
+
+/** SQL of the record in force for `element.key`, which is one index look-up. */
+function recordInForce(subject: Statement, object: Statement): Statement {
+  return sql`
+    SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.value,
+           r.positions, r.committed_at AS "committedAt", r.expires_at AS "expiresAt"
+      FROM records AS r
+     WHERE r.subject = ${subject} AND r.object = ${object} AND r.key = element.key AND ${isInForce}`;
+}
+
+/** The record in force of a subject and object for each key that has one. */
+export async function readEarlier(
+  db: Queries,
+  subject: string,
+  object: string,
+  keys: readonly string[],
+): Promise<EarlierRecord[]> {
+  return db.query<EarlierRecord>(sql`
+    SELECT found.* FROM unnest(${keys}::text[]) AS element (key)
+     CROSS JOIN LATERAL (${recordInForce(sql`${subject}`, sql`${object}`)}) AS found`);
+}
+
+/** Ids of a transaction's records, by key. */
+export async function readRecordIds(db: Queries, transaction: string): Promise<Map<string, string>> {
+  const rows = await db.query<{ key: string; id: string }>(sql`
+    SELECT r.key, r.id FROM records AS r WHERE r.transaction = ${transaction}`);
+  return new Map(rows.map(({ key, id }) => [key, id]));
+}
+
+/** A transaction with the subject's earlier answers to its elements; none if the context is `silent`. */
+export async function readTransactionWithEarlier(db: Queries, id: string) {
+  const object = sql`coalesce(t.context->>'object', '')`;
+  const row = await db.maybeOne<TransactionRow & { earlier: StoredEarlier[] }>(sql`
+    SELECT ${transactionColumns}, accord_now() AS now,
+           CASE WHEN (t.context->>'silent')::boolean THEN '[]'::jsonb ELSE (
+             SELECT coalesce(jsonb_agg(to_jsonb(found)), '[]'::jsonb)
+               FROM jsonb_array_elements_text(t.layout->'elements') AS element (key)
+              CROSS JOIN LATERAL (${recordInForce(sql`t.subject`, object)}) AS found)
+           END AS earlier
+      FROM transactions AS t WHERE t.id = ${id}`);
+  if (!row) return undefined;
+  const { earlier, ...rest } = row;
+  return { ...toReadTransaction(rest), earlier: earlier.map(fromJson) };
+}
+
+type StoredEarlier = Omit<EarlierRecord, 'committedAt' | 'expiresAt'> & {
+  committedAt: string;
+  expiresAt: string | null;
+};
+
+function fromJson({ committedAt, expiresAt, ...stored }: StoredEarlier): EarlierRecord {
+  return {
+    ...stored,
+    committedAt: new Date(committedAt),
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+  };
+}

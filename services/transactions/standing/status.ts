@@ -1,0 +1,158 @@
+import type { PreviousAnswer } from '#lib/contracts/form-content.ts';
+import type { DescribedElement } from '#lib/contracts/forms.ts';
+import type { ActiveVersions } from '#lib/contracts/versions.ts';
+import { choiceOf } from './in-force.ts';
+
+export const recordStates = ['PENDING', 'COMMITTED', 'ROLLED_BACK', 'ERASED'] as const;
+export const recordStatuses = ['VALID', 'OBSOLETE', 'EXPIRED', 'IRRELEVANT'] as const;
+
+/** The members of a record that its status depends on. */
+export interface StatusFacts {
+  state: (typeof recordStates)[number];
+  key: string;
+  serial: string;
+  infoKey: string;
+  infoSerial: string;
+  expiresAt: Date | null;
+  /** Whether the record is in force (standing/in-force.ts). */
+  newest: boolean;
+}
+
+type RecordStatus = (typeof recordStatuses)[number];
+type StatusExplanation =
+  | 'LATEST_VALID'
+  | 'OBSOLETE'
+  | 'EXPIRED'
+  | 'STILL_PENDING'
+  | 'ENTRY_DELETED'
+  | 'ROLLED_BACK'
+  | 'ERASED'
+  | 'INFO_SERIAL_ARCHIVED'
+  | 'BODY_SERIAL_ARCHIVED';
+
+/** A record's status at `now`: the first rule that matches (docs/interface.md, "Records"). */
+export function recordStatus(
+  record: StatusFacts,
+  active: ActiveVersions,
+  now: Date,
+): [RecordStatus, StatusExplanation] {
+  if (record.state === 'ERASED') return ['IRRELEVANT', 'ERASED'];
+  if (record.state === 'PENDING') return ['IRRELEVANT', 'STILL_PENDING'];
+  if (active[record.key]?.deleted) return ['IRRELEVANT', 'ENTRY_DELETED'];
+  if (record.state === 'ROLLED_BACK') return ['IRRELEVANT', 'ROLLED_BACK'];
+  if (record.expiresAt && record.expiresAt <= now) return ['EXPIRED', 'EXPIRED'];
+  if (active[record.infoKey]?.major !== major(record.infoSerial))
+    return ['IRRELEVANT', 'INFO_SERIAL_ARCHIVED'];
+  if (active[record.key]?.major !== major(record.serial)) return ['IRRELEVANT', 'BODY_SERIAL_ARCHIVED'];
+  return record.newest ? ['VALID', 'LATEST_VALID'] : ['OBSOLETE', 'OBSOLETE'];
+}
+
+/** The major of a serial `<major>.<minor>`. */
+export function major(serial: string): number {
+  return Number.parseInt(serial, 10);
+}
+
+/** The newest committed record of a subject, object and key. */
+export interface EarlierRecord {
+  key: string;
+  type: string;
+  serial: string;
+  infoKey: string;
+  infoSerial: string;
+  value: string[];
+  positions: number[] | null;
+  committedAt: Date;
+  expiresAt: Date | null;
+}
+
+/**
+ * The records that need not be asked again at `now`: those that are VALID, and refusals or withdrawals of
+ * `notices`. A form that shows such a notice does not give the consent again (docs/withdrawal.md, "The
+ * rule"), so asking it would never end, whatever its version.
+ * @param notices keys of own elements that are notices and rest on consent today.
+ */
+export function validRecords(
+  earlier: readonly EarlierRecord[],
+  { active, notices }: { active: ActiveVersions; notices: ReadonlySet<string> },
+  now: Date,
+): EarlierRecord[] {
+  return earlier.filter(
+    (record) =>
+      (notices.has(record.key) && isRefusal(record)) ||
+      recordStatus({ ...record, state: 'COMMITTED', newest: true }, active, now)[0] === 'VALID',
+  );
+}
+
+/** Whether an answer is a refusal, which a notice does not replace. */
+export function isRefusal(record: Pick<EarlierRecord, 'type' | 'value'>): boolean {
+  return choiceOf(record) === 'refused';
+}
+
+/**
+ * The subject's valid answer to an element; options are matched by position and shown in the current texts.
+ */
+export function previousAnswer(
+  element: DescribedElement,
+  valid: readonly EarlierRecord[],
+): PreviousAnswer | null {
+  const record = valid.find(({ key }) => key === element.entry.key);
+  if (!record) return null;
+  const { answers } = element;
+  const texts =
+    element.entry.type === 'preference' && record.positions && answers
+      ? record.positions.flatMap((position) => answers[position] ?? [])
+      : record.value;
+  return {
+    identifier: `element/${record.type}/${record.key}/${record.serial}`,
+    answers: texts,
+    created: record.committedAt.toISOString(),
+  };
+}
+
+/** A committed transaction for which an expiry notice is due. */
+export interface DueTransaction {
+  id: string;
+  /** When the notice was due, in the database's precision. */
+  dueAt: string;
+  expiresAt: Date;
+  /** Without `conditions`, which never expire. */
+  records: StatusFacts[];
+}
+
+/** The notice to write for a {@link DueTransaction}. */
+export interface ExpiryNotice {
+  id: string;
+  dueAt: string;
+  /** When the next notice is due: RFC 3339, or `infinity` for none. */
+  nextAt: string;
+  /** The event; null if no answer with the latest expiry is in force: newer answers may have replaced it. */
+  name: 'expiring' | 'expired' | null;
+}
+
+/** When `consent.expiring` is due: `leadMs` before expiry, or a tenth of the validity if that is shorter. */
+export function expiringAt({ from, to }: { from: Date; to: Date }, leadMs: number): Date {
+  return new Date(to.getTime() - Math.min(leadMs, (to.getTime() - from.getTime()) / 10));
+}
+
+/**
+ * Composes a notice. Answers that were not VALID any more before their expiry, such as replaced ones, expire
+ * without an event.
+ */
+export function expiryNotice(
+  { id, dueAt, expiresAt, records }: DueTransaction,
+  active: ActiveVersions,
+  now: Date,
+): ExpiryNotice {
+  const isOver = expiresAt <= now;
+  const isInForce = records.some(
+    (record) =>
+      Number(record.expiresAt) === Number(expiresAt) &&
+      recordStatus({ ...record, expiresAt: null }, active, now)[0] === 'VALID',
+  );
+  return {
+    id,
+    dueAt,
+    nextAt: isOver ? 'infinity' : expiresAt.toISOString(),
+    name: isInForce ? (isOver ? 'expired' : 'expiring') : null,
+  };
+}
