@@ -18,13 +18,8 @@ export function isAbandoned(retention: string): Statement {
 }
 
 /**
- * SQL: whether all answers of a committed transaction `t` were superseded or have expired, and the retention
- * has passed since then. A refusal is kept, also after its expiry, as long as it is the newest answer:
- * without it an older consent or a notice could come into force again. A part counts as a valid answer as
- * long as its owner may store an answer, because only the row of the part allows to withdraw or erase it at
- * the owner. Conditions in a part never expire: its transaction is kept until an erasure, or until the part
- * was withdrawn, the owner has acknowledged that, and the retention has passed since the withdrawal. A
- * withdrawal is kept as long as the transactions whose parts it withdrew.
+ * SQL: whether each answer and part of a committed transaction `t` has been over for as long as the retention,
+ * by the table of docs/erasure.md, "Retention".
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;

@@ -143,11 +143,7 @@ export function summarizeWaiting(db: Queries, transaction: string) {
       FROM followers AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING'`);
 }
 
-/**
- * Whether the parts of a committed transaction are in force, as far as this instance knows: none was refused,
- * dropped or withdrawn, and none of their owners was sent a later answer or withdrawal of the subject about
- * the same object, which may have replaced the answers of the part.
- */
+/** Whether no part of a committed transaction is stale (docs/interface.md, "Duplicate creation"). */
 export async function areInForce(db: Queries, transaction: string): Promise<boolean> {
   const { inForce } = await db.one<{ inForce: boolean }>(sql`
     SELECT NOT EXISTS (
