@@ -18,8 +18,8 @@ export function isAbandoned(retention: string): Statement {
 }
 
 /**
- * SQL: whether each answer and part of a committed transaction `t` has been over for as long as the retention,
- * by the table of docs/erasure.md, "Retention".
+ * SQL: whether each answer and part of a committed transaction `t` has been over for the retention, by the
+ * table of docs/erasure.md, "Retention".
  */
 export function isOver(retention: string): Statement {
   const limit = sql`accord_now() - ${retention}::interval`;
