@@ -44,7 +44,7 @@ const roomOrder = rooms.map((room, index) => ({
 
 /** Rules of services/transactions: they read and write nothing, and are tested without a server. */
 const rules = {
-  transaction: 'values|context|read-context|context-warnings|contact|destination|transaction|access|token',
+  transaction: 'values|context|contact|destination|transaction|access|links|token',
   standing: 'in-force|standing-answer|status',
   receipts: 'receipt|jsonld|xml',
   'sent-parts': 'part|notice|part-withdrawal',
@@ -53,6 +53,7 @@ const rules = {
   ending: 'withdrawal|withdrawal-request|erasure',
   'received-parts': 'peer-part',
   decisions: 'decision',
+  request: 'read-context|context-warnings',
   statistics: 'stats|valid-answers',
 };
 const rulePaths = Object.entries(rules).map(

@@ -10,7 +10,7 @@ import {
 } from '../services/transactions/answer/store.ts';
 import { readResult } from '../services/transactions/ending/results.ts';
 import { readReceipt } from '../services/transactions/receipts/store.ts';
-import { readTransactionWithEarlier } from '../services/transactions/standing/records.ts';
+import { readTransactionWithEarlier } from '../services/transactions/standing/earlier.ts';
 import { insertWithClaim, readTransaction } from '../services/transactions/transaction/store.ts';
 import type { BaselineForms } from './baseline-forms.ts';
 

@@ -39,7 +39,7 @@ import {
 } from './jobs.ts';
 import type { MessageLimits } from './messages/limits.ts';
 import { createDestinationDigests } from './messages/message.ts';
-import { createHourlyReport } from './messages/queue.ts';
+import { createMessaging } from './messages/messaging.ts';
 import { waitingMessages } from './messages/store.ts';
 import { createOperations } from './operations.ts';
 import { createReceiptSigner } from './receipts/receipt.ts';
@@ -118,7 +118,7 @@ export async function composeTransactions(
     codes: createCodes(tokenSecrets),
     codeTtl: settings.codeTtl,
     resendAfter: settings.resendAfter,
-    messaging: {
+    messaging: createMessaging({
       channels: {
         mail: transports.mail && { senders: senders.mail },
         sms: transports.sms && { senders: senders.sms },
@@ -126,12 +126,9 @@ export async function composeTransactions(
       limits: settings.limits,
       box,
       digests: createDestinationDigests(tokenSecrets),
-      reportLimited({ id, kind, channel }) {
-        options.metrics?.messages.countFailed({ kind: channel, error: 'limit' });
-        log.warn('message not sent; not retried', { id, operation: `${channel} ${kind}`, code: 'limit' });
-      },
-      reportHourly: createHourlyReport({ log, metrics: options.metrics?.messages }),
-    },
+      log,
+      metrics: options.metrics?.messages,
+    }),
     defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
     mailbox: options.mailbox ?? null,

@@ -7,7 +7,7 @@ import { erasePart } from './received-parts/erase.ts';
 import { withdrawPart } from './received-parts/withdraw.ts';
 import { createTransaction, readContext } from './request/create.ts';
 import { type ReleasedRow, readPart, readReleased } from './sent-parts/store.ts';
-import { mintLinks } from './transaction/token.ts';
+import { mintLinks } from './transaction/links.ts';
 import { isFinal } from './transaction/transaction.ts';
 
 type OperationDependencies = Dependencies & Pick<AcceptDependencies, 'log' | 'sealingKeys' | 'metrics'>;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { unknownFields } from '../../services/transactions/transaction/context-warnings.ts';
+import { unknownFields } from '../../services/transactions/request/context-warnings.ts';
 import { createKey } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 

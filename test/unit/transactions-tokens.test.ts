@@ -10,7 +10,8 @@ import {
 } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createReceiptSigner } from '../../services/transactions/receipts/receipt.ts';
-import { createTransactionTokens, mintLinks } from '../../services/transactions/transaction/token.ts';
+import { mintLinks } from '../../services/transactions/transaction/links.ts';
+import { createTransactionTokens } from '../../services/transactions/transaction/token.ts';
 import type { ReadTransaction } from '../../services/transactions/transaction/transaction.ts';
 
 const baseUrl = 'http://localhost:8080';

@@ -8,7 +8,7 @@ import { deliveryDeadline } from '../sent-parts/part.ts';
 import { type Effect, effectOf, type Incoming, questionOf, sinceOf } from '../standing/in-force.ts';
 import { incomingOf } from '../standing/standing-answer.ts';
 import { readStanding } from '../standing/store.ts';
-import { changeLink } from '../transaction/token.ts';
+import { changeLink } from '../transaction/links.ts';
 import { recordsExpiry, type Transaction } from '../transaction/transaction.ts';
 import { keyOf } from '../transaction/values.ts';
 import { effectColumns, withdrawnAmong } from './commitment.ts';

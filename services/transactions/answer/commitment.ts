@@ -15,7 +15,7 @@ import {
 } from '../standing/in-force.ts';
 import { expiringAt } from '../standing/status.ts';
 import { authorOf } from '../transaction/access.ts';
-import { changeLink, type TransactionTokens } from '../transaction/token.ts';
+import { changeLink, type TransactionTokens } from '../transaction/links.ts';
 import { type ReadTransaction, recordsExpiry, type Transaction } from '../transaction/transaction.ts';
 
 /** A record to be stored; times are RFC 3339. */

@@ -1,7 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
+import { partEvents } from '../sent-parts/events.ts';
 import { isWithdrawn } from '../sent-parts/notices-store.ts';
-import { partEvents, recordStateChange } from '../transaction/events.ts';
+import { recordStateChange } from '../transaction/events.ts';
 import { statesBefore, type Transaction } from '../transaction/transaction.ts';
 import { commitSeconds, maxCodes } from './code.ts';
 /**

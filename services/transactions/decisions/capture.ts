@@ -2,7 +2,7 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail, prefixPointers } from '#lib/errors/fail.ts';
 import { type CreateDependencies, createTransaction, readContext } from '../request/create.ts';
 import type { ReadContext } from '../transaction/context.ts';
-import { mintLinks, type TransactionTokens } from '../transaction/token.ts';
+import { mintLinks, type TransactionTokens } from '../transaction/links.ts';
 import { invalid, isFault, parseSubject } from '../transaction/values.ts';
 import type { Decision, DecisionReason } from './decision.ts';
 

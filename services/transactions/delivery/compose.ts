@@ -18,8 +18,8 @@ import { readReceipt, readReceiptBody } from '../receipts/store.ts';
 import type { Part } from '../sent-parts/part.ts';
 import { readPartLanguage, readParts } from '../sent-parts/store.ts';
 import { receiptExpiry } from '../transaction/access.ts';
+import { mintLinks, type TransactionTokens } from '../transaction/links.ts';
 import { readTransactionWithReceipt } from '../transaction/store.ts';
-import { mintLinks, type TransactionTokens } from '../transaction/token.ts';
 import { isFinal, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
 import type { OutgoingMail } from './transport.ts';
 

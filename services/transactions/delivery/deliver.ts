@@ -12,7 +12,7 @@ import { releaseWaiting } from '../messages/counts.ts';
 import { hourlyRoom, type MessageLimits } from '../messages/limits.ts';
 import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../messages/message.ts';
 import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../messages/store.ts';
-import type { TransactionTokens } from '../transaction/token.ts';
+import type { TransactionTokens } from '../transaction/links.ts';
 import { composeMessage } from './compose.ts';
 import type { MailTransport, SendResult, SmsTransport } from './transport.ts';
 

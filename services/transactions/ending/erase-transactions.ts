@@ -4,7 +4,7 @@ import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { endTransactions } from '../answer/end-transactions.ts';
 import { queuePeerNotices } from '../sent-parts/notices-store.ts';
 import type { ConsentContext } from '../transaction/context.ts';
-import { erasedEvents } from '../transaction/events.ts';
+import { inPieces, insertEvents } from '../transaction/events.ts';
 import { type ErasureCounts, type ErasurePeer, erasedContext } from './erasure.ts';
 /** What a call of {@link eraseTransactions} has erased. */
 export interface Erased {
@@ -245,4 +245,21 @@ export async function cancelOpen(tx: Queries, scope: ErasureScope, source: strin
      FOR NO KEY UPDATE OF t SKIP LOCKED`);
   const ids = locked.map(({ id }) => id);
   await endTransactions(tx, 'CANCELLED', sql`id = ANY(${ids}::text[])`, source);
+}
+
+/** Inserts an event for every 50 records of the transactions in `erased` that have ever taken effect. */
+export function erasedEvents(erasure: string | undefined, source: string): Statement {
+  return insertEvents(
+    {
+      from: inPieces(sql`
+        SELECT e.transaction AS id, e.id AS record FROM erased AS e WHERE e.committed_at IS NOT NULL`),
+      topic: 'accord.consents',
+      key: sql`s.id`,
+      type: sql`'io.accord.subject.erased.v1'::text`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object(
+        'erasure', ${erasure}::text, 'transaction', s.id, 'records', s.records)`,
+    },
+    source,
+  );
 }

@@ -16,8 +16,8 @@ import { effectOf, questionOf, type Source, sinceOf } from '../standing/in-force
 import { incomingOf, type StandingAnswer, statedTime } from '../standing/standing-answer.ts';
 import { readStanding } from '../standing/store.ts';
 import { requireAccess } from '../transaction/access.ts';
+import { changeLink, type TransactionTokens } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
-import { changeLink, type TransactionTokens } from '../transaction/token.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';
 import {
   acceptedOf,

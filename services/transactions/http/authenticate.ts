@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { type Authenticator, transactionToken, unauthorized } from '#lib/auth/authenticate.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
-import type { TransactionTokens } from '../transaction/token.ts';
+import type { TransactionTokens } from '../transaction/links.ts';
 
 /**
  * Authenticates callers of operations that accept transaction tokens. A valid credential takes precedence

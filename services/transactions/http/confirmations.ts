@@ -17,7 +17,7 @@ import { confirmPage } from '../present/confirm-page.ts';
 import { askerOf, findTheme } from '../present/page-parts.ts';
 import { requireAccess } from '../transaction/access.ts';
 import { codeDestination } from '../transaction/destination.ts';
-import { mintLinks } from '../transaction/token.ts';
+import { mintLinks } from '../transaction/links.ts';
 import { isAwaitingCode } from '../transaction/transaction.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';

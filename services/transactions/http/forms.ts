@@ -23,12 +23,12 @@ import {
 import { keepAnswers, shownIn } from '../present/form-retry.ts';
 import { frameAncestors } from '../present/page-parts.ts';
 import { readContext } from '../request/create.ts';
-import { readEarlier, readTransactionWithEarlier } from '../standing/records.ts';
+import { readEarlier, readTransactionWithEarlier } from '../standing/earlier.ts';
 import { type EarlierRecord, validRecords } from '../standing/status.ts';
 import { noSuchTransaction, requireAccess, requireOpen } from '../transaction/access.ts';
 import { layoutReference } from '../transaction/context.ts';
+import { type Links, mintFormLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
-import { type Links, mintFormLinks } from '../transaction/token.ts';
 import {
   hidesAnswered,
   peersMayStayUnanswered,

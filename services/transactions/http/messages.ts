@@ -5,7 +5,7 @@ import { sendPage } from '#lib/http/send.ts';
 import type { KeptMessage } from '../delivery/demo.ts';
 import type { Message } from '../messages/message.ts';
 import { listMessages } from '../messages/store.ts';
-import { inviteSubject } from '../request/create.ts';
+import { inviteSubject } from '../request/invite.ts';
 import { noSuchTransaction } from '../transaction/access.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { Dependencies } from './handlers.ts';

@@ -10,7 +10,7 @@ import { frameAncestors } from '../present/page-parts.ts';
 import { presentTransaction, type Related } from '../present/transaction.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
 import { readParts } from '../sent-parts/store.ts';
-import { mintLinks } from '../transaction/token.ts';
+import { mintLinks } from '../transaction/links.ts';
 import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
 import type { Dependencies } from './handlers.ts';
 

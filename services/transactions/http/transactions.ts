@@ -9,14 +9,15 @@ import { readResult, type TransactionResult } from '../ending/results.ts';
 import { finalPage } from '../present/final-page.ts';
 import { askerOf, findTheme, readAsker } from '../present/page-parts.ts';
 import { presentTransaction } from '../present/transaction.ts';
-import { cancelTransaction, createTransaction, readContext } from '../request/create.ts';
+import { cancelTransaction } from '../request/cancel.ts';
+import { unknownFields } from '../request/context-warnings.ts';
+import { createTransaction, readContext } from '../request/create.ts';
 import { submitSingleStep } from '../request/single-step.ts';
 import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
 import { readParts } from '../sent-parts/store.ts';
 import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
-import { unknownFields } from '../transaction/context-warnings.ts';
+import { mintLinks } from '../transaction/links.ts';
 import { countTransactions, listTransactions, readHistory, readTransaction } from '../transaction/store.ts';
-import { mintLinks } from '../transaction/token.ts';
 import {
   historyAt,
   isAwaitingCode,

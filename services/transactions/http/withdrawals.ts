@@ -3,7 +3,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { Handlers, OperationInput } from '#lib/http/operation.ts';
 import { withdrawConsents, withdrawOfPerson } from '../ending/withdraw.ts';
 import { presentTransaction } from '../present/transaction.ts';
-import { mintLinks } from '../transaction/token.ts';
+import { mintLinks } from '../transaction/links.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';

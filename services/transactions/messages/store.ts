@@ -1,9 +1,10 @@
 import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
+import type { Statement } from '#lib/db/sql.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { Settlement } from '#lib/deliveries/delivery-kind.ts';
 import type { Destination } from '../transaction/destination.ts';
-import { messageEvents } from '../transaction/events.ts';
+import { insertEvents } from '../transaction/events.ts';
 import type { Message } from './message.ts';
 
 const columns = sql`m.id, m.kind, m.channel, m.destination, m.state, m.attempts, m.error,
@@ -176,4 +177,21 @@ export function waitingMessages(
                   LIMIT 100000) AS m
         ON m.channel = k.kind
      GROUP BY k.kind`);
+}
+
+/** Inserts an event for each message in `m` that was sent or has failed. */
+export function messageEvents(source: string): Statement {
+  return insertEvents(
+    {
+      from: sql`(SELECT * FROM m WHERE m.state IN ('SENT', 'FAILED'))`,
+      topic: 'accord.consents',
+      key: sql`s.transaction`,
+      type: sql`'io.accord.message.' || lower(s.state) || '.v1'`,
+      subject: sql`s.id`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object(
+        'message', s.id, 'transaction', s.transaction, 'kind', s.kind, 'channel', s.channel)`,
+    },
+    source,
+  );
 }

@@ -3,7 +3,7 @@ import type { ConfirmPage } from '#lib/contracts/pages.ts';
 import { type CodeType, codeStatus } from '../answer/code.ts';
 import type { AwaitedCode } from '../answer/confirm-code.ts';
 import { codeDestination } from '../transaction/destination.ts';
-import type { Links } from '../transaction/token.ts';
+import type { Links } from '../transaction/links.ts';
 import { embeddingOf } from './page-parts.ts';
 
 interface Shown

@@ -12,7 +12,7 @@ import type { Notice } from '../sent-parts/notice.ts';
 import type { Part, PartState } from '../sent-parts/part.ts';
 import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
 import { receiptExpiry } from '../transaction/access.ts';
-import type { Links } from '../transaction/token.ts';
+import type { Links } from '../transaction/links.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';
 import { presentAnswer, titleOf } from './form-page.ts';
 import { embeddingOf } from './page-parts.ts';

@@ -10,7 +10,7 @@ import type { DescribedElement, FormDescription, FormOutline } from '#lib/contra
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { AnsweredPage, FormPage, PageAnswer } from '#lib/contracts/pages.ts';
 import { type EarlierRecord, major, previousAnswer } from '../standing/status.ts';
-import type { Links } from '../transaction/token.ts';
+import type { Links } from '../transaction/links.ts';
 import {
   asksChanged,
   hidesAnswered,

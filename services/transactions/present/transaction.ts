@@ -1,7 +1,7 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { Notice } from '../sent-parts/notice.ts';
 import type { Part } from '../sent-parts/part.ts';
-import { type Links, linksOf } from '../transaction/token.ts';
+import { type Links, linksOf } from '../transaction/links.ts';
 import { isAwaitingCode, isFinal, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
 
 /** What is stored beside transactions, by transaction. */

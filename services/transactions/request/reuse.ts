@@ -6,7 +6,8 @@ import { ownKeys } from '../ending/withdrawal.ts';
 import { lockSubject } from '../person/positions.ts';
 import { areInForce } from '../sent-parts/store.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
-import { readEarlier, readStatusFacts } from '../standing/records.ts';
+import { readEarlier } from '../standing/earlier.ts';
+import { readStatusFacts } from '../standing/records.ts';
 import { isRefusal, recordStatus, type StatusFacts, validRecords } from '../standing/status.ts';
 import { insertTransaction } from '../transaction/store.ts';
 import {

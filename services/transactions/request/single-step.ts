@@ -15,12 +15,13 @@ import { recordByStaff } from '../answer/record-by-staff.ts';
 import { noticesIn, type SubmitDependencies, storeAnswers, transactionBusy } from '../answer/submit.ts';
 import { readStanding } from '../standing/store.ts';
 import { requireOpen } from '../transaction/access.ts';
-import { contextDigest, layoutReference } from '../transaction/context.ts';
+import { layoutReference } from '../transaction/context.ts';
 import { insertWithClaim, readNow } from '../transaction/store.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
 import { replaceUncounted } from './claims.ts';
 import { readContext, requireNotifiable } from './create.ts';
 import { requireRoom } from './own-transactions.ts';
+import { contextDigest } from './read-context.ts';
 import { isRepeatable, reuseOrCreate } from './reuse.ts';
 
 interface SingleStep {

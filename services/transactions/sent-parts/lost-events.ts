@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { partEvents, verdictEvents } from '../transaction/events.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import { partEvents, verdictEvents } from './events.ts';
 
 const since = (hours: number) => sql`accord_now() - ${hours} * interval '1 hour'`;
 

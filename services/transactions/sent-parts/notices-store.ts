@@ -1,7 +1,7 @@
 import type { EventData } from '#lib/contracts/events.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { noticeEvents } from '../transaction/events.ts';
+import { noticeEvents } from './events.ts';
 import {
   afterVerdict,
   askAgainHours,

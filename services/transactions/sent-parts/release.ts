@@ -1,5 +1,5 @@
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
-import { partEvents, verdictEvents } from '../transaction/events.ts';
+import { partEvents, verdictEvents } from './events.ts';
 import { isWithdrawn } from './notices-store.ts';
 import type { NewPart } from './part.ts';
 /** Common table expressions that store and release the parts of the transaction in `t`. */

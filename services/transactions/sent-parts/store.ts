@@ -4,9 +4,9 @@ import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/outbox.ts';
 import { lockSubjectOf } from '../person/positions.ts';
-import { partEvents, verdictEvents } from '../transaction/events.ts';
 import { lockTransaction } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import { partEvents, verdictEvents } from './events.ts';
 import { isWithdrawn, withdrawalNotice } from './notices-store.ts';
 import type { Move, Part, PartState } from './part.ts';
 

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { restrictedEvents } from '../transaction/events.ts';
-
+import { isInForce } from '../person/positions.ts';
+import { inPieces, insertEvents } from '../transaction/events.ts';
 /** A hold: nothing of the subject is erased while it is in force (docs/erasure.md). */
 export interface Hold {
   reason: string;
@@ -71,4 +71,23 @@ export async function tellRestriction(
   source: string,
 ): Promise<void> {
   await tx.query(restrictedEvents({ subject, reference }, source));
+}
+
+/** Inserts an event for every 50 records that are in force for the questions of a subject. */
+export function restrictedEvents(
+  { subject, reference }: { subject: string; reference: string },
+  source: string,
+): Statement {
+  const inForce = sql`SELECT r.id FROM records AS r WHERE r.subject = ${subject} AND ${isInForce}`;
+  return insertEvents(
+    {
+      from: inPieces(sql`SELECT ${reference}::text AS id, n.id AS record FROM (${inForce}) AS n`),
+      topic: 'accord.consents',
+      key: sql`s.id`,
+      type: sql`'io.accord.subject.restricted.v1'::text`,
+      time: sql`accord_now()`,
+      data: sql`jsonb_build_object('records', s.records)`,
+    },
+    source,
+  );
 }

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import type { SubjectContact } from '#lib/contracts/parts.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { isStorable } from '#lib/json/check-json.ts';
-import type { Given } from './context.ts';
+import type { Given } from './values.ts';
 import { invalid, isFault, normaliseText } from './values.ts';
 
 const require = createRequire(import.meta.url);

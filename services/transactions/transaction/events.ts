@@ -1,7 +1,5 @@
-import type { Decision } from '#lib/contracts/parts.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import { requestExtension } from '#lib/events/outbox.ts';
-import { isInForce } from '../person/positions.ts';
 
 /** The outbox rows to write: one for each row of `from`, whose alias is `s` in the other members. */
 interface EventRows {
@@ -22,7 +20,7 @@ interface EventRows {
  * An INSERT into the outbox. Events never carry an answer, contact data or the name of a person.
  * @param source BASE_URL.
  */
-function insertEvents(
+export function insertEvents(
   { from, topic, key, type, subject = key, time, data, extension }: EventRows,
   source: string,
 ): Statement {
@@ -77,90 +75,6 @@ export function consentEvents(from: Statement, type: Statement, source: string):
 }
 
 /**
- * Inserts an event for each part in `from` (columns `sid` and `location`, for `released` also `deadline`).
- * @param name what the leader has done: released the part for delivery, or decided about it; `held`: what the
- * owner does until the leader decides.
- */
-export function partEvents(
-  name: 'released' | 'decided' | 'held',
-  { from, source, decision }: { from: Statement; source: string; decision?: Decision },
-): Statement {
-  return insertEvents(
-    {
-      from,
-      topic: 'accord.peer-submissions',
-      key: sql`s.sid`,
-      type: sql`${`io.accord.submission.${name}.v1`}::text`,
-      time: sql`accord_now()`,
-      data: sql`jsonb_build_object('submission', s.sid, 'peer', s.location, 'decision', ${decision}::text,
-        'deadline', ${name === 'released' ? sql`to_json(s.deadline)` : sql`NULL::text`})`,
-    },
-    source,
-  );
-}
-
-/**
- * Inserts an event for each notice to the owner of a part in `from`, who is to be told of the withdrawal or
- * asked to erase. The service `peers` calculates the time of a withdrawal from the deadline (`orderHours`),
- * so an event that is published again states the same deadline.
- */
-export function noticeEvents(from: Statement, source: string): Statement {
-  return insertEvents(
-    {
-      from,
-      topic: 'accord.peer-submissions',
-      key: sql`s.recipient`,
-      type: sql`'io.accord.submission.' || CASE WHEN s.erasure IS NULL THEN 'withdrawn' ELSE 'erased' END || '.v1'`,
-      time: sql`accord_now()`,
-      data: sql`jsonb_build_object('submission', s.recipient, 'peer', s.location, 'deadline',
-        (SELECT w.changed_at + interval '720 hours' FROM transactions AS w WHERE w.id = s.withdrawal))`,
-    },
-    source,
-  );
-}
-
-/**
- * Inserts an event for each part in `from`. There are three reasons: a verdict was reported, the part is
- * never sent, or no verdict was reported in time.
- * @param rows.from all columns of parts; default: `f`.
- */
-export function verdictEvents(
-  { type, extension, from = sql`f` }: { type: Statement; extension?: Statement; from?: Statement },
-  source: string,
-): Statement {
-  return insertEvents(
-    {
-      from,
-      topic: 'accord.consents',
-      key: sql`s.transaction`,
-      type,
-      extension,
-      time: sql`s.changed_at`,
-      data: sql`jsonb_build_object(
-        'transaction', s.transaction, 'peer', s.location, 'version', s.version, 'reason', s.reason)`,
-    },
-    source,
-  );
-}
-
-/** Inserts an event for each message in `m` that was sent or has failed. */
-export function messageEvents(source: string): Statement {
-  return insertEvents(
-    {
-      from: sql`(SELECT * FROM m WHERE m.state IN ('SENT', 'FAILED'))`,
-      topic: 'accord.consents',
-      key: sql`s.transaction`,
-      type: sql`'io.accord.message.' || lower(s.state) || '.v1'`,
-      subject: sql`s.id`,
-      time: sql`accord_now()`,
-      data: sql`jsonb_build_object(
-        'message', s.id, 'transaction', s.transaction, 'kind', s.kind, 'channel', s.channel)`,
-    },
-    source,
-  );
-}
-
-/**
  * Inserts `consent.withdrawn` events for the transaction in `t`: one for every 50 consents in force (in
  * `ended`) that the records in `stored` withdraw. Recipients never saw a consent that was not in force.
  */
@@ -206,44 +120,8 @@ export function supersededEvents(from: Statement, source: string): Statement {
   );
 }
 
-/** Inserts an event for every 50 records that are in force for the questions of a subject. */
-export function restrictedEvents(
-  { subject, reference }: { subject: string; reference: string },
-  source: string,
-): Statement {
-  const inForce = sql`SELECT r.id FROM records AS r WHERE r.subject = ${subject} AND ${isInForce}`;
-  return insertEvents(
-    {
-      from: inPieces(sql`SELECT ${reference}::text AS id, n.id AS record FROM (${inForce}) AS n`),
-      topic: 'accord.consents',
-      key: sql`s.id`,
-      type: sql`'io.accord.subject.restricted.v1'::text`,
-      time: sql`accord_now()`,
-      data: sql`jsonb_build_object('records', s.records)`,
-    },
-    source,
-  );
-}
-
-/** Inserts an event for every 50 records of the transactions in `erased` that have ever taken effect. */
-export function erasedEvents(erasure: string | undefined, source: string): Statement {
-  return insertEvents(
-    {
-      from: inPieces(sql`
-        SELECT e.transaction AS id, e.id AS record FROM erased AS e WHERE e.committed_at IS NOT NULL`),
-      topic: 'accord.consents',
-      key: sql`s.id`,
-      type: sql`'io.accord.subject.erased.v1'::text`,
-      time: sql`accord_now()`,
-      data: sql`jsonb_build_object(
-        'erasure', ${erasure}::text, 'transaction', s.id, 'records', s.records)`,
-    },
-    source,
-  );
-}
-
 /** SQL: rows (id, records), with up to 50 records each. @param records a query for (id, record). */
-function inPieces(records: Statement): Statement {
+export function inPieces(records: Statement): Statement {
   return sql`(
     SELECT p.id, jsonb_agg(p.record ORDER BY p.record) AS records
       FROM (SELECT o.id, o.record,

@@ -6,7 +6,6 @@ import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
 import { canStandInPath, hostName } from '#lib/text/host-name.ts';
 import { readBoundedText, toNfc } from '#lib/text/nfc.ts';
-import type { Given } from './context.ts';
 /** True for a fault, which a parser returns instead of a value. */
 export function isFault(value: unknown): value is Fault {
   return typeof value === 'object' && value !== null && 'pointer' in value && 'detail' in value;
@@ -123,4 +122,10 @@ export function keyOf(text: string): string {
 /** SHA-256 over the canonical JSON (RFC 8785) of a value. Members that are undefined are left out. */
 export function sha256Canonical(value: unknown): Buffer {
   return hash('sha256', canonicalize(value) as string, 'buffer');
+}
+
+/** A value of a context and where it was given. */
+export interface Given {
+  value: unknown;
+  pointer: string;
 }
