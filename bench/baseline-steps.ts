@@ -3,11 +3,8 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { countAttempt, readTransactionWithCode } from '../services/transactions/answer/codes.ts';
-import {
-  commitSubmittedTransaction,
-  commitTransaction,
-  submitTransaction,
-} from '../services/transactions/answer/store.ts';
+import { commitTransaction, submitTransaction } from '../services/transactions/answer/store.ts';
+import { commitSubmittedTransaction } from '../services/transactions/answer/commit-store.ts';
 import { readResult } from '../services/transactions/ending/results.ts';
 import { readReceipt } from '../services/transactions/receipts/store.ts';
 import { readTransactionWithEarlier } from '../services/transactions/standing/earlier.ts';

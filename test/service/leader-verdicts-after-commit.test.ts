@@ -5,7 +5,7 @@ import { movesInCommitMode } from '../../services/transactions/sent-parts/part.t
 import {
   type CommittedVerdictResult,
   createCommittedVerdictWriter,
-} from '../../services/transactions/sent-parts/store.ts';
+} from '../../services/transactions/verdicts/store.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { eventsOf } from '../support/instances/live-events.ts';
 import type { LiveTransaction } from '../support/instances/live-transactions.ts';

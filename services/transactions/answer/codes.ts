@@ -1,11 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
-import { empty, type Statement, sql } from '#lib/db/sql.ts';
-import { releaseWaitingParts } from '../sent-parts/release.ts';
+import { type Statement, sql } from '#lib/db/sql.ts';
 import type { TaskScope } from '../transaction/access.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
 import { type Code, maxTries, type NewCode } from './code.ts';
-import { rollBack } from './end-transactions.ts';
 
 const columns = sql`c.number, c.mac, c.sealed, c.tries, c.created_at AS "createdAt", c.expires_at AS "expiresAt",
   c.used_at AS "usedAt"`;
@@ -137,47 +135,4 @@ export function replaceCode(
      WHERE c.transaction = own.id AND c.number = ${code.number - 1} AND c.used_at IS NULL
        AND c.created_at <= accord_now() - ${after} * interval '1 second'
     RETURNING ${columns}`);
-}
-
-/** A transaction whose code was entered: its id, and the number of the code, which is marked as used. */
-interface Confirmed {
-  id: string;
-  code: number;
-}
-
-/**
- * Releases parts after the right code, if all owners must hold theirs before the answers are committed.
- * The caller has locked the person; no part was withdrawn.
- * @param deadline until when all owners must hold their parts.
- * @returns false if the transaction no longer awaits a code, its deadline has passed, or the code was
- * replaced or used.
- */
-export async function awaitPeers(
-  tx: Queries,
-  { deadline, ...confirmed }: Confirmed & { deadline: Date },
-  source: string,
-): Promise<boolean> {
-  const row = await tx.maybeOne(sql`
-    WITH ${endWaiting(confirmed, sql`, changed_at = accord_now(), expires_at = ${deadline}`)},
-         ${releaseWaitingParts(deadline, source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
-}
-
-/**
- * Rolls answers back after the right code, because a part was withdrawn that its owner had to hold.
- * @returns false where {@link awaitPeers} returns undefined.
- */
-export async function rollBackWithdrawn(tx: Queries, confirmed: Confirmed, source: string): Promise<boolean> {
-  const row = await tx.maybeOne(sql`WITH ${endWaiting(confirmed)} SELECT t.id FROM t`);
-  return row !== undefined && (await rollBack(tx, sql`SELECT ${confirmed.id}::text`, source)).length > 0;
-}
-
-function endWaiting({ id, code }: Confirmed, changes: Statement = empty): Statement {
-  return sql`used AS (${useCode(id, code)}), t AS (
-      UPDATE transactions SET awaits_code = false ${changes}
-       WHERE id = ${id} AND state = 'SUBMITTED' AND awaits_code AND expires_at > accord_now()
-         AND EXISTS (SELECT FROM used)
-      RETURNING *
-    )`;
 }

@@ -11,12 +11,12 @@ import { readStanding } from '../standing/store.ts';
 import { changeLink } from '../transaction/links.ts';
 import { recordsExpiry, type Transaction } from '../transaction/transaction.ts';
 import { keyOf } from '../transaction/values.ts';
+import { commitSubmittedTransaction } from './commit-store.ts';
 import { effectColumns, withdrawnAmong } from './commitment.ts';
-import { commitSubmittedTransaction } from './store.ts';
-import type { SubmitDependencies } from './submit.ts';
+import type { StoreDependencies } from './store-answers.ts';
 import { readSubmitted } from './submitted.ts';
 
-type CommitDependencies = Pick<SubmitDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>;
+export type CommitDependencies = Pick<StoreDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>;
 
 /**
  * Commits submitted answers: after their code, at the leader when all owners hold their parts, and at an

@@ -5,7 +5,7 @@ import { queueCode } from '../messages/queue.ts';
 import { lockSubjectOf } from '../person/positions.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
 import { summarizeWaiting } from '../sent-parts/store.ts';
-import { requireAccess, requireAwaitingCode, taskScope } from '../transaction/access.ts';
+import { requireAccess, requireAwaitingCode, taskScope, transactionBusy } from '../transaction/access.ts';
 import { readTransaction } from '../transaction/store.ts';
 import {
   isAwaitingCode,
@@ -23,19 +23,19 @@ import {
   maxCodes,
   maxTries,
 } from './code.ts';
-import {
-  awaitPeers,
-  countAttempt,
-  readTransactionWithCode,
-  replaceCode,
-  rollBackWithdrawn,
-  type TransactionWithCode,
-} from './codes.ts';
+import { countAttempt, readTransactionWithCode, replaceCode, type TransactionWithCode } from './codes.ts';
 import { commitSubmitted } from './commit.ts';
 import { rollBackUnconfirmed } from './end-transactions.ts';
-import { type SubmitDependencies, transactionBusy } from './submit.ts';
+import { awaitPeers, rollBackWithdrawn } from './release.ts';
+import type { StoreDependencies } from './store-answers.ts';
 
-type Dependencies = SubmitDependencies & { db: Database };
+interface ConfirmDependencies extends StoreDependencies {
+  db: Database;
+  /** CODE_RESEND_AFTER; seconds. */
+  resendAfter: number;
+  /** Wakes the outbox relay. */
+  wake: () => void;
+}
 
 /** A transaction that awaits a code, with that code. */
 export interface AwaitedCode {
@@ -49,7 +49,7 @@ export interface AwaitedCode {
  * awaited.
  */
 export async function readAwaitedCode(
-  { db, instance }: Pick<Dependencies, 'db' | 'instance'>,
+  { db, instance }: Pick<ConfirmDependencies, 'db' | 'instance'>,
   { id, principal }: { id: string; principal: Principal },
   pastDeadline: 'expired' | 'wrong-state',
 ): Promise<AwaitedCode> {
@@ -75,7 +75,7 @@ export function withCode(read: TransactionWithCode): AwaitedCode {
  * @throws Failure of `requireAccess`; `confirmation-failed`, `expired`, `wrong-state`, `unavailable`.
  */
 export async function confirmCode(
-  dependencies: Dependencies,
+  dependencies: ConfirmDependencies,
   { id, principal, code: entered }: { id: string; principal: Principal; code: string },
 ): Promise<ReadTransaction> {
   const { db, codes, instance, wake } = dependencies;
@@ -127,7 +127,7 @@ function hasConfirmed(
  * @returns the transaction afterwards; undefined if another request has changed it, or replaced the code.
  */
 async function confirmWith(
-  dependencies: Dependencies,
+  dependencies: ConfirmDependencies,
   { read, code: { number: code } }: AwaitedCode,
 ): Promise<Transaction | undefined> {
   const { db, instance } = dependencies;
@@ -160,7 +160,7 @@ async function confirmWith(
  * @throws Failure `wrong-state` or `expired` if the transaction no longer awaits a code.
  */
 async function rejectCode(
-  { db, instance, wake }: Dependencies,
+  { db, instance, wake }: ConfirmDependencies,
   read: ReadTransaction,
   code: Code,
   counted: number | undefined,
@@ -201,7 +201,7 @@ const faults = {
  * Retry-After.
  */
 export async function resendCode(
-  dependencies: Dependencies,
+  dependencies: ConfirmDependencies,
   input: { id: string; principal: Principal },
 ): Promise<AwaitedCode> {
   const { db, messaging, resendAfter } = dependencies;

@@ -3,14 +3,11 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { nextPosition } from '../person/positions.ts';
 import type { SignedReceipt } from '../receipts/receipt.ts';
-import { partEvents } from '../sent-parts/events.ts';
-import { releaseNewParts, releaseWaitingParts, storeParts } from '../sent-parts/release.ts';
+import { releaseNewParts, storeParts } from '../sent-parts/release.ts';
 import { recordStateChange, supersededEvents, withdrawnEvents } from '../transaction/events.ts';
-import { statesBefore } from '../transaction/transaction.ts';
 import type { NewCode } from './code.ts';
-import { storeCode, useCode } from './codes.ts';
+import { storeCode } from './codes.ts';
 import type { Commitment, CommittedRecord } from './commitment.ts';
-
 /**
  * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
  * takes over its parent's claim on the context.
@@ -49,7 +46,7 @@ export function storeCommittedAnswers(commitment: Commitment, source: string): S
 }
 
 /** Common table expressions that end the records that those in `given` replace, and tell of it. */
-function endReplaced(
+export function endReplaced(
   records: readonly Pick<CommittedRecord, 'ends'>[],
   committedAt: Date,
   source: string,
@@ -65,7 +62,7 @@ function endReplaced(
     )`;
 }
 
-function tellWithdrawn(
+export function tellWithdrawn(
   records: readonly Pick<CommittedRecord, 'ends' | 'withdraws'>[],
   committedAt: Date,
   source: string,
@@ -78,7 +75,7 @@ function tellWithdrawn(
  * Common table expressions that store the receipt of the transaction in `t`, and queue its digest for the
  * audit log.
  */
-function storeReceipt({ body, jws }: SignedReceipt): Statement {
+export function storeReceipt({ body, jws }: SignedReceipt): Statement {
   return sql`receipt AS (
       INSERT INTO receipts (transaction, body, jws) SELECT t.id, ${body}, ${jws} FROM t
     ), logged AS (${receiptSigned(jws)}
@@ -162,65 +159,4 @@ function storeRecords(commitment: Omit<Commitment, 'receipt'>, state: Statement)
        CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
       RETURNING id, key, withdraws
     )`;
-}
-
-/**
- * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. The caller
- * has locked the person. A child takes over its parent's claim on the context. Parts that waited for a code
- * are released, unless they were withdrawn; for each part that its owner holds, the decision `commit` is
- * released.
- * @param submitted.records what each waiting record does to others.
- * @param submitted.deadline of the parts that are released.
- * @param submitted.code number of the code that confirms the answers; marked as used.
- * @returns false if the transaction is no longer SUBMITTED, its deadline has passed (that of a transaction
- * with a leader has no effect), or the code was replaced or used. Then nothing is changed, except that the
- * code may have been marked as used.
- */
-export async function commitSubmittedTransaction(
-  db: Queries,
-  submitted: {
-    id: string;
-    subject: string;
-    committedAt: Date;
-    validUntil: Date | null;
-    deadline: Date;
-    records: readonly Pick<CommittedRecord, 'id' | 'isInForce' | 'ends' | 'withdraws'>[];
-    receipt: SignedReceipt;
-    code?: number | undefined;
-  },
-  source: string,
-): Promise<boolean> {
-  const { id, subject, committedAt, validUntil, deadline, records, receipt, code } = submitted;
-  const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
-  const row = await db.maybeOne(sql`
-    WITH ${nextPosition(sql`${subject}`, null)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
-      UPDATE transactions AS x
-         SET state = 'COMMITTED', version = x.version + 1, changed_at = ${committedAt}, valid_until = ${validUntil},
-             awaits_code = false
-        FROM person
-       WHERE x.id = ${id} AND x.state = ANY(${statesBefore('commit-submitted')}::text[])
-         AND (x.expires_at > accord_now() OR x.leader IS NOT NULL) ${isUsed}
-      RETURNING x.*
-    ), given AS (
-      SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-          AS g (id uuid, "isInForce" boolean, ends uuid, withdraws uuid)
-    ), ${endReplaced(records, committedAt, source)}, stored AS (
-      UPDATE records AS r
-         SET state = 'COMMITTED', committed_at = ${committedAt}, withdraws = g.withdraws,
-             expires_at = CASE WHEN r.expires_at IS NOT NULL THEN ${validUntil}::timestamptz END,
-             from_position = CASE WHEN g."isInForce" THEN p.position END,
-             from_at = CASE WHEN g."isInForce" THEN ${committedAt}::timestamptz END
-        FROM given AS g CROSS JOIN person AS p CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
-       WHERE r.id = g.id AND r.transaction = ${id}
-      RETURNING r.id, r.key, r.withdraws
-    ), ${tellWithdrawn(records, committedAt, source)}${storeReceipt(receipt)}, undrafted AS (
-      DELETE FROM receipt_drafts AS d USING t WHERE d.transaction = t.id
-    ), claim AS (
-      UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
-    ), held AS (
-      SELECT f.sid, f.location FROM t JOIN followers AS f ON f.transaction = t.id WHERE f.state = 'HELD'
-    ), decided AS (${partEvents('decided', { from: sql`held`, source, decision: 'commit' })}
-    ), ${releaseWaitingParts(deadline, source)}, ${recordStateChange('committed', source)}
-    SELECT t.id FROM t`);
-  return row !== undefined;
 }

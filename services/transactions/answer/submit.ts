@@ -1,41 +1,27 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { AnswerCheck, FormsOperations, ValidCheck } from '#lib/contracts/forms.ts';
 import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
-import { isNotified, type Messaging, queueCode, queueNotification } from '../messages/queue.ts';
+import { isNotified } from '../messages/queue.ts';
 import { lockSubject } from '../person/positions.ts';
-import { noticesOn, type Receipt, type ReceiptSigner } from '../receipts/receipt.ts';
+import { noticesOn, type Receipt } from '../receipts/receipt.ts';
 import { readReceiptBody } from '../receipts/store.ts';
-import { deliveryDeadline } from '../sent-parts/part.ts';
 import type { Standing } from '../standing/in-force.ts';
 import { readStanding, readTransactionToAnswer } from '../standing/store.ts';
-import { requireAccess, requireOpen } from '../transaction/access.ts';
+import { requireAccess, requireOpen, transactionBusy } from '../transaction/access.ts';
 import { codeDestination } from '../transaction/destination.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';
 import { type AnswersDigests, invalidComment, splitComment, withComment } from './answers.ts';
 import { checkAnswers } from './check.ts';
-import { type Codes, drawCode } from './code.ts';
-import {
-  type CommitmentFacts,
-  type CommitmentSettings,
-  composeCommitment,
-  waitsForPeers,
-  withoutWithdrawnNotices,
-} from './commitment.ts';
+import { type CommitmentFacts, withoutWithdrawnNotices } from './commitment.ts';
 import { recordByStaff } from './record-by-staff.ts';
-import { commitTransaction, submitTransaction } from './store.ts';
-
-export interface SubmitDependencies extends CommitmentSettings {
-  db: Queries;
+import type { StoreDependencies } from './store-answers.ts';
+import { noticesIn, storeAnswers } from './store-answers.ts';
+export interface SubmitDependencies extends StoreDependencies {
+  db: Database;
   forms: FormsOperations;
-  signReceipt: ReceiptSigner;
   digests: AnswersDigests;
-  codes: Codes;
-  /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
-  codeTtl: number;
+  /** CODE_RESEND_AFTER; seconds. */
   resendAfter: number;
-  messaging: Messaging;
   /** Wakes the outbox relay. */
   wake: () => void;
 }
@@ -67,11 +53,6 @@ export type SubmitResult =
 
 const maxAttempts = 3;
 
-/** The failure of a request while other requests keep changing the transaction. */
-export function transactionBusy() {
-  return fail('unavailable', 'The transaction is busy. Try again.', { headers: { 'Retry-After': '1' } });
-}
-
 /**
  * Submits answers: checks access, then the state, then the answers, and stores them. Idempotent: submitting
  * the stored answers again succeeds. If another request changes the transaction in between, all steps are
@@ -81,7 +62,7 @@ export function transactionBusy() {
  * `storeAnswers`.
  */
 export async function submitAnswers(
-  dependencies: SubmitDependencies & { db: Database },
+  dependencies: SubmitDependencies,
   submission: Submission,
 ): Promise<SubmitResult> {
   const { db, digests, instance } = dependencies;
@@ -164,54 +145,4 @@ async function isRepeated(
   const body = await readReceiptBody(db, transaction.id);
   const notices = body === undefined ? [] : noticesOn(JSON.parse(body) as Receipt);
   return notices.length > 0 && digests.matches(digest, answers, notices);
-}
-
-/** Identifiers of the notices among checked answers. */
-export function noticesIn({ answers, parts }: ValidCheck): string[] {
-  return [...answers, ...parts.flatMap(({ elements }) => elements)].flatMap(({ identifier, content }) =>
-    isNotice(identifier, content) ? identifier : [],
-  );
-}
-
-/**
- * Stores checked answers: records, receipt, parts, state, history and events in one statement; further
- * statements queue the code or the notification, if there is one. If a code is needed, if all owners must
- * hold their parts first, or with `holdUntil`, the records are PENDING and a draft replaces the receipt.
- * @param dependencies.db a database transaction if a message may be queued.
- * @param holdUntil only for a part that this instance holds. It is only shown as `expires`; services/peers
- * rolls the part back after 25 hours.
- * @returns undefined if nothing was stored, because `commitTransaction` or `submitTransaction` returned
- * false.
- * @throws Failure `too-many-requests` if a limit of messages is reached, so that no code can be sent.
- */
-export async function storeAnswers(
-  dependencies: SubmitDependencies,
-  facts: CommitmentFacts,
-  holdUntil?: Date,
-): Promise<Transaction | undefined> {
-  const { db, instance, signReceipt, messaging } = dependencies;
-  const { check, answersDigest } = facts;
-  const { transaction, now } = facts.read;
-  const { context } = transaction;
-  const { commitment, body } = composeCommitment(facts, dependencies);
-  const source = instance.baseUrl;
-  const after = { ...transaction, version: transaction.version + 1, answersDigest, changedAt: now };
-  if (context.confirmation !== 'NONE') {
-    const drawn = drawCode(dependencies, transaction, { number: 1, answersDigest });
-    const submitted = { ...commitment, deadline: transaction.expiresAt, draft: body, code: drawn.code };
-    if (!(await submitTransaction(db, submitted, source))) return undefined;
-    await queueCode(db, messaging, transaction, { number: 1, text: drawn.text });
-    return { ...after, state: 'SUBMITTED', awaitsCode: true };
-  }
-  const deadline =
-    holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(context, now) : undefined);
-  if (deadline) {
-    const submitted = { ...commitment, deadline, draft: body, code: undefined };
-    if (!(await submitTransaction(db, submitted, source))) return undefined;
-    return { ...after, state: 'SUBMITTED', expiresAt: deadline };
-  }
-  const receipt = { body, jws: signReceipt(body) };
-  if (!(await commitTransaction(db, { ...commitment, receipt }, source))) return undefined;
-  await queueNotification(db, messaging, transaction);
-  return { ...after, state: 'COMMITTED', validUntil: commitment.validUntil };
 }

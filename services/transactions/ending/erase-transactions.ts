@@ -248,7 +248,7 @@ export async function cancelOpen(tx: Queries, scope: ErasureScope, source: strin
 }
 
 /** Inserts an event for every 50 records of the transactions in `erased` that have ever taken effect. */
-export function erasedEvents(erasure: string | undefined, source: string): Statement {
+function erasedEvents(erasure: string | undefined, source: string): Statement {
   return insertEvents(
     {
       from: inPieces(sql`

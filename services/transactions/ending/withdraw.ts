@@ -4,7 +4,6 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { transactionBusy } from '../answer/submit.ts';
 import { type Messaging, queueWithdrawalNews } from '../messages/queue.ts';
 import { lockSubject } from '../person/positions.ts';
 import type { ReceiptSigner } from '../receipts/receipt.ts';
@@ -15,7 +14,7 @@ import { type Asked, readClock, readInForce, readWaitingConsents } from '../stan
 import { effectOf, questionOf, type Source, sinceOf } from '../standing/in-force.ts';
 import { incomingOf, type StandingAnswer, statedTime } from '../standing/standing-answer.ts';
 import { readStanding } from '../standing/store.ts';
-import { requireAccess } from '../transaction/access.ts';
+import { requireAccess, transactionBusy } from '../transaction/access.ts';
 import { changeLink, type TransactionTokens } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';

@@ -180,7 +180,7 @@ export function waitingMessages(
 }
 
 /** Inserts an event for each message in `m` that was sent or has failed. */
-export function messageEvents(source: string): Statement {
+function messageEvents(source: string): Statement {
   return insertEvents(
     {
       from: sql`(SELECT * FROM m WHERE m.state IN ('SENT', 'FAILED'))`,

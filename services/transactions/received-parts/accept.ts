@@ -8,7 +8,8 @@ import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
 import { type CommitmentFacts, composeCommitment, withoutWithdrawnNotices } from '../answer/commitment.ts';
-import { type SubmitDependencies, storeAnswers } from '../answer/submit.ts';
+import type { StoreDependencies } from '../answer/store-answers.ts';
+import { storeAnswers } from '../answer/store-answers.ts';
 import { isNotified, queueNotification } from '../messages/queue.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
 import { readStanding } from '../standing/store.ts';
@@ -27,8 +28,10 @@ import {
   type StoredVerdict,
 } from './store.ts';
 
-export interface AcceptDependencies extends SubmitDependencies {
+export interface AcceptDependencies extends StoreDependencies {
   db: Database;
+  /** Wakes the outbox relay. */
+  wake: () => void;
   forms: FormsOperations;
   /** Private keys that open parts. */
   sealingKeys: readonly PrivateKey[];

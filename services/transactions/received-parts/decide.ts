@@ -1,9 +1,10 @@
 import type { Decision, OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
-import type { Queries } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { commitSubmitted } from '../answer/commit.ts';
+import { fail } from '#lib/errors/fail.ts';
+import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import { type CommitDependencies, commitSubmitted } from '../answer/commit.ts';
 import { rollBack } from '../answer/end-transactions.ts';
-import type { AcceptDependencies } from './accept.ts';
 import {
   changeVerdict,
   hasMaxRows,
@@ -13,12 +14,18 @@ import {
   presentVerdict,
   type StoredVerdict,
 } from './store.ts';
+export interface DecideDependencies extends CommitDependencies {
+  db: Database;
+  metrics?: SubmissionMetrics;
+  /** Wakes the outbox relay. */
+  wake: () => void;
+}
 
 /**
  * The verdict that is stored if a decision, a withdrawal or an erasure arrives before its part. The part is
  * refused when it arrives.
  */
-export const notReceived: StoredVerdict = {
+const notReceived: StoredVerdict = {
   digest: null,
   verdict: 'rolledback',
   reason: null,
@@ -31,7 +38,7 @@ export const notReceived: StoredVerdict = {
  * @throws Failure `unavailable`: the decision is not applied.
  */
 export async function applyDecision(
-  dependencies: AcceptDependencies,
+  dependencies: DecideDependencies,
   { peer, sid, decision }: { peer: PeerSummary; sid: string; decision: Decision },
 ): Promise<OwnerVerdict> {
   const { db, metrics, wake } = dependencies;
@@ -57,7 +64,7 @@ export async function applyDecision(
 
 /** Commits or rolls back the transaction of a held part, and writes the verdict. */
 export async function endHeldPart(
-  dependencies: AcceptDependencies,
+  dependencies: DecideDependencies,
   tx: Queries,
   { key, transaction, decision }: { key: PeerPartKey; transaction: string; decision: Decision },
 ): Promise<'committed' | 'rolledback'> {
@@ -69,4 +76,21 @@ export async function endHeldPart(
   const verdict = isCommit ? 'committed' : 'rolledback';
   await changeVerdict(tx, key, verdict);
   return verdict;
+}
+
+/**
+ * Stores that a part is refused when it arrives. Waits for a database transaction that stores the part.
+ * @throws Failure `unavailable` if the peer has too many parts that have not arrived.
+ */
+export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<StoredVerdict> {
+  if (await hasMaxRows(tx, key.peer, 'notReceived'))
+    throw fail(
+      'unavailable',
+      'Too many parts of this peer were ended before they arrived. Try again later.',
+      {
+        headers: { 'Retry-After': '3600' },
+      },
+    );
+  if (await insertVerdict(tx, key, notReceived)) return notReceived;
+  return (await lockVerdict(tx, key)) as StoredVerdict;
 }

@@ -4,12 +4,10 @@ import { type ErasureDependencies, openErasure } from '../ending/erase.ts';
 import { wasRefused } from '../ending/erasures-store.ts';
 import { lockSubject } from '../person/positions.ts';
 import { ensureSubject } from '../person/store.ts';
-import type { AcceptDependencies } from './accept.ts';
-import { endHeldPart } from './decide.ts';
-import { lockVerdict } from './store.ts';
-import { readStored, refuseOnArrival } from './withdraw.ts';
+import { type DecideDependencies, endHeldPart, refuseOnArrival } from './decide.ts';
+import { lockVerdict, readStored } from './store.ts';
 
-type Dependencies = AcceptDependencies & ErasureDependencies;
+type Dependencies = DecideDependencies & ErasureDependencies;
 
 /**
  * Answers a leader that has erased the person of a part (docs/erasure.md, "Peers"). A held part is rolled

@@ -6,8 +6,8 @@ import { insertCommitted } from '../ending/withdrawals-store.ts';
 import { storePerson } from '../person/positions.ts';
 import type { Standing } from '../standing/in-force.ts';
 import { type Since, type StandingRow, standingColumns, toStanding } from '../standing/store.ts';
+import { readTransaction } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-
 /** Identifies a part that a peer sent: base URL of the peer, and the peer's id of the part. */
 export interface PeerPartKey {
   peer: string;
@@ -166,4 +166,11 @@ export function heldParts(db: Queries): Promise<{ rows: number; oldestSeconds: n
               FROM (SELECT 1 FROM submissions WHERE verdict = 'held' LIMIT 100000) AS h) AS rows,
            coalesce((SELECT extract(epoch FROM accord_now() - s.received_at)::float8 FROM submissions AS s
                       WHERE s.verdict = 'held' ORDER BY s.received_at LIMIT 1), 0) AS "oldestSeconds"`);
+}
+
+/** The transaction that stores a part. */
+export async function readStored(tx: Queries, id: string): Promise<Transaction> {
+  const read = await readTransaction(tx, id);
+  if (!read) throw new Error('the transaction of a part does not exist');
+  return read.transaction;
 }

@@ -1,21 +1,16 @@
 import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { fail } from '#lib/errors/fail.ts';
-import { readAnswers, withdraw } from '../ending/withdraw.ts';
+import { readAnswers, type WithdrawDependencies, withdraw } from '../ending/withdraw.ts';
 import { ownKeys } from '../ending/withdrawal.ts';
 import { lockSubject } from '../person/positions.ts';
 import { readClock } from '../standing/answers-store.ts';
 import { isEndedByOrder } from '../standing/in-force.ts';
 import type { StandingAnswer } from '../standing/standing-answer.ts';
 import { storeOrder } from '../standing/store.ts';
-import { readTransaction } from '../transaction/store.ts';
-import type { Transaction } from '../transaction/transaction.ts';
-import type { AcceptDependencies } from './accept.ts';
-import { endHeldPart, notReceived } from './decide.ts';
+import { type DecideDependencies, endHeldPart, refuseOnArrival } from './decide.ts';
 import { timeAtLeader } from './peer-part.ts';
-import { hasMaxRows, insertVerdict, lockVerdict, type PeerPartKey, type StoredVerdict } from './store.ts';
-
+import { lockVerdict, readStored } from './store.ts';
 /**
  * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
  * consents that were given in other parts of this leader before `order.withdrawn`. Answers that were given at
@@ -28,7 +23,7 @@ import { hasMaxRows, insertVerdict, lockVerdict, type PeerPartKey, type StoredVe
  * @throws Failure `unavailable`: nothing was withdrawn.
  */
 export async function withdrawPart(
-  dependencies: AcceptDependencies,
+  dependencies: DecideDependencies & WithdrawDependencies,
   { peer, sid, withdrawn }: { peer: PeerSummary; sid: string; withdrawn?: string | undefined },
 ): Promise<OwnerVerdict> {
   const { db, metrics, wake } = dependencies;
@@ -47,30 +42,13 @@ export async function withdrawPart(
 }
 
 /**
- * Stores that a part is refused when it arrives. Waits for a database transaction that stores the part.
- * @throws Failure `unavailable` if the peer has too many parts that have not arrived.
- */
-export async function refuseOnArrival(tx: Queries, key: PeerPartKey): Promise<StoredVerdict> {
-  if (await hasMaxRows(tx, key.peer, 'notReceived'))
-    throw fail(
-      'unavailable',
-      'Too many parts of this peer were ended before they arrived. Try again later.',
-      {
-        headers: { 'Retry-After': '3600' },
-      },
-    );
-  if (await insertVerdict(tx, key, notReceived)) return notReceived;
-  return (await lockVerdict(tx, key)) as StoredVerdict;
-}
-
-/**
  * Withdraws consents to the processings that a part asked about. The newest answer to the question must be a
  * consent that can be withdrawn. It must come from this part, or from another part of the same leader; in the
  * latter case it must have been given before the person withdrew there, or be the answer to a notice.
  * Accepted conditions stay.
  */
 async function withdrawAnswers(
-  dependencies: AcceptDependencies,
+  dependencies: DecideDependencies & WithdrawDependencies,
   tx: Queries,
   { peer, transaction, withdrawn }: { peer: PeerSummary; transaction: string; withdrawn: string | undefined },
 ): Promise<void> {
@@ -106,11 +84,4 @@ async function withdrawAnswers(
     givenAt: withdrawnAt ?? clock,
     orderedBy: peer.url,
   });
-}
-
-/** The transaction that stores a part. */
-export async function readStored(tx: Queries, id: string): Promise<Transaction> {
-  const read = await readTransaction(tx, id);
-  if (!read) throw new Error('the transaction of a part does not exist');
-  return read.transaction;
 }

@@ -12,9 +12,10 @@ import {
 import { checkAnswers } from '../answer/check.ts';
 import { withoutWithdrawnNotices } from '../answer/commitment.ts';
 import { recordByStaff } from '../answer/record-by-staff.ts';
-import { noticesIn, type SubmitDependencies, storeAnswers, transactionBusy } from '../answer/submit.ts';
+import { noticesIn, storeAnswers } from '../answer/store-answers.ts';
+import type { SubmitDependencies } from '../answer/submit.ts';
 import { readStanding } from '../standing/store.ts';
-import { requireOpen } from '../transaction/access.ts';
+import { requireOpen, transactionBusy } from '../transaction/access.ts';
 import { layoutReference } from '../transaction/context.ts';
 import { insertWithClaim, readNow } from '../transaction/store.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../transaction/transaction.ts';

@@ -74,7 +74,7 @@ export async function tellRestriction(
 }
 
 /** Inserts an event for every 50 records that are in force for the questions of a subject. */
-export function restrictedEvents(
+function restrictedEvents(
   { subject, reference }: { subject: string; reference: string },
   source: string,
 ): Statement {

@@ -2,7 +2,6 @@ import { unauthorized } from '#lib/auth/authenticate.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { isAwaitingCode, isFinal, type ReadTransaction, stateAt, type Transaction } from './transaction.ts';
-
 /** The failure for an unknown transaction and for one of another subject: callers cannot tell them apart. */
 export function noSuchTransaction() {
   return fail('not-found', 'Transaction not found.');
@@ -134,4 +133,9 @@ export function requireUpdatable({ transaction, now }: ReadTransaction): void {
   if (!isFinal(state)) throw fail('wrong-state', 'The transaction is not final yet.', { members: { state } });
   if (!transaction.context.updatable)
     throw fail('wrong-state', 'The transaction is not updatable.', { members: { state } });
+}
+
+/** The failure of a request while other requests keep changing the transaction. */
+export function transactionBusy() {
+  return fail('unavailable', 'The transaction is busy. Try again.', { headers: { 'Retry-After': '1' } });
 }

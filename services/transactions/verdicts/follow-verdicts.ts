@@ -3,39 +3,35 @@ import { sql } from '#lib/db/sql.ts';
 import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { commitSubmitted } from '../answer/commit.ts';
+import { type CommitDependencies, commitSubmitted } from '../answer/commit.ts';
 import { rollBack } from '../answer/end-transactions.ts';
-import type { SubmitDependencies } from '../answer/submit.ts';
 import { queueBadNews } from '../messages/queue.ts';
 import type { ReportedVerdict } from '../sent-parts/notice.ts';
 import { applyToNotice } from '../sent-parts/notices-store.ts';
 import { moveAfter, movesInCommitMode } from '../sent-parts/part.ts';
+import { type PartOfTransaction, readPart, summarizeParts } from '../sent-parts/store.ts';
+import { readTransaction } from '../transaction/store.ts';
+import { stateAt } from '../transaction/transaction.ts';
 import {
   changePart,
   createCommittedVerdictWriter,
   lockTransactionOf,
-  type PartOfTransaction,
   readDrop,
-  readPart,
   releaseCommit,
-  summarizeParts,
   type WriteCommittedVerdict,
-} from '../sent-parts/store.ts';
-import { readTransaction } from '../transaction/store.ts';
-import { stateAt } from '../transaction/transaction.ts';
+} from './store.ts';
 
 const consumer = 'transactions';
 
-export type VerdictDependencies = Pick<
-  SubmitDependencies,
-  'instance' | 'signReceipt' | 'tokens' | 'messaging' | 'wake'
-> & {
+export interface VerdictDependencies extends CommitDependencies {
   db: Database;
+  /** Wakes the outbox relay. */
+  wake: () => void;
   log: Logger;
   /** The name under which events are noted as applied. */
   consumer: string;
   writeCommittedVerdict: WriteCommittedVerdict;
-};
+}
 
 /** Subscribes to the verdicts of owners on our parts. */
 export function followVerdicts({
