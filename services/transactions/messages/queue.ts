@@ -14,8 +14,8 @@ export interface Messaging {
   addressOf: DestinationDigests['addressOf'];
   /**
    * Queues a message; it is sent after the COMMIT (docs/messages.md).
-   * @param whenLimited above a limit, `refuse` throws. With `record`, above an hourly limit the message waits;
-   * above another one it is stored as failed.
+   * @param whenLimited above a limit, `refuse` throws. With `record` the message waits above an hourly limit,
+   * and is stored as failed above another one.
    * @returns undefined if the transaction has been erased meanwhile; then there is no message.
    * @throws Failure `too-many-requests` with Retry-After.
    */
