@@ -19,10 +19,17 @@ export interface FolderKeys {
   keys: ReadonlyMap<string, EvidenceKey>;
 }
 
+type PublicKey = JWK & { kid: string };
+
+/** The order of keys in `keys.json`. */
+export function byThumbprint(one: PublicKey, other: PublicKey): number {
+  return one.kid < other.kid ? -1 : 1;
+}
+
 /**
  * A public signing key as `keys.json` has it. @returns undefined for a key of another kind.
  */
-export function evidenceKey({ kty, crv, x, y }: JWK): JWK | undefined {
+export function evidenceKey({ kty, crv, x, y }: JWK): PublicKey | undefined {
   if (!readPublicKey({ kty, crv, x, y })) return undefined;
   const key = kty === 'EC' ? { kty, crv, x, y, alg: 'ES256' } : { kty, crv, x, alg: 'EdDSA' };
   return { ...key, use: 'sig', kid: keyThumbprint(key) };
@@ -55,6 +62,8 @@ export async function readFolderKeys(
       throw new EvidenceFault(`keys.json: the key ${kid} is not among the keys from elsewhere.`);
     found.set(kid, { jwk: expected, alg: expected.alg as EvidenceKey['alg'] });
   }
+  if ([...found.keys()].some((kid, index, kids) => kid < (kids[index - 1] ?? '')))
+    throw new EvidenceFault('keys.json: the keys are not in the order of their thumbprints.');
   if (!read.text.endsWith('\n')) throw new EvidenceFault('keys.json: the line has no line feed.');
   requireCanonical({ ...read, text: read.text.slice(0, -1) });
   return { instance, keys: found };

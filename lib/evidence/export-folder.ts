@@ -8,8 +8,8 @@ import canonicalize from 'canonicalize';
 import type { JWK } from 'jose';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import { evidenceKey } from '#lib/evidence/evidence-keys.ts';
-import { digestFile } from '#lib/evidence/file-digest.ts';
+import { byThumbprint, evidenceKey } from '#lib/evidence/evidence-keys.ts';
+import { writeManifest } from '#lib/evidence/manifest.ts';
 import { readCompactJws } from '#lib/jose/jws.ts';
 
 type Schemas = components['schemas'];
@@ -152,12 +152,13 @@ function kidOf(jws: string): string {
   return String(readCompactJws(jws)?.header.kid);
 }
 
-/** Writes the keys that have signed something in the folder. */
+/** Writes the keys that have signed something in the folder, sorted by their thumbprints. */
 async function writeKeys(options: Options, used: ReadonlySet<string>): Promise<void> {
   const { instance, jwks } = (await readJson(options, '/.well-known/accord')) as Schemas['Instance'];
   const keys = jwks.keys
-    .map((key) => evidenceKey(key as JWK))
-    .filter((key) => key?.kid !== undefined && used.has(key.kid));
+    .flatMap((key) => evidenceKey(key as JWK) ?? [])
+    .filter(({ kid }) => used.has(kid))
+    .sort(byThumbprint);
   await writeFile(path.join(options.folder, 'keys.json'), `${canonicalize({ instance, keys })}\n`);
 }
 
@@ -177,11 +178,4 @@ async function writeObjects(
     file.end();
     await done;
   }
-}
-
-async function writeManifest(folder: string): Promise<void> {
-  const names = (await readdir(folder)).sort();
-  const files: Record<string, object> = {};
-  for (const name of names) files[name] = await digestFile(path.join(folder, name));
-  await writeFile(path.join(folder, 'manifest.json'), `${JSON.stringify({ files }, null, 2)}\n`);
 }

@@ -130,11 +130,23 @@ export function parseObject(bytes: Uint8Array, place: string): ReadObject {
 }
 
 /**
+ * The canonical form of a JSON value (RFC 8785).
+ * @throws EvidenceFault if it has none: a text with a lone surrogate.
+ */
+export function canonicalText(value: unknown, place: string): string {
+  try {
+    return canonicalize(value) as string;
+  } catch {
+    throw new EvidenceFault(`${place}: the JSON has no canonical form (RFC 8785).`);
+  }
+}
+
+/**
  * Only one text is right for an object (RFC 8785): without a byte order mark, blanks or another order.
  * @throws EvidenceFault.
  */
 export function requireCanonical({ value, text, place }: ReadObject): void {
-  if (canonicalize(value) !== text)
+  if (canonicalText(value, place) !== text)
     throw new EvidenceFault(`${place}: the JSON is not written in its canonical form (RFC 8785).`);
 }
 

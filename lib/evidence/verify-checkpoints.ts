@@ -1,9 +1,9 @@
 import path from 'node:path';
-import canonicalize from 'canonicalize';
 import { Temporal } from 'temporal-polyfill';
-import { digestFile } from '#lib/evidence/file-digest.ts';
 import { createHeldHeads, type HeldHead, type HeldHeads } from '#lib/evidence/held-heads.ts';
+import { digestFile } from '#lib/evidence/manifest.ts';
 import {
+  canonicalText,
   EvidenceFault,
   type ReadObject,
   readObjects,
@@ -108,7 +108,7 @@ function readClaims({ value, place }: ReadObject, { instance, verify }: Options)
     type: 'accord-checkpoint+jwt',
     place,
   }) as unknown as Claims;
-  if (canonicalize(value.logs) !== canonicalize(logs)) throw notSigned(place);
+  if (canonicalText(value.logs, place) !== canonicalText(logs, place)) throw notSigned(place);
   if (Math.floor(Date.parse(String(value.at)) / 1000) !== iat) throw notSigned(place);
   if (iss !== instance)
     throw new EvidenceFault(`${place}: the checkpoint is of ${iss}, and the keys are of ${instance}.`);

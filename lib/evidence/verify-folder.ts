@@ -1,9 +1,8 @@
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import canonicalize from 'canonicalize';
 import { readFolderKeys, readTrusted } from '#lib/evidence/evidence-keys.ts';
-import { digestFile, type FileDigest } from '#lib/evidence/file-digest.ts';
-import { EvidenceFault, parseObject, unreadable } from '#lib/evidence/ndjson.ts';
+import { manifestName, verifyManifest } from '#lib/evidence/manifest.ts';
+import { EvidenceFault } from '#lib/evidence/ndjson.ts';
 import { openCheckpoints, readHeld } from '#lib/evidence/verify-checkpoints.ts';
 import { createJwsVerifier } from '#lib/evidence/verify-jws.ts';
 import { createLogReader, type LogReader } from '#lib/evidence/verify-log.ts';
@@ -47,7 +46,7 @@ const auditFile = /^audit-([a-z]+)\.ndjson$/;
 export async function verifyFolder(folder: string, options: VerifyOptions = {}): Promise<Findings> {
   const { keysFile, thumbprints = [], checkpointsFile, retention, withoutReceipts = false } = options;
   const names = await listFiles(folder, withoutReceipts);
-  if (names.includes('manifest.json')) await verifyManifest(folder, names);
+  if (names.includes(manifestName)) await verifyManifest(folder);
   const trusted = await readTrusted(keysFile, thumbprints);
   const { instance, keys } = await readFolderKeys(folder, trusted);
   const used = new Set<string>();
@@ -75,8 +74,8 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
     const receiptFindings = await receipts.finish();
     const idle = [...keys.keys()].find((kid) => !used.has(kid));
     if (idle) throw new EvidenceFault(`keys.json: the key ${idle} has signed nothing in this folder.`);
-    if (!names.includes('manifest.json') && !withoutReceipts)
-      throw new EvidenceFault('manifest.json is missing.');
+    if (!names.includes(manifestName) && !withoutReceipts)
+      throw new EvidenceFault(`${manifestName} is missing.`);
     return {
       instance,
       keys: { kids: [...keys.keys()], areTrusted: trusted !== undefined },
@@ -94,7 +93,7 @@ function areaOf(name: string): string {
   return auditFile.exec(name)?.[1] ?? '';
 }
 
-const otherFiles = ['checkpoints.ndjson', 'keys.json', 'manifest.json', 'records.ndjson'];
+const otherFiles = ['checkpoints.ndjson', 'keys.json', manifestName, 'records.ndjson'];
 
 /** @throws EvidenceFault for what is not a file of an export. */
 async function listFiles(folder: string, withoutReceipts: boolean): Promise<string[]> {
@@ -108,27 +107,4 @@ async function listFiles(folder: string, withoutReceipts: boolean): Promise<stri
   if (withoutReceipts && names.includes('records.ndjson'))
     throw new EvidenceFault('records.ndjson is there, and would not be verified.');
   return names;
-}
-
-/** The counts and digests of `manifest.json`, for every file of the folder. */
-async function verifyManifest(folder: string, names: readonly string[]): Promise<void> {
-  const bytes = await readFile(path.join(folder, 'manifest.json')).catch((error: Error) => {
-    throw unreadable(error, 'manifest.json');
-  });
-  const { files, ...more } = parseObject(bytes, 'manifest.json').value as {
-    files?: Record<string, FileDigest>;
-  };
-  if (typeof files !== 'object' || files === null)
-    throw new EvidenceFault('manifest.json does not list files.');
-  if (Object.keys(more).length > 0) throw new EvidenceFault('manifest.json has more than a list of files.');
-  const listed = Object.entries(files);
-  const missing = listed.find(([name]) => !names.includes(name));
-  if (missing) throw new EvidenceFault(`${missing[0]} of manifest.json is missing.`);
-  const unlisted = names.find((name) => name !== 'manifest.json' && !Object.hasOwn(files, name));
-  if (unlisted) throw new EvidenceFault(`manifest.json does not list ${unlisted}.`);
-  for (const [name, described] of listed) {
-    const found = await digestFile(path.join(folder, name));
-    if (canonicalize(found) !== canonicalize(described))
-      throw new EvidenceFault(`${name} is not the file that manifest.json describes: it was changed.`);
-  }
 }

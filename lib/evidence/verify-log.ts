@@ -1,7 +1,12 @@
-import canonicalize from 'canonicalize';
 import type { SealedLine } from '#lib/audit/leaf.ts';
 import { appendLeaf, emptyFrontier, hashLeaf, rootOf } from '#lib/audit/merkle-tree.ts';
-import { EvidenceFault, type ReadObject, readObjects, requireCanonical } from '#lib/evidence/ndjson.ts';
+import {
+  canonicalText,
+  EvidenceFault,
+  type ReadObject,
+  readObjects,
+  requireCanonical,
+} from '#lib/evidence/ndjson.ts';
 
 /** What a log file was found to have. */
 export interface LogFindings {
@@ -57,7 +62,7 @@ export function createLogReader(
     if (!hasMembers(value, needed, optional) || !Object.values(texts).every(isText))
       throw new EvidenceFault(`${place}: neither a line nor what a blanked line has left.`);
     await onLine(value as unknown as SealedLine, place);
-    const text = canonicalize(value) as string;
+    const text = canonicalText(value, place);
     appendLeaf(tree, hashLeaf(text));
     if (text !== read.text) requireCanonical(read);
   }

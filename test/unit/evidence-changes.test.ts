@@ -1,12 +1,16 @@
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import canonicalize from 'canonicalize';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { byThumbprint } from '#lib/evidence/evidence-keys.ts';
+import { manifestName, writeManifest } from '#lib/evidence/manifest.ts';
 import { EvidenceFault } from '#lib/evidence/ndjson.ts';
 import { readHeld } from '#lib/evidence/verify-checkpoints.ts';
 import { verifyFolder } from '#lib/evidence/verify-folder.ts';
-import { blank, changesOf } from '../support/evidence/folder-changes.ts';
-import { type FolderFiles, writeFolder, writeManifest } from '../support/evidence/folder-files.ts';
+import { blank, changesOf, type FolderChange } from '../support/evidence/folder-changes.ts';
+import { type FolderFiles, linesOf, readFiles, writeFolder } from '../support/evidence/folder-files.ts';
+import { forgeriesOf } from '../support/evidence/forgeries.ts';
 import {
   createLog,
   createSigner,
@@ -20,7 +24,7 @@ import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 const { files: made, signers, checkpoints, newest } = makeFiles();
 // The three oldest lines of auth are past their retention.
 const files = blank(made, 'audit-auth.ndjson', (index) => index < 3);
-const thumbprints = signers.map(({ jwk }) => jwk.kid ?? '');
+const thumbprints = signers.map(({ jwk }) => jwk.kid).sort();
 const { iat, logs } = newest;
 
 const manifestChanges: [edit: (text: string) => string, fault: string][] = [
@@ -29,11 +33,28 @@ const manifestChanges: [edit: (text: string) => string, fault: string][] = [
     (text) => text.replace('"records.ndjson"', '"others.ndjson"'),
     'others.ndjson of manifest.json is missing',
   ],
-  [(text) => text.replace('{', '{"note": 1,'), 'more than a list'],
+  [(text) => text.replace('{', '{"note": 1,'), 'not written as an export'],
   [(text) => text.replace('{', '{"files": {},'), 'not a JSON object'],
-  [(text) => text.replace('"lines"', '"x": 1, "lines"'), 'is not the file that'],
+  [(text) => text.replace('"lines"', '"x": 1, "lines"'), 'not written as an export'],
   [(text) => text.replace(/"lines": \d+/, '"lines": 1000'), 'is not the file that'],
   [() => '', 'not a JSON object'],
+  [(text) => text.replace(/"sha256": "\w+"/, (digest) => digest.toUpperCase()), 'is not the file that'],
+  ...[
+    (text: string) => canonicalize(JSON.parse(text)) ?? '',
+    (text: string) => JSON.stringify(JSON.parse(text), null, 4),
+    (text: string) => text.trimEnd(),
+    (text: string) => `${text}\n`,
+    (text: string) => text.replaceAll('\n', '\r\n'),
+    (text: string) => text.replace('audit', '\\u0061udit'),
+    (text: string) => text.replace(/"lines": (\d+)/, '"lines": $1.0'),
+    (text: string) => text.replace(/("lines": \d+),?\n/, '$1 \n'),
+    (text: string) =>
+      JSON.stringify(
+        { files: Object.fromEntries(Object.entries(JSON.parse(text).files).reverse()) },
+        null,
+        2,
+      ),
+  ].map((edit): [typeof edit, string] => [edit, 'not written as an export']),
 ];
 
 const faultOf = async (changed: FolderFiles, options = {}) =>
@@ -62,14 +83,16 @@ describe('a folder whose manifest describes it', () => {
     expect((await verifyFolder(await writeFolder(files))).keys.areTrusted).toBe(false);
   });
 
-  it('passes after no change but those that docs/evidence.md names as not provable', async () => {
-    const all = [...changesOf(files)].filter(
-      ({ files: changed }) => JSON.stringify(changed) !== JSON.stringify(files),
-    );
-    expect(all.length).toBeGreaterThan(700);
+  const passing = async (changes: Iterable<FolderChange>, atLeast: number) => {
+    const all = [...changes].filter(({ files: changed }) => JSON.stringify(changed) !== JSON.stringify(files));
+    expect(all.length).toBeGreaterThan(atLeast);
     const passed: string[] = [];
     for (const { name, files: changed } of all) if ((await faultOf(changed)) === undefined) passed.push(name);
-    expect(passed).toEqual([
+    return passed;
+  };
+
+  it('passes after no change but those that docs/evidence.md names as not provable', async () => {
+    expect(await passing(changesOf(files), 700)).toEqual([
       // Of a blanked line, `id` and `at` are not covered by its hash.
       'audit-auth.ndjson, line 1: with another /at',
       'audit-auth.ndjson, line 1: with another /id',
@@ -81,6 +104,51 @@ describe('a folder whose manifest describes it', () => {
       'checkpoints.ndjson: without a line in the middle',
     ]);
   });
+
+  it('passes after no forgery but those that docs/evidence.md names as not provable', async () => {
+    expect(await passing(forgeriesOf(files), 600)).toEqual([]);
+  });
+
+  it('passes after no change of its bytes, but of the id and time of a blanked line', async () => {
+    const names = [...Object.keys(files), manifestName];
+    /** What is proved of a folder. */
+    const proved = (given: FolderFiles) =>
+      linesOf(given['audit-auth.ndjson'] ?? '').map((line) =>
+        line.includes('"leaf":') ? line.replace(/"at":"[^"]*","id":"[^"]*"/, '') : line,
+      );
+    const place = fc.nat({ max: 100_000 });
+    const edits: Record<string, (bytes: Buffer, at: number, other: number) => Buffer> = {
+      bit: (bytes, at, other) => Buffer.from(bytes.with(at, (bytes[at] as number) ^ (1 << (other % 8)))),
+      value: (bytes, at, other) => Buffer.from(bytes.with(at, other % 256)),
+      removed: (bytes, at, other) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + (other % 9))]),
+      repeated: (bytes, at, other) =>
+        Buffer.concat([bytes.subarray(0, at + (other % 9)), bytes.subarray(at)]),
+      exchanged: (bytes, at, other) =>
+        Buffer.from(bytes.with(at, bytes[other] as number).with(other, bytes[at] as number)),
+      cut: (bytes, at) => bytes.subarray(0, at),
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...names),
+        fc.constantFrom(...Object.keys(edits)),
+        place,
+        place,
+        async (name, edit, one, other) => {
+          const folder = await writeFolder(files);
+          const file = path.join(folder, name);
+          const bytes = await readFile(file);
+          const changed = edits[edit]?.(bytes, one % bytes.length, other % bytes.length) ?? bytes;
+          await writeFile(file, changed);
+          if (name !== manifestName) await writeManifest(folder);
+          const isSame = bytes.equals(changed);
+          const isProved = JSON.stringify(proved(await readFiles(folder))) === JSON.stringify(proved(files));
+          if (isSame || (name === 'audit-auth.ndjson' && isProved)) return;
+          await expect(verifyFolder(folder)).rejects.toThrow(EvidenceFault);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
 });
 
 describe('a folder by its own maker', () => {
@@ -89,7 +157,7 @@ describe('a folder by its own maker', () => {
   const foreign = createSigner();
   const withForeignKey = (changed: FolderFiles) => {
     const { instance, keys } = JSON.parse(files['keys.json'] ?? '');
-    return { ...changed, 'keys.json': `${canonicalize({ instance, keys: [...keys, foreign.jwk] })}\n` };
+    return { ...changed, 'keys.json': `${canonicalize({ instance, keys: [...keys, foreign.jwk].sort(byThumbprint) })}\n` };
   };
 
   it.each<[string, () => FolderFiles, RegExp]>([

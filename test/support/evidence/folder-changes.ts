@@ -1,17 +1,11 @@
-import canonicalize from 'canonicalize';
 import { leafOf, type SealedLine } from '#lib/audit/leaf.ts';
-import type { FolderFiles } from './folder-files.ts';
+import { type FolderFiles, type Json, linesOf, textOf, write } from './folder-files.ts';
 
 /** A folder after one change, and what was changed. */
 export interface FolderChange {
   name: string;
   files: FolderFiles;
 }
-
-type Json = Record<string, unknown>;
-const linesOf = (text: string) => text.split('\n').slice(0, -1);
-const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
-const write = (value: unknown) => canonicalize(value) as string;
 
 /** Changes of the bytes and lines of every file. */
 function* changesOfFile(files: FolderFiles, file: string): Generator<FolderChange> {

@@ -1,10 +1,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { digestFile } from '#lib/evidence/file-digest.ts';
+import canonicalize from 'canonicalize';
+import { writeManifest } from '#lib/evidence/manifest.ts';
 import { temporaryFolder } from '../programs/temporary-folder.ts';
 
 /** The files of a folder of evidence without its manifest, by name. */
 export type FolderFiles = Readonly<Record<string, string>>;
+
+export type Json = Record<string, unknown>;
+
+/** The lines of a file, without their line feeds. */
+export const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
+export const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+export const write = (value: unknown): string => canonicalize(value) as string;
 
 export async function readFiles(folder: string): Promise<FolderFiles> {
   const names = (await readdir(folder)).filter((name) => name !== 'manifest.json').sort();
@@ -18,12 +26,4 @@ export async function writeFolder(files: FolderFiles): Promise<string> {
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
   await writeManifest(folder);
   return folder;
-}
-
-/** Describes the files of a folder in its manifest, as the export does. */
-export async function writeManifest(folder: string): Promise<void> {
-  const described: Record<string, object> = {};
-  for (const name of (await readdir(folder)).sort())
-    if (name !== 'manifest.json') described[name] = await digestFile(path.join(folder, name));
-  await writeFile(path.join(folder, 'manifest.json'), `${JSON.stringify({ files: described }, null, 2)}\n`);
 }

@@ -3,22 +3,22 @@ import canonicalize from 'canonicalize';
 import type { JWK } from 'jose';
 import { leafOf } from '#lib/audit/leaf.ts';
 import { appendLeaf, emptyFrontier, rootOf } from '#lib/audit/merkle-tree.ts';
-import { evidenceKey } from '#lib/evidence/evidence-keys.ts';
+import { byThumbprint, evidenceKey } from '#lib/evidence/evidence-keys.ts';
 import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
 
 /** A signing key, and what it signs. */
 export interface Signer {
-  jwk: JWK;
+  jwk: JWK & { kid: string };
   checkpoint(claims: object): string;
   receipt(body: object): string;
 }
 
 export function createSigner(): Signer {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const jwk = evidenceKey(publicKey.export({ format: 'jwk' }) as JWK) as JWK;
+  const jwk = evidenceKey(publicKey.export({ format: 'jwk' }) as JWK) as Signer['jwk'];
   const sign = createEs256(privateKey.export({ format: 'jwk' }) as JWK);
   const make = (typ: string) => {
-    const compact = createCompactJws({ alg: 'ES256', typ, kid: jwk.kid ?? '' }, sign);
+    const compact = createCompactJws({ alg: 'ES256', typ, kid: jwk.kid }, sign);
     return (payload: object) => compact(JSON.stringify(payload));
   };
   return { jwk, checkpoint: make('accord-checkpoint+jwt'), receipt: make('accord-consent-receipt+jws') };
@@ -100,7 +100,7 @@ export function makeFiles(): MadeFolder {
     'audit-consents.ndjson': lines.consents,
     'audit-forms.ndjson': lines.forms,
     'checkpoints.ndjson': checkpoints.join(''),
-    'keys.json': write({ instance: madeInstance, keys: signers.map(({ jwk }) => jwk) }),
+    'keys.json': write({ instance: madeInstance, keys: signers.map(({ jwk }) => jwk).sort(byThumbprint) }),
     'records.ndjson': records,
   };
   return { files, signers, checkpoints, newest: { iat: timeOf(4), logs: heads() } };
