@@ -12,9 +12,12 @@ export function removeOverrides(text: string): string {
 
 /** {@link removeDirectionControls} in all texts of a JSON value; names of members stay. */
 export function withoutDirectionControls<T>(value: T): T {
-  const clean = (_: string, each: unknown) =>
-    typeof each === 'string' ? removeDirectionControls(each) : each;
-  return JSON.parse(JSON.stringify(value), clean) as T;
+  if (typeof value === 'string') return removeDirectionControls(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutDirectionControls) as T;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, withoutDirectionControls(each)]),
+  ) as T;
 }
 
 /** {@link removeOverrides}, and removes isolates: for texts of others, before Accord adds its own. */

@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
 const instance = useInstance();
@@ -105,5 +106,27 @@ describe('a page of a form', () => {
       expect(page.body.length).toBeLessThan(plain.body.length / 2);
     }
     expect(plain.headers['content-encoding']).toBeUndefined();
+  });
+
+  it('of any length is sent compressed', async () => {
+    const admin = await signIn(instance, 'admin');
+    const texts = Array.from({ length: 50 }, (_, index) => ({
+      name: `Party ${index}`,
+      value: `line ${index}\n`.repeat(1_500),
+    }));
+    const data = { title: 'T', data: 'd', usage: 'u', retention: { label: 'r' }, thirdParties: texts };
+    const { key } = await makeLiveModel(admin, 'processing', { en: data });
+    const { url } = await createTransaction(admin, { layoutData: { elements: [key] } });
+    const address = url.replace('?', '/submit?');
+    const plain = await ask(address, { Accept: 'text/html' });
+    expect(plain.body.length).toBeGreaterThan(500_000);
+    for (const coding of ['br', 'gzip'] as const) {
+      const headers = { Accept: 'text/html', 'Accept-Encoding': coding };
+      const page = await ask(address, headers);
+      expect(page.headers['content-encoding']).toBe(coding);
+      expect(decode[coding](page.body)).toEqual(plain.body);
+      const head = await ask(address, headers, 'HEAD');
+      expect([head.status, head.headers['content-encoding'], head.body.length]).toEqual([200, coding, 0]);
+    }
   });
 });

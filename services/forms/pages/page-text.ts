@@ -123,11 +123,12 @@ const options: HtmlToTextOptions = {
 export async function pageText(html: string): Promise<string> {
   const main = html.slice(html.indexOf('<main'), html.lastIndexOf('</main>'));
   const texts: string[] = [];
-  for (const [index, part] of main.split(/(?=<article\b)/).entries()) {
-    if (index > 0) await nextTurn();
-    texts.push(withoutOuterBreaks(convert(toText(), index === 0 ? part : `<main>${part}`)));
+  for (const [index, part] of main.split(article).entries()) {
+    const source = index === 0 ? part : `<main>${article}${part}`;
+    texts.push(removeOverrides(withoutOuterBreaks(convert(toText(), source))));
+    await nextTurn();
   }
-  return `${removeOverrides(texts.join(beforeHeading))}\n`;
+  return `${texts.join(beforeHeading)}\n`;
 }
 
 function withoutOuterBreaks(text: string): string {
@@ -135,6 +136,9 @@ function withoutOuterBreaks(text: string): string {
   while (text[end - 1] === '\n') end -= 1;
   return text.slice(0, end).replace(/^\n+/, '');
 }
+
+/** How an article begins. Templates escape texts, so no text does. */
+const article = '<article';
 
 /** An article begins with a heading of the third level, before which html-to-text leaves two empty lines. */
 const beforeHeading = '\n\n\n';

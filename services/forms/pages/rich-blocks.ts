@@ -38,7 +38,9 @@ export function createRichBlocks(rich: RichText, template: Template): RichBlocks
       const known = written.get(key);
       if (known !== undefined) return known;
       const nodes = rich(html, topHeading);
-      const made = nodes.length > 0 ? template({ nodes }) : '';
+      // Copied because V8 keeps a text that grew by concatenation as a tree of thousands of pieces, which
+      // would be put together in the turn of the page, and again for each page.
+      const made = nodes.length > 0 ? Buffer.from(template({ nodes })).toString() : '';
       written.set(key, made);
       return made;
     });
