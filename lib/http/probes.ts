@@ -1,4 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Shortest time between two answers on a connection. A client that probes without pause would otherwise slow
+ * others down (ADR 32), and no limit by address may make a probe fail.
+ */
+const pauseMs = 100;
 
 /** Liveness and readiness probes of a process: `/livez` and `/readyz`. */
 export interface Probes {
@@ -13,6 +20,14 @@ export interface Probes {
 /** `/livez` always answers 200: the process replaces lost consumers itself, so a restart would not help. */
 export function createProbes(): Probes {
   let check: () => Promise<boolean> = async () => false;
+  const nextAt = new WeakMap<Socket, number>();
+  function afterPause({ socket }: IncomingMessage, work: () => void) {
+    const now = performance.now();
+    const at = Math.max(now, nextAt.get(socket) ?? 0);
+    nextAt.set(socket, at + pauseMs);
+    if (at === now) work();
+    else setTimeout(work, at - now);
+  }
   async function answerReady(response: ServerResponse) {
     const ready = await check();
     answer(response, ready ? 200 : 503, ready ? 'ready' : 'not ready');
@@ -22,8 +37,10 @@ export function createProbes(): Probes {
       const path = request.url?.split('?', 1)[0];
       if (path !== '/livez' && path !== '/readyz') return false;
       if (request.method !== 'GET' && request.method !== 'HEAD') rejectMethod(response);
-      else if (path === '/livez') answer(response, 200, 'alive');
-      else void answerReady(response);
+      else
+        afterPause(request, () =>
+          path === '/livez' ? answer(response, 200, 'alive') : void answerReady(response),
+        );
       return true;
     },
     ready(isReady) {
