@@ -122,8 +122,7 @@ function setPageBody(ctx: Context, page: Buffer): void {
   if (coding === 'identity') ctx.body = page;
   else if (page.length > maxCompressedInTurnBytes)
     ctx.body = (coding === 'br' ? createBrotliCompress(fastest.br) : createGzip(fastest.gzip)).end(page);
-  else
-    ctx.body = coding === 'br' ? brotliCompressSync(page, fastest.br) : gzipSync(page, fastest.gzip);
+  else ctx.body = coding === 'br' ? brotliCompressSync(page, fastest.br) : gzipSync(page, fastest.gzip);
 }
 
 /**

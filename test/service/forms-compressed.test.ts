@@ -118,13 +118,14 @@ describe('a page of a form', () => {
     const { key } = await makeLiveModel(admin, 'processing', { en: data });
     const { url } = await createTransaction(admin, { layoutData: { elements: [key] } });
     const address = url.replace('?', '/submit?');
+    const textOf = (body: Buffer) => body.toString().replaceAll(/\bt=[\w.-]+/g, '');
     const plain = await ask(address, { Accept: 'text/html' });
     expect(plain.body.length).toBeGreaterThan(500_000);
     for (const coding of ['br', 'gzip'] as const) {
       const headers = { Accept: 'text/html', 'Accept-Encoding': coding };
       const page = await ask(address, headers);
       expect(page.headers['content-encoding']).toBe(coding);
-      expect(decode[coding](page.body)).toEqual(plain.body);
+      expect(textOf(decode[coding](page.body))).toBe(textOf(plain.body));
       const head = await ask(address, headers, 'HEAD');
       expect([head.status, head.headers['content-encoding'], head.body.length]).toEqual([200, coding, 0]);
     }

@@ -244,7 +244,7 @@ function* otherNames(files: FolderFiles): Changes {
         name: `${one} and ${other} exchanged`,
         files: { ...files, [one]: files[other] ?? '', [other]: text },
       };
-    for (const name of [`${one} `, `${one}\n`, `${one}.`, ` ${one}`, one.replace('a', '\u0430'), `${one}~`])
+    for (const name of [`${one} `, `${one}\n`, `${one}.`, ` ${one}`, one.replace('s', '\u0455'), `${one}~`])
       yield { name: `${one} under the name ${JSON.stringify(name)}`, files: { ...others, [name]: text } };
     yield { name: `${one} twice`, files: { ...files, [one.replace('.', '-.')]: text } };
   }
