@@ -57,6 +57,9 @@ const manifestChanges: [edit: (text: string) => string, fault: string][] = [
   ].map((edit): [typeof edit, string] => [edit, 'not written as an export']),
 ];
 
+/** Hundreds of folders take seconds on a quiet machine. */
+const patientMs = 240_000;
+
 const faultOf = async (changed: FolderFiles, options = {}) =>
   verifyFolder(await writeFolder(changed), options).then(
     () => undefined,
@@ -93,7 +96,9 @@ describe('a folder whose manifest describes it', () => {
     return passed;
   };
 
-  it('passes after no change but those that docs/evidence.md names as not provable', async () => {
+  it('passes after no change but those that docs/evidence.md names as not provable', {
+    timeout: patientMs,
+  }, async () => {
     expect(await passing(changesOf(files), 700)).toEqual([
       // Of a blanked line, `id` and `at` are not covered by its hash.
       'audit-auth.ndjson, line 1: with another /at',
@@ -107,7 +112,9 @@ describe('a folder whose manifest describes it', () => {
     ]);
   });
 
-  it('passes after no forgery but those that docs/evidence.md names as not provable', async () => {
+  it('passes after no forgery but those that docs/evidence.md names as not provable', {
+    timeout: patientMs,
+  }, async () => {
     expect(await passing(forgeriesOf(files), 600)).toEqual([
       // Of a blanked line, `id` and `at` are not covered by its hash.
       'audit-auth.ndjson, lines 1 and 2: at exchanged',
@@ -118,7 +125,9 @@ describe('a folder whose manifest describes it', () => {
     ]);
   });
 
-  it('passes after no change of its bytes, but of the id and time of a blanked line', async () => {
+  it('passes after no change of its bytes, but of the id and time of a blanked line', {
+    timeout: patientMs,
+  }, async () => {
     const names = [...Object.keys(files), manifestName];
     /** What is proved of a folder. */
     const proved = (given: FolderFiles) =>

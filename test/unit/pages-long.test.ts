@@ -20,20 +20,24 @@ function receiptOf(bodies: string[]): ReceiptPage {
   return { ...sample, receipt: { ...sample.receipt, consents, unanswered: [], peers: [] } };
 }
 
-const many = (body: string) => Array.from({ length: 50 }, (_, index) => `${body}<p>${index}</p>`);
+const many = (body: string) => Array.from({ length: 10 }, (_, index) => `${body}<p>${index}</p>`);
 
 describe('a page with many long texts', () => {
   it('takes no longer to be put together from texts with many tags than from texts with few', async () => {
-    const [plain, marked] = [many(`<p>${'word '.repeat(19_000)}</p>`), many('<p>a</p>'.repeat(4_500))];
+    const [plain, marked] = [
+      many(`<p>${'word '.repeat(19_000)}</p>`),
+      many('<a href="https://a.example/b">a</a> '.repeat(2_400)),
+    ];
     const spent: number[] = [];
     for (const bodies of [plain, marked]) {
       const model = receiptOf(bodies);
       // Writes the texts of all elements, which later pages share.
       await renderer.renderInTurns(model);
-      spent.push(await cpuOf(() => Buffer.from(renderer.render(model))));
+      const render = () => Buffer.from(renderer.render(model));
+      spent.push(await cpuOf(() => Array.from({ length: 20 }, render)));
     }
     const [least = 0, most = 0] = spent;
-    expect(most).toBeLessThan(4 * Math.max(8, least));
+    expect(most).toBeLessThan(2.5 * Math.max(8, least));
   });
 
   it('becomes plain text element by element, and others have their turn after each', async () => {
@@ -46,7 +50,7 @@ describe('a page with many long texts', () => {
     let pending = setImmediate(count);
     const text = await pageText(html);
     clearImmediate(pending);
-    expect(turns).toBeGreaterThan(50);
-    expect(text).toMatch(/Conditions 0.*Conditions 49/s);
+    expect(turns).toBeGreaterThan(10);
+    expect(text).toMatch(/Conditions 0.*Conditions 9/s);
   });
 });
