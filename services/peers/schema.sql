@@ -126,7 +126,7 @@ CREATE TABLE queues (
 );
 
 -- What peers have signed: the only proof of a delivery, and it holds no answer.
-CREATE TABLE receipts (
+CREATE TABLE acknowledgements (
   kind        text NOT NULL,
   peer_url    text NOT NULL,
   sid         text NOT NULL,

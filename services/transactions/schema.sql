@@ -167,7 +167,7 @@ CREATE TABLE erased_receipts (
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 
 -- Parts of transactions at the peers that own them (docs/federation.md, "Answers"): what is to be sent, sealed, and the outcome.
-CREATE TABLE followers (
+CREATE TABLE sent_parts (
   -- The submission.
   sid              text PRIMARY KEY CHECK (length(sid) = 22),
   transaction      text NOT NULL REFERENCES transactions (id),
@@ -195,11 +195,11 @@ CREATE TABLE followers (
   UNIQUE (transaction, location),
   CHECK ((state IN ('WAITING', 'SENDING')) = (sealed IS NOT NULL))
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
-CREATE INDEX followers_unanswered ON followers (coalesce(resent_at, changed_at)) WHERE state IN ('SENDING', 'HELD');
-CREATE INDEX followers_resent ON followers (deadline) WHERE state = 'SENDING' AND resent_at IS NOT NULL;
+CREATE INDEX sent_parts_unanswered ON sent_parts (coalesce(resent_at, changed_at)) WHERE state IN ('SENDING', 'HELD');
+CREATE INDEX sent_parts_resent ON sent_parts (deadline) WHERE state = 'SENDING' AND resent_at IS NOT NULL;
 
 -- Parts of answers that came from peers. A verdict is repeated whenever and however often the part arrives.
-CREATE TABLE submissions (
+CREATE TABLE received_parts (
   -- Base URL.
   peer        text NOT NULL,
   sid         text NOT NULL CHECK (length(sid) = 22),
@@ -217,13 +217,13 @@ CREATE TABLE submissions (
   CHECK ((verdict = 'refused') = (reason IS NOT NULL)),
   CHECK (verdict NOT IN ('committed', 'held') OR transaction IS NOT NULL)
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
-CREATE UNIQUE INDEX submissions_transaction ON submissions (transaction) WHERE transaction IS NOT NULL;
+CREATE UNIQUE INDEX received_parts_transaction ON received_parts (transaction) WHERE transaction IS NOT NULL;
 -- Parts whose leader has not decided, oldest first, for metrics.
-CREATE INDEX submissions_held ON submissions (received_at) WHERE verdict = 'held';
-CREATE INDEX submissions_undecided ON submissions (coalesce(resent_at, received_at)) WHERE verdict = 'held';
+CREATE INDEX received_parts_held ON received_parts (received_at) WHERE verdict = 'held';
+CREATE INDEX received_parts_undecided ON received_parts (coalesce(resent_at, received_at)) WHERE verdict = 'held';
 -- Parts that made no transaction (refused, or decided before they came) are counted by peer, and forgotten after 31 days.
-CREATE INDEX submissions_without_transaction ON submissions (peer, (digest IS NULL)) WHERE transaction IS NULL;
-CREATE INDEX submissions_to_forget ON submissions (changed_at) WHERE transaction IS NULL;
+CREATE INDEX received_parts_without_transaction ON received_parts (peer, (digest IS NULL)) WHERE transaction IS NULL;
+CREATE INDEX received_parts_to_forget ON received_parts (changed_at) WHERE transaction IS NULL;
 
 -- Orders of leaders to withdraw a part: answers to these questions that were given there earlier may still arrive.
 CREATE TABLE leader_orders (

@@ -80,24 +80,24 @@ describe('with thousands of records, requests', () => {
     const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
     const db = createDatabase({ pool });
     await db.query(sql`
-      INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language,
+      INSERT INTO sent_parts (sid, transaction, place, location, name, state, version, sealed, mode, language,
                              shown, deadline, changed_at)
       SELECT left(t.id || repeat('x', 22), 22), t.id, 0, '', '', 'SENDING', 1, '', 'commit', 'en', '{}', now(), now()
         FROM transactions AS t`);
     await db.query(sql`
-      INSERT INTO submissions (peer, sid, verdict, transaction, received_at, changed_at)
-      SELECT '', f.sid, 'held', f.transaction, now(), now() FROM followers AS f`);
+      INSERT INTO received_parts (peer, sid, verdict, transaction, received_at, changed_at)
+      SELECT '', f.sid, 'held', f.transaction, now(), now() FROM sent_parts AS f`);
     await db.query(sql`
       INSERT INTO notices (withdrawal, recipient, kind, location, name, state, since, due_at, created_at)
       SELECT f.transaction, f.sid, 'PEER', '', '', 'QUEUED', now(),
              now() + (row_number() OVER () - 2) * interval '1 hour', now()
-        FROM followers AS f`);
-    await db.query(sql`ANALYZE followers, submissions, notices`);
+        FROM sent_parts AS f`);
+    await db.query(sql`ANALYZE sent_parts, received_parts, notices`);
     const job = { source: instance.url, everyMs: 60_000, wake() {}, log, messaging: noMessaging };
     const plans = await readPlans(instance.databaseUrl, createPartSweeper({ ...job, db }).runOnce);
     await pool.end();
     const indexes = plans.flatMap((plan) => plan.indexes);
-    const expected = ['followers_unanswered', 'followers_resent', 'submissions_undecided'];
+    const expected = ['sent_parts_unanswered', 'sent_parts_resent', 'received_parts_undecided'];
     expected.push('notices_due', 'notices_of_part');
     expect(indexes).toEqual(expect.arrayContaining(expected));
   });

@@ -120,7 +120,7 @@ it.each(acts)(
     const acting = act(made, prepared);
     await isAwaited(other);
     // They would wait for each other for ever.
-    const rows = ['transactions', 'followers', 'codes'].map(
+    const rows = ['transactions', 'sent_parts', 'codes'].map(
       (table) =>
         `SELECT FROM transactions.${table} WHERE ${table === 'transactions' ? 'id' : 'transaction'} = $1 FOR UPDATE NOWAIT`,
     );

@@ -107,7 +107,7 @@ describe('a part of the answers that is released', () => {
     expect(JSON.parse(owner.came[0]?.body as string)).toEqual(clinic.transactions.parts.get(sid)?.submission);
     await nothingWaits();
     const [kept] = await clinic.db.query<{ receipt: string }>(
-      sql`SELECT r.kind, r.peer_url, r.verdict, r.receipt FROM receipts AS r WHERE r.sid = ${sid}`,
+      sql`SELECT r.kind, r.peer_url, r.verdict, r.receipt FROM acknowledgements AS r WHERE r.sid = ${sid}`,
     );
     expect(kept).toMatchObject({ kind: 'submit', peer_url: lab.url, verdict: 'committed' });
     expect(

@@ -130,7 +130,7 @@ export async function endDeliveries(
            SELECT g.* FROM ended AS e
              JOIN given AS g ON g.kind = e.kind AND g.url = e.peer_url AND g.sid = e.sid),
          stored AS (
-           INSERT INTO receipts AS r (kind, peer_url, sid, verdict, receipt, received_at)
+           INSERT INTO acknowledgements AS r (kind, peer_url, sid, verdict, receipt, received_at)
            SELECT m.kind, m.url, m.sid, m.verdict, m.receipt, accord_now()
              FROM matched AS m WHERE m.receipt IS NOT NULL
            ON CONFLICT (kind, peer_url, sid) DO UPDATE

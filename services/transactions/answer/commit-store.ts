@@ -63,7 +63,7 @@ export async function commitSubmittedTransaction(
     ), claim AS (
       UPDATE context_claims AS c SET transaction = t.id FROM t WHERE c.transaction = t.parent
     ), held AS (
-      SELECT f.sid, f.location FROM t JOIN followers AS f ON f.transaction = t.id WHERE f.state = 'HELD'
+      SELECT f.sid, f.location FROM t JOIN sent_parts AS f ON f.transaction = t.id WHERE f.state = 'HELD'
     ), decided AS (${partEvents('decided', { from: sql`held`, source, decision: 'commit' })}
     ), ${releaseWaitingParts(deadline, source)}, ${recordStateChange('committed', source)}
     SELECT t.id FROM t`);

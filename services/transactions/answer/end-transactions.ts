@@ -108,7 +108,7 @@ export function endTransactions(
       RETURNING *
     ), ${undoSubmission(source)}${recordStateChange(eventNames[state], source)}
     SELECT t.id, t.context, t.created_by AS "createdBy", t.is_address_known AS "isAddressKnown",
-           EXISTS (SELECT FROM followers AS f
+           EXISTS (SELECT FROM sent_parts AS f
                     WHERE f.transaction = t.id AND ${isWithdrawn}) AS "isWithdrawn"
       FROM t`);
 }
@@ -122,13 +122,13 @@ function undoSubmission(source: string): Statement {
     ), uncoded AS (
       DELETE FROM codes AS c USING t WHERE c.transaction = t.id AND c.used_at IS NULL
     ), dropped AS (
-      UPDATE followers AS f
+      UPDATE sent_parts AS f
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at
         FROM t WHERE f.transaction = t.id AND f.state IN ('SENDING', 'HELD')
       RETURNING f.sid, f.location
     ), withheld AS (
       -- These parts were never sent, so their owners get no decision.
-      UPDATE followers AS f
+      UPDATE sent_parts AS f
          SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = t.changed_at,
              reason = CASE WHEN ${isWithdrawn} THEN 'withdrawn' ELSE 'unsent' END
         FROM t WHERE f.transaction = t.id AND f.state = 'WAITING'

@@ -58,7 +58,7 @@ export function releaseWaitingParts(deadline: Date, source: string): Statement {
   const parts = (state: string) => sql`(SELECT p.* FROM parts AS p WHERE p.state = ${state})`;
   const refused = sql`'io.accord.peer.submission.refused.v1'::text`;
   return sql`parts AS (
-      UPDATE followers AS f
+      UPDATE sent_parts AS f
          SET state = CASE WHEN ${isWithdrawn} THEN 'DROPPED' ELSE 'SENDING' END,
              reason = CASE WHEN ${isWithdrawn} THEN 'withdrawn' END,
              sealed = CASE WHEN NOT ${isWithdrawn} THEN f.sealed END,

@@ -24,7 +24,7 @@ export async function readSubmitted(tx: Queries, id: string): Promise<SubmittedT
   const row = await tx.maybeOne<Row>(sql`
     SELECT ${transactionColumns}, ${clock} AS now, d.body AS draft, c.used_at AS "usedAt",
            (SELECT coalesce(jsonb_object_agg(f.location, w.changed_at), '{}'::jsonb)
-              FROM followers AS f JOIN ${withdrawalNotice} JOIN transactions AS w ON w.id = n.withdrawal
+              FROM sent_parts AS f JOIN ${withdrawalNotice} JOIN transactions AS w ON w.id = n.withdrawal
              WHERE f.transaction = t.id AND f.state = 'WAITING') AS "withdrawnParts"
       FROM transactions AS t JOIN receipt_drafts AS d ON d.transaction = t.id
       LEFT JOIN codes AS c ON c.transaction = t.id

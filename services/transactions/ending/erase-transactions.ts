@@ -58,7 +58,7 @@ export async function eraseTransactions(
 /** Peers that keep answers of transactions, or have shown their form. */
 export function readPeers(tx: Queries, ids: readonly string[]): Promise<ErasurePeer[]> {
   return tx.query<ErasurePeer>(sql`
-    SELECT DISTINCT f.name, f.location FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
+    SELECT DISTINCT f.name, f.location FROM sent_parts AS f JOIN transactions AS t ON t.id = f.transaction
      WHERE f.transaction = ANY(${ids}::text[]) AND ${mayBeStored}
      UNION
     SELECT t.leader->>'location', t.leader->>'location' FROM transactions AS t
@@ -100,7 +100,7 @@ async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> 
   // A part that its owner has not answered is not sent again. It may have arrived: in an erasure,
   // `queuePeerNotices` has asked its owner to erase it; after a retention no owner is asked.
   await tx.query(sql`
-    UPDATE followers AS f
+    UPDATE sent_parts AS f
        SET state = 'DROPPED', version = f.version + 1, sealed = NULL, changed_at = accord_now()
      WHERE f.transaction = ANY(${ids}::text[]) AND f.sealed IS NOT NULL`);
 }
@@ -200,7 +200,7 @@ function basisOf(peer: string | null): Statement {
         JOIN records AS w ON w.id = r.withdraws WHERE c.kind = 'WITHDRAWAL'
        UNION
       SELECT c.id, f.transaction FROM later AS c JOIN notices AS n ON n.about = c.id AND n.kind = 'PEER'
-        JOIN followers AS f ON f.sid = n.recipient`;
+        JOIN sent_parts AS f ON f.sid = n.recipient`;
 }
 
 /**

@@ -30,13 +30,13 @@ export function isOver(retention: string): Statement {
                            ELSE coalesce(r.until_at < ${limit}, false)
                                 OR coalesce(r.expires_at < ${limit} AND r.value <> '{refused}', false) END)
          AND NOT EXISTS (
-           SELECT FROM followers AS f LEFT JOIN ${withdrawalNotice} LEFT JOIN transactions AS w ON w.id = n.withdrawal
+           SELECT FROM sent_parts AS f LEFT JOIN ${withdrawalNotice} LEFT JOIN transactions AS w ON w.id = n.withdrawal
             WHERE f.transaction = t.id
               AND (f.state IN ('SENDING', 'HELD', 'ACCEPTED') OR f.state = 'DROPPED' AND f.reason = 'expired')
               AND NOT coalesce(n.state = 'ACKNOWLEDGED' AND w.changed_at < ${limit}, false)
               AND (f.changed_at + (t.context->>'validity')::interval >= ${limit} OR ${neverExpires}))
          AND NOT EXISTS (
-           SELECT FROM notices AS n JOIN followers AS f ON f.sid = n.recipient
+           SELECT FROM notices AS n JOIN sent_parts AS f ON f.sid = n.recipient
              JOIN transactions AS o ON o.id = f.transaction
             WHERE n.about = t.id AND n.kind = 'PEER' AND o.erased_at IS NULL))`;
 }

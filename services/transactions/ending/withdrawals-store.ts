@@ -35,7 +35,7 @@ export function readStandingParts(
     SELECT f.sid, f.location, f.name, f.state, f.reason, f.shown, f.transaction, w.id AS withdrawal,
            coalesce(t.context->>'object', '') AS object, w.changed_at AS "withdrawnAt",
            w.parent AS "withdrawalParent"
-      FROM transactions AS t JOIN followers AS f ON f.transaction = t.id
+      FROM transactions AS t JOIN sent_parts AS f ON f.transaction = t.id
       LEFT JOIN ${withdrawalNotice} LEFT JOIN transactions AS w ON w.id = n.withdrawal
      WHERE ${which}
      ORDER BY t.created_at DESC, t.id, f.place`);

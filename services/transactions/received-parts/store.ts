@@ -51,7 +51,7 @@ export async function readPartState(
     Omit<StoredVerdict, 'verdict'> & StandingRow & { now: Date; verdict: StoredVerdict['verdict'] | null }
   >(sql`
     SELECT accord_now() AS now, ${columns}, ${standingColumns(asked, asked.since)}
-      FROM (SELECT) AS one LEFT JOIN submissions AS s ON s.peer = ${peer} AND s.sid = ${sid}`);
+      FROM (SELECT) AS one LEFT JOIN received_parts AS s ON s.peer = ${peer} AND s.sid = ${sid}`);
   const { digest, reason, transaction } = row;
   const known = verdict === null ? undefined : { verdict, digest, reason, transaction };
   return { now, known, standing: toStanding(row) };
@@ -60,7 +60,7 @@ export async function readPartState(
 /** The verdict on a part, locked until the end of the database transaction; undefined if there is none. */
 export function lockVerdict(tx: Queries, { peer, sid }: PeerPartKey): Promise<StoredVerdict | undefined> {
   return tx.maybeOne<StoredVerdict>(sql`
-    SELECT ${columns} FROM submissions AS s WHERE s.peer = ${peer} AND s.sid = ${sid} FOR UPDATE`);
+    SELECT ${columns} FROM received_parts AS s WHERE s.peer = ${peer} AND s.sid = ${sid} FOR UPDATE`);
 }
 
 /** The verdict as its leader gets it. */
@@ -82,7 +82,7 @@ function insertedVerdict(
   from = empty,
 ): Statement {
   return sql`
-    INSERT INTO submissions (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
+    INSERT INTO received_parts (peer, sid, digest, verdict, reason, transaction, received_at, changed_at)
     SELECT ${peer}, ${sid}, ${digest}, ${verdict}, ${reason}, ${transaction}, accord_now(), accord_now() ${from}
     ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
 }
@@ -120,7 +120,7 @@ export async function changeVerdict(
   verdict: 'committed' | 'rolledback',
 ): Promise<void> {
   await tx.query(sql`
-    UPDATE submissions SET verdict = ${verdict}, changed_at = accord_now()
+    UPDATE received_parts SET verdict = ${verdict}, changed_at = accord_now()
      WHERE peer = ${peer} AND sid = ${sid}`);
 }
 
@@ -131,7 +131,7 @@ const maxRows = { notReceived: 4_000, refused: 10_000 };
 export async function hasMaxRows(db: Queries, peer: string, kind: keyof typeof maxRows): Promise<boolean> {
   const { rows } = await db.one<{ rows: number }>(sql`
     SELECT count(*)::int AS rows
-      FROM (SELECT FROM submissions AS s
+      FROM (SELECT FROM received_parts AS s
              WHERE s.peer = ${peer} AND (s.digest IS NULL) = ${kind === 'notReceived'} AND s.transaction IS NULL
              LIMIT ${maxRows[kind]}) AS s`);
   return rows >= maxRows[kind];
@@ -147,9 +147,9 @@ const retentionDays = { notReceived: 90 + 30 + 2, refused: 30 + 1 };
 /** Deletes old verdicts without a transaction. @returns how many, at most `limit`. */
 export async function deleteOldVerdicts(db: Queries, limit: number): Promise<number> {
   const deleted = await db.query(sql`
-    DELETE FROM submissions AS s
+    DELETE FROM received_parts AS s
      WHERE (s.peer, s.sid) IN (
-       SELECT o.peer, o.sid FROM submissions AS o
+       SELECT o.peer, o.sid FROM received_parts AS o
         WHERE o.transaction IS NULL
           AND o.changed_at < accord_now() - ${retentionDays.refused} * interval '1 day'
           AND (o.digest IS NOT NULL
@@ -163,8 +163,8 @@ export async function deleteOldVerdicts(db: Queries, limit: number): Promise<num
 export function heldParts(db: Queries): Promise<{ rows: number; oldestSeconds: number }> {
   return db.one(sql`
     SELECT (SELECT count(*)::int
-              FROM (SELECT 1 FROM submissions WHERE verdict = 'held' LIMIT 100000) AS h) AS rows,
-           coalesce((SELECT extract(epoch FROM accord_now() - s.received_at)::float8 FROM submissions AS s
+              FROM (SELECT 1 FROM received_parts WHERE verdict = 'held' LIMIT 100000) AS h) AS rows,
+           coalesce((SELECT extract(epoch FROM accord_now() - s.received_at)::float8 FROM received_parts AS s
                       WHERE s.verdict = 'held' ORDER BY s.received_at LIMIT 1), 0) AS "oldestSeconds"`);
 }
 

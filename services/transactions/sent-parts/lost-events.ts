@@ -24,12 +24,12 @@ export async function repeatPartEvents(tx: Queries, limit: number, source: strin
      WHERE c.state = 'HELD' AND t.state = 'COMMITTED')`;
   const repeated = await tx.query(sql`
     WITH due AS MATERIALIZED (
-      SELECT f.sid FROM followers AS f
+      SELECT f.sid FROM sent_parts AS f
        WHERE f.state IN ('SENDING', 'HELD')
          AND coalesce(f.resent_at, f.changed_at) <= ${since(unansweredHours)}
        ORDER BY coalesce(f.resent_at, f.changed_at) LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), changed AS (
-      UPDATE followers AS f SET resent_at = accord_now() WHERE f.sid = ANY(ARRAY(SELECT d.sid FROM due AS d))
+      UPDATE sent_parts AS f SET resent_at = accord_now() WHERE f.sid = ANY(ARRAY(SELECT d.sid FROM due AS d))
       RETURNING f.*
     ), released AS (${partEvents('released', { from: sending, source })}
     ), decided AS (${partEvents('decided', { from: held, source, decision: 'commit' })}
@@ -57,12 +57,12 @@ export interface UnreportedPart {
 export function dropUnreported(tx: Queries, limit: number, source: string): Promise<UnreportedPart[]> {
   return tx.query<UnreportedPart>(sql`
     WITH due AS MATERIALIZED (
-      SELECT f.sid FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
+      SELECT f.sid FROM sent_parts AS f JOIN transactions AS t ON t.id = f.transaction
        WHERE f.state = 'SENDING' AND f.resent_at IS NOT NULL AND f.deadline <= ${since(unreportedHours)}
          AND t.state = 'COMMITTED'
        ORDER BY f.deadline LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), f AS (
-      UPDATE followers AS f
+      UPDATE sent_parts AS f
          SET state = 'DROPPED', version = f.version + 1, reason = 'expired', sealed = NULL,
              changed_at = accord_now()
        WHERE f.sid = ANY(ARRAY(SELECT d.sid FROM due AS d))
@@ -85,11 +85,11 @@ const undecidedHours = 26;
 export async function repeatHeldEvents(tx: Queries, limit: number, source: string): Promise<number> {
   const repeated = await tx.query(sql`
     WITH due AS MATERIALIZED (
-      SELECT s.ctid FROM submissions AS s
+      SELECT s.ctid FROM received_parts AS s
        WHERE s.verdict = 'held' AND coalesce(s.resent_at, s.received_at) <= ${since(undecidedHours)}
        ORDER BY coalesce(s.resent_at, s.received_at) LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), changed AS (
-      UPDATE submissions AS s SET resent_at = accord_now()
+      UPDATE received_parts AS s SET resent_at = accord_now()
        WHERE s.ctid = ANY(ARRAY(SELECT d.ctid FROM due AS d))
       RETURNING s.sid, s.peer AS location
     ), held AS (${partEvents('held', { from: sql`changed`, source })}

@@ -75,7 +75,7 @@ export async function queuePeerNotices(
       INSERT INTO notices AS n (withdrawal, erasure, recipient, kind, location, name, state, since, due_at, created_at)
       SELECT ${withdrawal}, ${erasure}, f.sid, 'PEER', f.location, f.name, 'QUEUED', accord_now(),
              accord_now() + ${askAgainHours.QUEUED} * interval '1 hour', accord_now()
-        FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
+        FROM sent_parts AS f JOIN transactions AS t ON t.id = f.transaction
        WHERE ${parts}
       RETURNING n.*
     ) ${noticeEvents(sql`queued`, source)}`);

@@ -12,7 +12,7 @@ export function releaseNewParts(parts: readonly NewPart[], source: string): Stat
 export function storeParts(parts: readonly NewPart[], state: Statement): Statement {
   if (parts.length === 0) return empty;
   return sql`parts AS (
-      INSERT INTO followers (sid, transaction, place, location, name, state, version, sealed, mode, language,
+      INSERT INTO sent_parts (sid, transaction, place, location, name, state, version, sealed, mode, language,
                              shown, deadline, changed_at)
       SELECT f.sid, t.id, f.place, f.location, f.name, ${state}, 1, f.sealed, f.mode, f.language, f.shown,
              f.deadline, t.changed_at

@@ -16,7 +16,7 @@ export async function readParts(
     SELECT f.transaction, f.sid, f.location, f.name, f.state, f.reason, f.remote_id AS "remoteId", f.mode,
            f.shown, f.changed_at AS "changedAt",
            CASE WHEN n.state IS NOT NULL THEN jsonb_build_object('state', n.state, 'since', n.since) END AS withdrawal
-      FROM followers AS f LEFT JOIN ${withdrawalNotice}
+      FROM sent_parts AS f LEFT JOIN ${withdrawalNotice}
      WHERE f.transaction = ANY(${answered.map(({ id }) => id)}::text[])
      ORDER BY f.transaction, f.place`);
   return Map.groupBy(rows, ({ transaction }) => transaction);
@@ -49,7 +49,7 @@ export async function readReleased(
       FROM (SELECT a.sid AS asked, f.sid, f.location, f.transaction, f.language, f.mode, f.sealed,
                    a.place, sum(octet_length(f.sealed)) OVER (ORDER BY a.place) AS bytes
               FROM unnest(${sids}::text[]) WITH ORDINALITY AS a (sid, place)
-              LEFT JOIN followers AS f ON f.sid = a.sid AND f.state = 'SENDING') AS w
+              LEFT JOIN sent_parts AS f ON f.sid = a.sid AND f.state = 'SENDING') AS w
       LEFT JOIN transactions AS t ON t.id = w.transaction
      WHERE w.place = 1 OR w.bytes IS NULL OR w.bytes <= ${maxBytes}`);
   return rows.map(({ asked, sid, ...part }) => ({ sid: asked, part: sid === null ? null : part }));
@@ -76,14 +76,14 @@ export function readPart(db: Queries, sid: string): Promise<PartOfTransaction | 
              t.state <> 'COMMITTED' AND n.state IS NOT NULL OR n.state NOT IN ('QUEUED', 'OVERDUE'), false)
              AS "mustRollBack",
            t.expires_at AS "expiresAt", accord_now() AS now
-      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction LEFT JOIN ${withdrawalNotice}
+      FROM sent_parts AS f JOIN transactions AS t ON t.id = f.transaction LEFT JOIN ${withdrawalNotice}
      WHERE f.sid = ${sid}`);
 }
 
 /** The language in which a form with questions of peers was answered; undefined if there are none. */
 export async function readPartLanguage(db: Queries, transaction: string): Promise<string | undefined> {
   const row = await db.maybeOne<{ language: string }>(sql`
-    SELECT f.language FROM followers AS f WHERE f.transaction = ${transaction} LIMIT 1`);
+    SELECT f.language FROM sent_parts AS f WHERE f.transaction = ${transaction} LIMIT 1`);
   return row?.language;
 }
 
@@ -93,25 +93,25 @@ export function summarizeParts(db: Queries, transaction: string) {
     SELECT coalesce(bool_and(f.state = 'HELD'), true) AS "allHeld",
            coalesce(bool_or(f.state IN ('REFUSED', 'DROPPED')), false) AS "anyFailed",
            coalesce(bool_or(${isWithdrawn}), false) AS "anyWithdrawn"
-      FROM followers AS f WHERE f.transaction = ${transaction}`);
+      FROM sent_parts AS f WHERE f.transaction = ${transaction}`);
 }
 
 /** Whether parts of a transaction wait for its confirmation code, and whether one of them was withdrawn. */
 export function summarizeWaiting(db: Queries, transaction: string) {
   return db.one<{ any: boolean; anyWithdrawn: boolean }>(sql`
     SELECT count(*) > 0 AS any, coalesce(bool_or(${isWithdrawn}), false) AS "anyWithdrawn"
-      FROM followers AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING'`);
+      FROM sent_parts AS f WHERE f.transaction = ${transaction} AND f.state = 'WAITING'`);
 }
 
 /** Whether no part of a committed transaction is stale (docs/interface.md, "Duplicate creation"). */
 export async function areInForce(db: Queries, transaction: string): Promise<boolean> {
   const { inForce } = await db.one<{ inForce: boolean }>(sql`
     SELECT NOT EXISTS (
-             SELECT FROM followers AS f
+             SELECT FROM sent_parts AS f
               WHERE f.transaction = t.id AND (f.state IN ('REFUSED', 'DROPPED') OR ${isWithdrawn}))
        AND NOT EXISTS (
-             SELECT FROM followers AS own JOIN transactions AS o ON o.subject = t.subject AND o.id <> t.id
-               JOIN followers AS f ON f.transaction = o.id AND f.location = own.location
+             SELECT FROM sent_parts AS own JOIN transactions AS o ON o.subject = t.subject AND o.id <> t.id
+               JOIN sent_parts AS f ON f.transaction = o.id AND f.location = own.location
                LEFT JOIN ${withdrawalNotice} LEFT JOIN transactions AS w ON w.id = n.withdrawal
               WHERE own.transaction = t.id
                 AND o.context->>'object' IS NOT DISTINCT FROM t.context->>'object' AND f.state <> 'WAITING'

@@ -10,7 +10,7 @@ import { lockTransaction } from '../transaction/store.ts';
 /** Locks the person of a part and then its transaction, until the end of the database transaction. */
 export async function lockTransactionOf(tx: Queries, sid: string): Promise<void> {
   const part = await tx.maybeOne<{ transaction: string }>(sql`
-    SELECT f.transaction FROM followers AS f WHERE f.sid = ${sid}`);
+    SELECT f.transaction FROM sent_parts AS f WHERE f.sid = ${sid}`);
   if (!part) return;
   await lockSubjectOf(tx, part.transaction);
   await lockTransaction(tx, part.transaction);
@@ -37,7 +37,7 @@ export function readDrop(db: Queries, sid: string): Promise<Drop> {
                 ELSE 'taken-back' END AS code,
            EXISTS (SELECT FROM notices AS n
                     WHERE n.recipient = f.sid AND n.kind = 'PEER' AND n.erasure IS NOT NULL) AS "isErasureRequested"
-      FROM followers AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
+      FROM sent_parts AS f JOIN transactions AS t ON t.id = f.transaction WHERE f.sid = ${sid}`);
 }
 
 /**
@@ -51,7 +51,7 @@ export async function changePart(
 ): Promise<void> {
   await tx.query(sql`
     WITH f AS (
-      UPDATE followers
+      UPDATE sent_parts
          SET state = ${state}, version = version + 1, reason = ${reason},
              remote_id = coalesce(${remoteId}, remote_id), sealed = NULL, changed_at = accord_now()
        WHERE sid = ${sid}
@@ -143,12 +143,12 @@ function writeVerdicts(
       SELECT DISTINCT ON (g.sid) g.*
         FROM given AS g
        CROSS JOIN LATERAL (
-             SELECT FROM followers AS f JOIN transactions AS t ON t.id = f.transaction
+             SELECT FROM sent_parts AS f JOIN transactions AS t ON t.id = f.transaction
               WHERE f.sid = g.sid AND f.location = g.location AND f.mode = 'commit'
                 AND t.state = 'COMMITTED') AS f
        ORDER BY g.sid, g.place
     ), f AS (
-      UPDATE followers AS f
+      UPDATE sent_parts AS f
          SET state = m.state, version = f.version + 1, reason = m.reason,
              remote_id = coalesce(k."remoteId", f.remote_id), sealed = NULL, changed_at = accord_now()
         FROM known AS k

@@ -66,8 +66,8 @@ async function read(url: string) {
       `SELECT id, CASE WHEN awaits_code AND state = 'SUBMITTED' THEN 'AWAITS_CODE' ELSE state END AS state
          FROM transactions.transactions`,
     ),
-    parts: await sids('followers'),
-    submissions: await sids('submissions'),
+    parts: await sids('sent_parts'),
+    submissions: await sids('received_parts'),
   };
 }
 

@@ -240,7 +240,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I2: the part of \S+ is there twice at the owner/m,
     statements: [
       {
-        find: /(INSERT INTO submissions \(peer, sid,[^)]*\)\s+SELECT\s+\$\d+), (\$\d+),/,
+        find: /(INSERT INTO received_parts \(peer, sid,[^)]*\)\s+SELECT\s+\$\d+), (\$\d+),/,
         replace: '$1, left($2::text, 0) || left(md5(random()::text), 22),',
       },
     ],
