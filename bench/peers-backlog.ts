@@ -126,7 +126,9 @@ async function countQueued({ postgres, leader }: Pair): Promise<number> {
 }
 
 async function countStored({ postgres, owner }: Pair): Promise<number> {
-  return count(await postgres.run(owner.name, 'SELECT count(*)::int AS rows FROM transactions.submissions'));
+  return count(
+    await postgres.run(owner.name, 'SELECT count(*)::int AS rows FROM transactions.received_parts'),
+  );
 }
 
 function count([row]: readonly { rows?: number }[]): number {

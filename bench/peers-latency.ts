@@ -114,7 +114,7 @@ export async function drained(
  * Followers on their way: a part that was released and is not queued yet, or whose answer is not known yet,
  * counts.
  */
-const countWaiting = `SELECT count(*)::int AS rows FROM transactions.followers AS f WHERE f.state = 'SENDING'`;
+const countWaiting = `SELECT count(*)::int AS rows FROM transactions.sent_parts AS f WHERE f.state = 'SENDING'`;
 
 /**
  * When PostgreSQL has committed each part, by the leader's transaction: `committed_at` says when that COMMIT
@@ -124,7 +124,7 @@ async function readCommits(postgres: BenchPostgres, owner: Organisation): Promis
   const rows = await postgres.run<{ id: string; at: number }>(
     owner.name,
     `SELECT t.leader->>'id' AS id, (extract(epoch FROM pg_xact_commit_timestamp(s.xmin)) * 1000)::float8 AS at
-       FROM transactions.submissions AS s JOIN transactions.transactions AS t ON t.id = s.transaction`,
+       FROM transactions.received_parts AS s JOIN transactions.transactions AS t ON t.id = s.transaction`,
   );
   return new Map(rows.map(({ id, at }) => [id, at]));
 }

@@ -124,7 +124,7 @@ async function readDelays(
     postgres.run<{ subject: string; at: number }>(
       well.name,
       `SELECT t.subject, (extract(epoch FROM pg_xact_commit_timestamp(s.xmin)) * 1000)::float8 AS at
-         FROM transactions.submissions AS s JOIN transactions.transactions AS t ON t.id = s.transaction WHERE t.subject = ANY($1)`,
+         FROM transactions.received_parts AS s JOIN transactions.transactions AS t ON t.id = s.transaction WHERE t.subject = ANY($1)`,
       [subjects],
     );
   await until(async () => (await commits()).length === subjects.length);

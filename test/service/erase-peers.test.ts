@@ -54,7 +54,7 @@ it('an erasure sends no part that waits, and asks the peers to erase theirs', as
   );
   const parts = await rowsOf<{ state: string; sealed: string | null }>(
     here,
-    'SELECT state, sealed FROM transactions.followers WHERE transaction = $1',
+    'SELECT state, sealed FROM transactions.sent_parts WHERE transaction = $1',
     [made.id],
   );
   expect(parts).toEqual([

@@ -106,7 +106,7 @@ describe('answers to own elements and those of two peers', () => {
     expect((await subjectOf(here, made).submit(complete())).status).toBe(200);
     const other = await subjectOf(here, made).submit(complete('refused'));
     expect((await problemOf(other)).said).toBe('409 wrong-state');
-    const rows = await rowsOf(here, 'SELECT sid FROM transactions.followers WHERE transaction = $1', [
+    const rows = await rowsOf(here, 'SELECT sid FROM transactions.sent_parts WHERE transaction = $1', [
       made.id,
     ]);
     expect(rows).toHaveLength(2);
@@ -121,7 +121,7 @@ describe('answers to own elements and those of two peers', () => {
     ).text();
     expect(page).toContain('a quiet room');
     expect(page).toContain(`name="${here.lab.asked('study')}"`);
-    const rows = await rowsOf(here, 'SELECT sid FROM transactions.followers WHERE transaction = $1', [
+    const rows = await rowsOf(here, 'SELECT sid FROM transactions.sent_parts WHERE transaction = $1', [
       made.id,
     ]);
     expect(rows).toEqual([]);

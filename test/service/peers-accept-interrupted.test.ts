@@ -37,7 +37,7 @@ async function whileStoring({ submission }: Part, work: (lock: HeldUp) => Promis
 async function stored({ sid, submission }: Part): Promise<Record<string, number>> {
   const [counts] = await rowsOf<Record<string, number>>(
     lab,
-    `SELECT (SELECT count(*)::int FROM transactions.submissions WHERE sid = $1) AS submissions,
+    `SELECT (SELECT count(*)::int FROM transactions.received_parts WHERE sid = $1) AS submissions,
             (SELECT count(*)::int FROM transactions.transactions WHERE subject = $2) AS transactions,
             (SELECT count(*)::int FROM transactions.records WHERE subject = $2) AS records,
             (SELECT count(*)::int FROM transactions.receipts AS r JOIN transactions.transactions AS t ON t.id = r.transaction

@@ -305,7 +305,7 @@ describe('a submission id that was used before', () => {
     expect((await lab.one.acceptSubmission(part)).verdict).toBe('refused');
     const [row] = await rowsOf<{ all: string }>(
       lab,
-      'SELECT s::text AS all FROM transactions.submissions AS s WHERE sid = $1',
+      'SELECT s::text AS all FROM transactions.received_parts AS s WHERE sid = $1',
       [part.sid],
     );
     expect(row?.all).not.toContain('MARKED');

@@ -153,7 +153,7 @@ describe('a withdrawal of a part', () => {
     const peer = newPeer();
     await runInDatabase(
       lab,
-      `INSERT INTO transactions.submissions (peer, sid, verdict, received_at, changed_at)
+      `INSERT INTO transactions.received_parts (peer, sid, verdict, received_at, changed_at)
        SELECT $1, lpad(n::text, 22, 'x'), 'rolledback', now(), now() FROM generate_series(1, 4000) AS n`,
       [peer.url],
     );

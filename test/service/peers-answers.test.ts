@@ -114,7 +114,7 @@ describe('an answer to a question of a paired instance', () => {
     await settled(made.id, 'ACCEPTED');
     const rows = await rowsOf<{ verdict: string; receipt: string }>(
       clinic,
-      'SELECT r.verdict, r.receipt FROM peers.receipts AS r ORDER BY r.received_at DESC LIMIT 1',
+      'SELECT r.verdict, r.receipt FROM peers.acknowledgements AS r ORDER BY r.received_at DESC LIMIT 1',
     );
     expect(rows[0]?.verdict).toBe('committed');
     const claims = JSON.parse(
@@ -138,7 +138,7 @@ describe('an answer to a question of a paired instance', () => {
     });
     const kinds = await rowsOf<{ kind: string }>(
       clinic,
-      `SELECT r.kind FROM peers.receipts AS r JOIN transactions.followers AS f ON f.sid = r.sid
+      `SELECT r.kind FROM peers.acknowledgements AS r JOIN transactions.sent_parts AS f ON f.sid = r.sid
         WHERE f.transaction = '${made.id}' ORDER BY r.kind`,
     );
     expect(kinds.map(({ kind }) => kind)).toEqual(['decide', 'submit']);
@@ -210,7 +210,7 @@ describe('an answer to a question of a paired instance', () => {
     way.behave('down');
     const [unsent, unreported] = [await ask(), await ask()];
     for (const made of [unsent, unreported]) await answer(made);
-    const partOf = { text: 'FROM transactions.followers AS f WHERE f.transaction = $1', id: unsent.id };
+    const partOf = { text: 'FROM transactions.sent_parts AS f WHERE f.transaction = $1', id: unsent.id };
     await until(async () =>
       expect(
         await rowsOf(
@@ -230,7 +230,7 @@ describe('an answer to a question of a paired instance', () => {
     await settled(unreported.id, 'ACCEPTED');
     await runInDatabase(
       clinic,
-      `UPDATE transactions.followers SET state = 'SENDING', sealed = $2, changed_at = $3 WHERE transaction = $1`,
+      `UPDATE transactions.sent_parts SET state = 'SENDING', sealed = $2, changed_at = $3 WHERE transaction = $1`,
       [unreported.id, part?.sealed, part?.at],
     );
     await letAllPass('146 hours');

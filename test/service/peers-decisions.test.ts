@@ -41,7 +41,9 @@ const letWaitsPass = async () => {
   await clinic.db.query(sql`UPDATE queues SET next_at = now()`);
 };
 const kept = () =>
-  clinic.db.query(sql`SELECT r.kind, r.verdict FROM acknowledgements AS r WHERE r.sid = ${sid} ORDER BY r.kind`);
+  clinic.db.query(
+    sql`SELECT r.kind, r.verdict FROM acknowledgements AS r WHERE r.sid = ${sid} ORDER BY r.kind`,
+  );
 
 describe('a decision about parts that are held', () => {
   it.each(['commit', 'rollback'] as const)('to %s is sent to their owner', async (decision) => {

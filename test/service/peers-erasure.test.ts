@@ -280,7 +280,7 @@ describe('an owner that is away', () => {
     await told(id, { state: 'ACKNOWLEDGED', outcome: 'done' });
     const [known] = await rowsOf<object>(
       here.lab,
-      'SELECT s.verdict, s.transaction FROM transactions.submissions AS s ORDER BY s.received_at DESC LIMIT 1',
+      'SELECT s.verdict, s.transaction FROM transactions.received_parts AS s ORDER BY s.received_at DESC LIMIT 1',
     );
     expect(known).toEqual({ verdict: 'rolledback', transaction: null });
     expect(await tablesWith(here.lab, made.subject)).toEqual([]);

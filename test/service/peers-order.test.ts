@@ -50,7 +50,7 @@ async function holdBack(made: Asked): Promise<void> {
     here.clinic,
     `UPDATE peers.deliveries AS d
         SET not_before = CASE WHEN f.transaction = $1 THEN 'infinity' ELSE now() END
-       FROM transactions.followers AS f WHERE f.sid = d.sid`,
+       FROM transactions.sent_parts AS f WHERE f.sid = d.sid`,
     [made.id],
   );
   here.way.behave('well');

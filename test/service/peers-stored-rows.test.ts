@@ -30,14 +30,14 @@ afterAll(async () => {
 });
 
 const rowsOfPeer = async ({ url }: { url: string }) =>
-  (await rowsOf<{ sid: string }>(lab, 'SELECT sid FROM transactions.submissions WHERE peer = $1', [url])).map(
-    ({ sid }) => sid,
-  );
+  (
+    await rowsOf<{ sid: string }>(lab, 'SELECT sid FROM transactions.received_parts WHERE peer = $1', [url])
+  ).map(({ sid }) => sid);
 /** Stores `count` verdicts on parts of a peer; their ids have 22 characters. */
 const fill = ({ url }: { url: string }, count: number, verdict: 'refused' | 'rolledback') =>
   runInDatabase(
     lab,
-    `INSERT INTO transactions.submissions (peer, sid, digest, verdict, reason, received_at, changed_at)
+    `INSERT INTO transactions.received_parts (peer, sid, digest, verdict, reason, received_at, changed_at)
      SELECT $1, lpad(n::text, 22, 'x'), CASE $3 WHEN 'refused' THEN '\\x00'::bytea END, $3,
             CASE $3 WHEN 'refused' THEN 'seal' END, now(), now() FROM generate_series(1, $2::int) AS n`,
     [url, count, verdict],
@@ -91,7 +91,7 @@ describe('verdicts without a transaction', () => {
     const age = (days: number) =>
       runInDatabase(
         lab,
-        `UPDATE transactions.submissions SET changed_at = now() - make_interval(days => $2) WHERE peer = $1`,
+        `UPDATE transactions.received_parts SET changed_at = now() - make_interval(days => $2) WHERE peer = $1`,
         [peer.url, days],
       );
     await age(30);

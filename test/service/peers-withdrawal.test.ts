@@ -222,7 +222,7 @@ const partEvents = async ({ id }: Asked) =>
     await rowsOf<{ type: string }>(
       clinic,
       `SELECT o.event->>'type' AS type FROM transactions.outbox AS o
-         JOIN transactions.followers AS f ON f.sid = o.key WHERE f.transaction = $1`,
+         JOIN transactions.sent_parts AS f ON f.sid = o.key WHERE f.transaction = $1`,
       [id],
     )
   ).map(({ type }) => type);
@@ -282,7 +282,7 @@ describe('a part that waits for a code, and whose withdrawal is ordered', () => 
     });
     await told(made, 'ACKNOWLEDGED');
     // As releases before did after 31 days.
-    await runInDatabase(lab, 'DELETE FROM transactions.submissions WHERE digest IS NULL');
+    await runInDatabase(lab, 'DELETE FROM transactions.received_parts WHERE digest IS NULL');
     await letTimePass(clinic, '80 days');
     expect((await clinicAdmin.send('POST', `/consents/${made.id}/confirm/resend`)).status).toBe(202);
     expect(await confirm(made)).toBe('COMMITTED');
@@ -327,7 +327,7 @@ describe('an owner that is away', () => {
     expect((await atLab(made)).map(({ value }) => value)).toEqual(['refused', 'accepted']);
     const kinds = await rowsOf<{ kind: string }>(
       clinic,
-      `SELECT r.kind FROM peers.receipts AS r JOIN transactions.followers AS f ON f.sid = r.sid
+      `SELECT r.kind FROM peers.acknowledgements AS r JOIN transactions.sent_parts AS f ON f.sid = r.sid
         WHERE f.transaction = $1 ORDER BY r.received_at`,
       [made.id],
     );

@@ -57,7 +57,7 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
     runInDatabase(
       { databaseUrl: database },
       `WITH part AS (
-         INSERT INTO transactions.followers (sid, transaction, place, location, name, state, version, mode,
+         INSERT INTO transactions.sent_parts (sid, transaction, place, location, name, state, version, mode,
                                              language, shown, deadline, changed_at)
          SELECT substr($1, 1, 21) || 'p', $1, 0, 'https://lab.example', 'Lab', 'ACCEPTED', 2, 'commit', 'en', $2,
                 now(), now() RETURNING *)

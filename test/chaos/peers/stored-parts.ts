@@ -51,7 +51,7 @@ export async function readLeader({ leader, logFolder }: FederatedWorld): Promise
       receipts: ids(await rows(receiptsOf)),
       parts: await rows(`
         SELECT f.sid, f.transaction, f.state, f.reason, f.remote_id AS "remoteId", f.sealed IS NOT NULL AS sealed
-          FROM transactions.followers AS f JOIN ${ours} ON o.id = f.transaction`),
+          FROM transactions.sent_parts AS f JOIN ${ours} ON o.id = f.transaction`),
       messages: await rows(
         `SELECT m.id, m.transaction, m.kind, m.state FROM transactions.messages AS m JOIN ${ours} ON o.id = m.transaction`,
       ),
@@ -65,9 +65,10 @@ export async function readOwner({ leader, owner }: FederatedWorld): Promise<Stor
     const rows = rowsBy(client);
     return {
       submissions: (
-        await client.query('SELECT sid, verdict, transaction FROM transactions.submissions WHERE peer = $1', [
-          leader.baseUrl,
-        ])
+        await client.query(
+          'SELECT sid, verdict, transaction FROM transactions.received_parts WHERE peer = $1',
+          [leader.baseUrl],
+        )
       ).rows,
       transactions: await rows(`SELECT id, subject, state, leader->>'id' AS leader FROM ${ours}`),
       records: await rows(recordsOf),
@@ -118,7 +119,7 @@ async function markedLogs(folder: string, process: string): Promise<string[]> {
 export async function countOpen({ leader, owner }: FederatedWorld): Promise<number> {
   const waiting = "(SELECT count(*) FROM peers.deliveries WHERE kind <> 'ask')";
   const events = '(SELECT count(*) FROM transactions.outbox) + (SELECT count(*) FROM peers.outbox)';
-  const open = "(SELECT count(*) FROM transactions.followers WHERE state IN ('WAITING', 'SENDING', 'HELD'))";
+  const open = "(SELECT count(*) FROM transactions.sent_parts WHERE state IN ('WAITING', 'SENDING', 'HELD'))";
   const messages = "(SELECT count(*) FROM transactions.messages WHERE state = 'PENDING')";
   const counts = await Promise.all([
     countIn(leader.databaseUrl, `${waiting} + ${events} + ${open} + ${messages}`),
@@ -129,14 +130,17 @@ export async function countOpen({ leader, owner }: FederatedWorld): Promise<numb
 
 /** Parts that their owner holds, as long as it has not heard what was decided. */
 export function countHeld({ owner }: FederatedWorld): Promise<number> {
-  return countIn(owner.databaseUrl, "(SELECT count(*) FROM transactions.submissions WHERE verdict = 'held')");
+  return countIn(
+    owner.databaseUrl,
+    "(SELECT count(*) FROM transactions.received_parts WHERE verdict = 'held')",
+  );
 }
 
 /** How many parts their owner has answered. */
 export function countFinal({ leader }: FederatedWorld): Promise<number> {
   return countIn(
     leader.databaseUrl,
-    "(SELECT count(*) FROM transactions.followers WHERE state IN ('ACCEPTED', 'REFUSED', 'DROPPED'))",
+    "(SELECT count(*) FROM transactions.sent_parts WHERE state IN ('ACCEPTED', 'REFUSED', 'DROPPED'))",
   );
 }
 

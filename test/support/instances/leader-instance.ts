@@ -95,7 +95,7 @@ export async function startLeading(environment: Record<string, string> = {}): Pr
   const partOf: LeadingInstance['partOf'] = async ({ id }, { url }) => {
     const [part] = await rowsOf<StoredPart>(
       instance,
-      'SELECT sid, state, sealed, mode, shown, deadline FROM transactions.followers WHERE transaction = $1 AND location = $2',
+      'SELECT sid, state, sealed, mode, shown, deadline FROM transactions.sent_parts WHERE transaction = $1 AND location = $2',
       [id, url],
     );
     if (!part) throw new Error('the partner has no part');
