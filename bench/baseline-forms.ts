@@ -5,7 +5,6 @@ import { readActive } from '../services/forms/queries/active-entries.ts';
 export interface BaselineSamples {
   form: string;
   final: string;
-  code: string;
 }
 
 interface Layout {
@@ -33,8 +32,8 @@ export function createBaselineForms({ db, samples }: { db: Queries; samples: Bas
       await readKeys(layout);
       return { answers };
     },
-    async renderPage({ page = 'final' }: { page?: 'final' | 'code'; model: object }) {
-      return { html: samples[page] };
+    async renderPage(_: { model: object }) {
+      return { html: samples.final };
     },
   };
 }

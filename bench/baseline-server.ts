@@ -63,14 +63,14 @@ app.use(async (ctx) => {
       return;
     }
     case 'GET transaction': {
-      const opened = await steps.open(id);
-      if ('page' in opened) {
+      const page = await steps.open(id);
+      if (page !== undefined) {
         ctx.type = 'html';
-        ctx.body = opened.page;
+        ctx.body = page;
         return;
       }
       ctx.status = 303;
-      ctx.set('Location', `http://${ctx.host}/consents/${id}/${opened.task}`);
+      ctx.set('Location', `http://${ctx.host}/consents/${id}/submit`);
       return;
     }
     case 'GET submit':
@@ -78,16 +78,6 @@ app.use(async (ctx) => {
       return;
     case 'POST submit':
       await steps.submit(id, new URLSearchParams(await readText(ctx.req)));
-      relay.wake();
-      ctx.status = 303;
-      ctx.set('Location', `http://${ctx.host}/consents/${id}`);
-      return;
-    case 'GET confirm':
-      ctx.body = await steps.codePage(id);
-      return;
-    case 'POST confirm':
-      await readText(ctx.req);
-      await steps.confirm(id);
       relay.wake();
       ctx.status = 303;
       ctx.set('Location', `http://${ctx.host}/consents/${id}`);

@@ -2,9 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { countAttempt, readTransactionWithCode } from '../services/transactions/answer/codes.ts';
-import { commitSubmittedTransaction } from '../services/transactions/answer/commit-store.ts';
-import { commitTransaction, submitTransaction } from '../services/transactions/answer/store.ts';
+import { commitTransaction } from '../services/transactions/answer/store.ts';
 import { readResult } from '../services/transactions/ending/results.ts';
 import { readReceipt } from '../services/transactions/receipts/store.ts';
 import { readTransactionWithEarlier } from '../services/transactions/standing/earlier.ts';
@@ -37,12 +35,11 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
       return { ...made?.transaction };
     },
 
-    /** @returns the final page, or the task to which the subject is redirected. */
-    async open(id: string): Promise<{ page: string } | { task: string }> {
+    /** @returns the final page, or undefined if the subject is redirected to the form. */
+    async open(id: string): Promise<string | undefined> {
       const read = await readResult(db, id);
-      const state = read?.transaction.state;
-      if (state !== 'COMMITTED') return { task: state === 'SUBMITTED' ? 'confirm' : 'submit' };
-      return { page: (await forms.renderPage({ model: JSON.parse(read?.receipt ?? '') })).html };
+      if (read?.transaction.state !== 'COMMITTED') return undefined;
+      return (await forms.renderPage({ model: JSON.parse(read.receipt ?? '') })).html;
     },
 
     async form(id: string) {
@@ -77,37 +74,8 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         validUntil: new Date(expiresAt),
         noticeAt: new Date(Date.now() + 150 * 86_400_000).toISOString(),
       };
-      const { confirmation } = read?.transaction.context ?? {};
-      if (confirmation === 'FORM_CODE') {
-        const code = { number: 1, mac: randomBytes(32), sealed: randomBytes(34), ttl: 600 };
-        const deadline = new Date(expiresAt);
-        const draft = { draft: receipt.body, deadline, code };
-        if (!(await submitTransaction(db, { ...facts, records, parts: [], ...draft }, source)))
-          throw new Error('The answers were not stored.');
-        return;
-      }
       if (!(await commitTransaction(db, { ...facts, records, receipt, parts: [] }, source)))
         throw new Error('The answers were not stored.');
-    },
-
-    async codePage(id: string) {
-      const read = await readTransactionWithCode(db, id);
-      return (await forms.renderPage({ page: 'code', model: JSON.parse(read?.draft ?? '') })).html;
-    },
-
-    /** Accepts every code. */
-    async confirm(id: string) {
-      const attempt = await countAttempt(db, id, {});
-      const committedAt = attempt?.read.now ?? new Date();
-      const times = { committedAt, validUntil: new Date(expiresAt), deadline: committedAt };
-      const subject = attempt?.read.transaction.subject ?? '';
-      const rows = await db.query<{ id: string }>(
-        sql`SELECT r.id FROM records AS r WHERE r.transaction = ${id}`,
-      );
-      const records = rows.map((row) => ({ id: row.id, isInForce: true, ends: null, withdraws: null }));
-      const submitted = { id, subject, ...times, records, receipt, code: 1 };
-      if (!(await commitSubmittedTransaction(db, submitted, source)))
-        throw new Error('The answers were not committed.');
     },
   };
 }

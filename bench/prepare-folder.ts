@@ -2,7 +2,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { createHttpClient } from './http-client.ts';
-import { demonstration, runFlow } from './run-flow.ts';
+import { runFlow } from './run-flow.ts';
 import { startServer } from './start-server.ts';
 
 /**
@@ -22,8 +22,6 @@ export interface PreparedFolder {
   /** Pages of the sample transaction. */
   form: string;
   final: string;
-  /** The page of a code, of another transaction. */
-  code: string;
 }
 
 export const returningSubject = (number: number) => `returning-${number}`;
@@ -39,12 +37,9 @@ export async function prepareFolder(dataDir: string, subjects: number): Promise<
   try {
     const key = await createKey(server.port);
     const { form, final } = await runFlow({ client, key }, { subject: 'sample', order: 0 }, () => {});
-    const questions = { ...demonstration, confirmation: 'FORM_CODE' as const };
-    const subject = { subject: 'sample-code', order: 0 };
-    const { code } = await runFlow({ client, key, questions }, subject, () => {});
     await server.stop();
     await writeHistory(dataDir, subjects);
-    return { dataDir, key, firstStartMs: server.readyMs, form, final, code };
+    return { dataDir, key, firstStartMs: server.readyMs, form, final };
   } finally {
     client.close();
     await server.stop();

@@ -2,9 +2,7 @@ import type { HttpClient, Reply } from './http-client.ts';
 
 /** The steps of the full flow, in order. */
 export const steps = ['create', 'open', 'form', 'submit', 'final page'] as const;
-/** The steps that a code adds. */
-export const codeSteps = ['code page', 'confirm'] as const;
-export type Step = (typeof steps)[number] | (typeof codeSteps)[number];
+export type Step = (typeof steps)[number];
 
 /** What the flow needs of a server. */
 export interface Target {
@@ -21,10 +19,6 @@ export interface Questions {
   layout: object;
   /** Body of the submission. */
   filledIn: string;
-  /** FORM_CODE: the page shows a code, which the browser sends back. */
-  confirmation?: 'FORM_CODE';
-  /** Every subject has an address in this domain, to which a notification is sent. */
-  notifyAt?: string;
 }
 
 /** A step that was not answered as it should be. */
@@ -81,15 +75,14 @@ export function fillIn(
  * @param order makes the context differ from the subject's earlier ones; an equal one would find its
  * transaction again.
  * @param took told how long each step took, in milliseconds.
- * @returns the pages seen; `code` is empty without a code.
+ * @returns the pages seen.
  * @throws FlowEnded if a step is not answered as it should be.
  */
 export async function runFlow(
   { client, key, questions = demonstration }: Target,
   { subject, order }: { subject: string; order: number },
   took: (step: Step, ms: number) => void,
-): Promise<{ form: string; final: string; code: string }> {
-  const { confirmation, notifyAt } = questions;
+): Promise<{ form: string; final: string }> {
   async function step(name: Step, status: number, send: () => Promise<Reply>): Promise<Reply> {
     const started = performance.now();
     const reply = await send();
@@ -97,31 +90,11 @@ export async function runFlow(
     took(name, performance.now() - started);
     return reply;
   }
-  /** Follows the redirect to the page of the code and sends the code. @param url of the transaction. */
-  async function confirm(url: string): Promise<{ result: Reply; code: string }> {
-    const redirect = await step('open', 303, () => client.get(url, browser));
-    const page = await step('code page', 200, () => client.get(pathOf(redirect.location), browser));
-    const code = /class="code-shown"[^>]*>(?:<[^>]*>)*([\d\s]+)</.exec(page.body)?.[1];
-    if (!code) throw new Error('code page: no code on it');
-    const result = await step('confirm', 303, () =>
-      client.post(
-        pathOf(redirect.location),
-        { ...browser, 'Content-Type': 'application/x-www-form-urlencoded' },
-        `code=${encodeURIComponent(code)}`,
-      ),
-    );
-    return { result, code: page.body };
-  }
 
   const context = JSON.stringify({
     subject,
     ...questions.layout,
     attributes: { order: String(order) },
-    confirmation,
-    ...(notifyAt && {
-      notification: 'email.001',
-      subjectInfos: { emailAddress: `subject.${order}@${notifyAt}` },
-    }),
   });
   const created = await step('create', 201, () =>
     client.post('/consents', { CM_KEY: key, 'Content-Type': 'application/json' }, context),
@@ -137,12 +110,9 @@ export async function runFlow(
       questions.filledIn,
     ),
   );
-  const { result, code } = confirmation
-    ? await confirm(pathOf(submitted.location))
-    : { result: submitted, code: '' };
-  const final = await step('final page', 200, () => client.get(pathOf(result.location), browser));
+  const final = await step('final page', 200, () => client.get(pathOf(submitted.location), browser));
   if (!final.body.includes('data-state="COMMITTED"')) throw new Error('final page: not that of a commitment');
-  return { form: form.body, final: final.body, code };
+  return { form: form.body, final: final.body };
 }
 
 /** Servers write their own address, which may name the loopback in another way. */

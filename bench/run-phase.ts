@@ -1,7 +1,5 @@
 import { cpuSeconds } from './process-usage.ts';
-import { codeSteps, runFlow, type Step, steps, type Target } from './run-flow.ts';
-
-const allSteps = [...steps, ...codeSteps];
+import { runFlow, type Step, steps, type Target } from './run-flow.ts';
 
 /** Flows that ran together. */
 export interface Phase {
@@ -25,7 +23,7 @@ export async function runPhase(
     subjectOf,
   }: { flows: number; concurrency: number; subjectOf: (flow: number) => { subject: string; order: number } },
 ): Promise<Phase> {
-  const times = Object.fromEntries(allSteps.map((step) => [step, [] as number[]])) as Phase['times'];
+  const times = Object.fromEntries(steps.map((step) => [step, [] as number[]])) as Phase['times'];
   const started = performance.now();
   const cpuBefore = cpuOf(target.pids);
   let next = 0;
@@ -57,7 +55,7 @@ export function addPhases(phases: readonly Phase[]): Phase {
     seconds: sum(({ seconds }) => seconds),
     cpuSeconds: sum((phase) => phase.cpuSeconds),
     times: Object.fromEntries(
-      allSteps.map((step) => [step, phases.flatMap(({ times }) => times[step])]),
+      steps.map((step) => [step, phases.flatMap(({ times }) => times[step])]),
     ) as Phase['times'],
   };
 }
