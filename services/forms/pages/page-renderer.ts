@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { FormChange, FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
@@ -70,6 +71,9 @@ const templateOf = {
   api: 'api',
 } as const satisfies Record<PageModel['page'], string>;
 
+/** Other requests have their turn after a longer page. */
+const longPage = 500_000;
+
 /** Pages for developers, which are in English like openapi.yaml. */
 const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
 
@@ -141,7 +145,10 @@ export function createPageRenderer(assets: Assets): PageRenderer {
       };
       const view = viewOf(model, { reader, blocks: noting, renderMessage });
       await writeRichBlocks(used);
-      return write(model, reader, view);
+      const html = write(model, reader, view);
+      // To put the longest pages together takes some 50 ms, and to send them as much again.
+      if (html.length > longPage) await nextTurn();
+      return html;
     },
     renderMessage: (content, style) =>
       renderMessage(content, style, readerFor(style.language, content.instance.timeZone)),
