@@ -71,13 +71,13 @@ describe('subjects in the console', () => {
     expect((await operator.get(`${here}?s=Ann`)).status).toBe(404);
   });
 
-  it('show their valid answers, all answers with status in words, and their transactions', async () => {
+  it('show what counts of each question, all answers with status in words, and their transactions', async () => {
     await answer('bert', 'accepted');
     await answer('bert', 'refused');
     const html = await textOf(await pageOf('bert'));
     for (const text of [
       'processing.001',
-      'Refused',
+      'Withdrawn',
       'Accepted',
       'There is a newer answer',
       'Form',
@@ -88,6 +88,51 @@ describe('subjects in the console', () => {
     expect(html.match(/<a href="\/console\/transactions\/\w+"><time/g)).toHaveLength(3);
     const json = await (await operator.get(`${await pageOf('bert')}/json`)).json();
     expect(json).toMatchObject({ subject: { name: 'bert' }, transactions: [{}, {}] });
+  });
+
+  it('have each consent withdrawn alone, by letter or telephone, in the name of the clerk', async () => {
+    const person = 'two consents';
+    const caller = await signIn(instance, 'operator');
+    const keys = ['processing.001', 'processing.002'];
+    const context = { subject: person, layoutData: { elements: keys } };
+    const values = Object.fromEntries(keys.map((key) => [`element/processing/${key}/1.0`, ['accepted']]));
+    await caller.send('POST', '/consents/singlestep', { context, values });
+    const path = await pageOf(person);
+    const withdrawals = [...(await textOf(path)).matchAll(/href="([^"]*\/withdraw\?[^"]*)"/g)].map(
+      ([, href = '']) => href.replaceAll('&amp;', '&'),
+    );
+    expect(withdrawals).toHaveLength(2);
+    const first = withdrawals.find((href) => href.includes('processing.001')) ?? '';
+    expect(await textOf(first)).toContain('The consent ends at once.');
+    const sent = { element: 'processing.001', way: 'telephone', comment: 'Called at noon' };
+    const done = await operator.post(`${path}/withdraw`, sent);
+    expect([done.status, locationOf(done)]).toEqual([303, expect.stringContaining(path)]);
+    const html = await textOf(path);
+    expect(html).toContain('Withdrawn');
+    expect(html.match(/\/withdraw\?/g)).toHaveLength(1);
+    const records = (await (await caller.get(`/subjects/${person}/records`)).json()) as Record<
+      string,
+      { value: string; comment?: string; origin: string; author: string; withdraws?: string }[]
+    >;
+    const [newest] = records['processing.001'] ?? [];
+    expect(newest).toMatchObject({
+      value: 'refused',
+      comment: 'By telephone. Called at noon',
+      origin: 'OPERATOR',
+      withdraws: expect.any(String),
+    });
+    expect(newest?.author).not.toBe(person);
+    expect((records['processing.002'] ?? []).map(({ value }) => value)).toEqual(['accepted']);
+  });
+
+  it('say at the withdrawal of an answer that cannot be withdrawn why', async () => {
+    await answer('dora', 'refused');
+    const path = await pageOf('dora');
+    expect(await textOf(path)).not.toContain('/withdraw?');
+    const sent = { element: 'processing.001', way: 'paper' };
+    const refused = await operator.post(`${path}/withdraw`, sent);
+    expect(refused.status).toBe(409);
+    expect((await operator.get(`${path}/withdraw`)).status).toBe(404);
   });
 
   it('are exported as a document for the person and as JSON, both as files', async () => {

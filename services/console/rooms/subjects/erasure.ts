@@ -86,6 +86,7 @@ function reasonField(reader: ConsoleReader, act: 'hold' | 'erase', isRequired = 
 
 /** The hold among the facts of a person. */
 export function holdFact(reader: ConsoleReader, { reason, restrict }: Schemas['Hold']) {
-  const note = restrict ? { note: reader.t('subjects.holdRestricts') } : {};
-  return { label: reader.t('subjects.hold'), cell: { text: reason, ...note } };
+  const state = { shape: 'needs-you', word: reader.t('subjects.onHold') } as const;
+  const note = [reason, ...(restrict ? [reader.t('subjects.holdRestricts')] : [])].join(' · ');
+  return { label: reader.t('subjects.hold'), cell: { state, note } };
 }

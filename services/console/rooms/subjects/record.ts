@@ -5,11 +5,9 @@ import { entryChoices } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { ways } from './consents.ts';
 import { answerWord, elementsOfForm, listAskable, type Question, readQuestions } from './questions.ts';
 import { nameOf } from './subject-path.ts';
-
-/** How an answer came that is recorded on behalf of a person. */
-const ways = ['paper', 'telephone', 'person', 'mail', 'other'] as const;
 
 /** What is asked: a form, or elements. */
 interface Asked {

@@ -9,6 +9,7 @@ import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { transactionPath } from '../transactions/find-transaction.ts';
 import { answerRoutes } from './answers.ts';
+import { withdrawRoutes } from './consents.ts';
 import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';
 import { requestedErasureRoutes } from './erasures.ts';
@@ -107,6 +108,7 @@ export const subjects: Room = {
     inviteRoutes(router, kit);
     subjectRoutes(router, kit);
     recordRoutes(router, kit);
+    withdrawRoutes(router, kit);
   },
 };
 

@@ -11,9 +11,9 @@ import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { receiptPath } from '../transactions/find-transaction.ts';
+import { answerOf, consentTable, readElementNames } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
-import { answerWords } from './questions.ts';
 import { contactFields, nameOf } from './subject-path.ts';
 
 type Answer = Schemas['ConsentRecord'];
@@ -30,6 +30,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
     const api = kit.api(ctx);
     const { body: subject } = await api.call('getSubject', { params: { name } });
     const read = await readPanels(reader, {
+      names: readElementNames(ctx, kit),
       records: api
         .call('listSubjectRecords', { params: { name } })
         .then(({ body }) => Object.values(body).flat()),
@@ -37,11 +38,11 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         .call('searchTransactions', { body: { subject: name, size: maxTransactions } })
         .then(({ body }) => transactionTable(reader, body.values)),
     });
-    const { records, transactions } = read;
+    const { records, transactions, names } = read;
+    const elementName = names.value ?? ((key: string) => key);
     const answers = ((records.value ?? []) as Answer[]).toSorted(
       (one, other) => other.creationTimestamp - one.creationTimestamp,
     );
-    const valid = answers.filter(({ status }) => status === 'VALID');
     const isHeld = subject.hold !== undefined;
     await kit.page(ctx, 'subject', {
       title: name,
@@ -55,21 +56,23 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         }),
         ...(subject.hold ? [holdFact(reader, subject.hold)] : []),
       ],
-      valid: { ...records, value: answerTable(reader, 'valid', valid) },
-      history: { ...records, value: answerTable(reader, 'history', answers) },
+      consents: { ...records, value: consentTable(ctx, kit, { answers, nameOf: elementName, href }) },
+      history: { ...records, value: historyTable(reader, answers, elementName) },
       transactions,
       allUrl: `${transactionsPath}?s=${String(ctx.params.s)}`,
       acts: actLinks(ctx, kit, [
-        { href: decisionsPath(kit, name), word: 'decisions.title', operation: 'decideQuestions' },
         { href: `${href}/record`, word: 'record.act', operation: 'createSingleStepTransaction' },
         { href: `${href}/link`, word: 'link.act', operation: 'createTransaction' },
+      ]),
+      more: actLinks(ctx, kit, [
+        { href: decisionsPath(kit, name), word: 'decisions.title', operation: 'decideQuestions' },
         { href: `${href}/edit`, word: 'subjects.edit', operation: 'updateSubject' },
         { href: `${href}/document/export`, word: 'subjects.exportDocument', operation: 'exportSubject' },
         { href: `${href}/export`, word: 'subjects.export', operation: 'exportSubject' },
+        { href: `${href}/json`, word: 'subjects.json', operation: 'getSubject' },
         { href: `${href}/release`, word: 'hold.end', operation: 'endHold', when: isHeld },
         { href: `${href}/hold`, word: 'hold', operation: 'holdSubject', when: !isHeld },
-        { href: `${href}/erase`, word: 'erase', operation: 'eraseSubject' },
-        { href: `${href}/json`, word: 'subjects.json', operation: 'getSubject' },
+        { href: `${href}/erase`, word: 'erase', operation: 'eraseSubject', isEnding: true },
       ]),
     });
   });
@@ -127,16 +130,16 @@ async function findErasure(ctx: Context, kit: RoomKit): Promise<Schemas['Erasure
   return body.find(({ state, peer }) => state === 'DONE' && peer === undefined);
 }
 
-function answerTable(reader: ConsoleReader, file: 'valid' | 'history', rows: readonly Answer[]) {
-  return shortTable(reader, `subjects.${file}`, {
-    file,
+function historyTable(reader: ConsoleReader, rows: readonly Answer[], nameOf: (key: string) => string) {
+  return shortTable(reader, 'subjects.history', {
+    file: 'history',
     rows,
-    columns: ({ code, text, state }) => [
-      code('subjects.element', ({ bodyKey }) => bodyKey, {
+    columns: ({ text, state }) => [
+      text('subjects.element', ({ bodyKey }) => nameOf(bodyKey), {
         href: ({ bodyKey }) => elementPath(bodyKey),
         note: ({ bodySerial, object }) => (object ? `${bodySerial} · ${object}` : bodySerial),
       }),
-      text('answers.answer', ({ values }) => answerWords(reader, values), {
+      text('answers.answer', (answer) => answerOf(reader, answer), {
         note: ({ comment }) => comment,
       }),
       state('subjects.status', 'recordStatus', ({ status }) => status, {

@@ -1,0 +1,134 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { ApiFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
+import { elementPath, listEntries, questionTypes } from '../../models/read-model.ts';
+import { shortTable } from '../../pages/columns.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { withQuery } from '../../pages/filters.ts';
+import { fieldsFor, wordChoices } from '../../pages/form.ts';
+import { formPage } from '../../pages/form-page.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { receiptPath } from '../transactions/find-transaction.ts';
+import { answerWords } from './questions.ts';
+import { nameOf } from './subject-path.ts';
+
+type Answer = Schemas['ConsentRecord'];
+
+/** How an answer or a withdrawal came that is recorded on behalf of a person. */
+export const ways = ['paper', 'telephone', 'person', 'mail', 'other'] as const;
+
+/** Names of elements by key; the key stands for an element that is deleted or beyond the first 200. */
+export async function readElementNames(ctx: Context, kit: RoomKit): Promise<(key: string) => string> {
+  const entries = await listEntries(kit.api(ctx), { types: questionTypes });
+  const names = new Map(entries.map(({ key, name }) => [key, name]));
+  return (key) => names.get(key) ?? key;
+}
+
+/** Of each question and object the answer that counts, or else the newest. @param answers newest first. */
+function currentAnswers(answers: readonly Answer[]): Answer[] {
+  const ofQuestion = Object.groupBy(answers, ({ bodyKey, object = '' }) => `${bodyKey} ${object}`);
+  return Object.values(ofQuestion).flatMap(
+    (given = []) =>
+      given.find(({ status }) => status === 'VALID') ??
+      given.find(({ statusExplanation }) => statusExplanation !== 'OBSOLETE') ??
+      given[0] ??
+      [],
+  );
+}
+
+/** What a person answered, in words; a refusal that ended a consent was a withdrawal. */
+export function answerOf(reader: ConsoleReader, { values, withdraws }: Answer): string {
+  return withdraws === undefined ? answerWords(reader, values) : reader.t('withdrawn');
+}
+
+/** The table of what a person agrees to, with what can be done about each answer. */
+export function consentTable(
+  ctx: Context,
+  kit: RoomKit,
+  {
+    answers,
+    nameOf: elementName,
+    href,
+  }: { answers: readonly Answer[]; nameOf(key: string): string; href: string },
+) {
+  const reader = kit.reader(ctx);
+  const mayWithdraw = kit.may(ctx, 'withdrawChoices');
+  const canWithdraw = ({ type, values, status }: Answer) =>
+    mayWithdraw && type === 'processing' && values[0] === 'accepted' && status === 'VALID';
+  return shortTable(reader, 'subjects.consents', {
+    file: 'consents',
+    rows: currentAnswers(answers),
+    columns: ({ text, time, link }) => [
+      text('subjects.element', ({ bodyKey }) => elementName(bodyKey), {
+        href: ({ bodyKey }) => elementPath(bodyKey),
+        note: ({ object }) => object,
+      }),
+      text('answers.answer', (answer) => answerOf(reader, answer), {
+        note: ({ status, statusExplanation, comment }) =>
+          status === 'VALID' ? comment : reader.word('statusExplanation', statusExplanation),
+      }),
+      {
+        label: reader.t('answers.since'),
+        cell: ({ creationTimestamp, transaction }) => ({
+          time: reader.time(creationTimestamp),
+          href: `/console/transactions/${transaction}`,
+        }),
+        csv: ({ creationTimestamp }) => new Date(creationTimestamp).toISOString(),
+      },
+      time('answers.expires', ({ expirationTimestamp }) => expirationTimestamp),
+      text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
+        note: ({ author }) => author,
+      }),
+      link('subjects.receipt', 'subjects.show', ({ transaction }) => receiptPath(transaction)),
+      link('withdraw', 'withdraw', (answer) =>
+        canWithdraw(answer)
+          ? withQuery(`${href}/withdraw`, {
+              element: answer.bodyKey,
+              o: answer.object && kit.names.seal(answer.object),
+            })
+          : undefined,
+      ),
+    ],
+  });
+}
+
+/** Withdrawing one consent of a person who has asked for it by letter, by telephone or in person. */
+export function withdrawRoutes(router: Router, kit: RoomKit): void {
+  const given = (ctx: Context, name: string): string | undefined => {
+    const value = ctx.method === 'POST' ? kit.posted(ctx)[name]?.[0] : [ctx.query[name] ?? []].flat()[0];
+    return value || undefined;
+  };
+  formPage(router, kit, {
+    path: '/:s/withdraw',
+    operation: 'withdrawChoices',
+    words: 'withdraw',
+    isEnding: true,
+    async ask(ctx, reader) {
+      const [element, o] = [given(ctx, 'element'), given(ctx, 'o')];
+      if (!element) throw new ApiFailure(404, {});
+      const { href } = nameOf(ctx, kit);
+      const field = fieldsFor(reader, 'withdraw');
+      const options = wordChoices(reader, 'record.way', ways);
+      return {
+        name: (await readElementNames(ctx, kit))(element),
+        cancelUrl: href,
+        hidden: { element, ...(o && { o }) },
+        fields: [
+          field('way', { kind: 'select', options, isRequired: true }),
+          field('comment', { kind: 'textarea', maxLength: 3_900 }),
+        ],
+      };
+    },
+    send(ctx, field) {
+      const [subject, object] = [nameOf(ctx, kit).name, kit.names.open(given(ctx, 'o'))];
+      const way = kit.reader(ctx).word('record.way', field('way') || 'other');
+      const comment = [way, field('comment')].filter(Boolean).join('. ');
+      const elements = [given(ctx, 'element') ?? ''];
+      return kit
+        .api(ctx)
+        .call('withdrawChoices', { body: { subject, elements, comment, ...(object && { object }) } });
+    },
+    done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'withdrawn'),
+  });
+}
