@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import {
   brotliCompress,
@@ -99,10 +100,20 @@ export async function sendEncoded(ctx: Context, body: EncodedBody, etag?: string
 }
 
 /** Smaller pages are not compressed: the headers would be larger than the saving. */
-const minCompressedBytes = 1024;
+const minCompressedLength = 1024;
 
-/** Longer pages are compressed in another thread: the longest form takes 60 ms. */
-const maxCompressedInTurnBytes = 500_000;
+/** Longer pages are encoded in pieces and compressed in another thread: the longest form takes 100 ms. */
+const maxLengthInTurn = 500_000;
+const pieceLength = 65_536;
+
+function* piecesOf(text: string): Generator<Buffer> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + pieceLength;
+    // The second half of a surrogate pair belongs to the first.
+    if ((text.codePointAt(end - 1) ?? 0) > 0xffff) end += 1;
+    yield Buffer.from(text.slice(start, end));
+  }
+}
 
 const fastest = {
   br: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
@@ -115,14 +126,16 @@ const fastest = {
  * cookies: to guess a secret in them from their length (BREACH), an attacker would need their URL, which
  * holds the secret.
  */
-function setPageBody(ctx: Context, page: Buffer): void {
+function setPageBody(ctx: Context, html: string): void {
   ctx.vary('Accept-Encoding');
-  const coding = page.length < minCompressedBytes ? 'identity' : acceptedCoding(ctx.get('accept-encoding'));
+  const coding = html.length < minCompressedLength ? 'identity' : acceptedCoding(ctx.get('accept-encoding'));
   if (coding !== 'identity') ctx.set('Content-Encoding', coding);
-  if (coding === 'identity') ctx.body = page;
-  else if (page.length > maxCompressedInTurnBytes)
-    ctx.body = (coding === 'br' ? createBrotliCompress(fastest.br) : createGzip(fastest.gzip)).end(page);
-  else ctx.body = coding === 'br' ? brotliCompressSync(page, fastest.br) : gzipSync(page, fastest.gzip);
+  if (coding === 'identity') ctx.body = Buffer.from(html);
+  else if (html.length > maxLengthInTurn)
+    ctx.body = Readable.from(piecesOf(html)).pipe(
+      coding === 'br' ? createBrotliCompress(fastest.br) : createGzip(fastest.gzip),
+    );
+  else ctx.body = coding === 'br' ? brotliCompressSync(html, fastest.br) : gzipSync(html, fastest.gzip);
 }
 
 /**
@@ -161,7 +174,6 @@ export function sendPage(
     contentSecurityPolicy(frameAncestors, formTargets, frameSources, inlineStyles),
   );
   if (frameAncestors !== noAncestors) allowFraming(ctx);
-  const body = Buffer.from(html);
-  if (compress) setPageBody(ctx, body);
-  else ctx.body = body;
+  if (compress) setPageBody(ctx, html);
+  else ctx.body = Buffer.from(html);
 }

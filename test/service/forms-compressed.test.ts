@@ -112,7 +112,7 @@ describe('a page of a form', () => {
     const admin = await signIn(instance, 'admin');
     const texts = Array.from({ length: 50 }, (_, index) => ({
       name: `Party ${index}`,
-      value: `line ${index}\n`.repeat(1_500),
+      value: `${'😀'.repeat(4)}${'a'.repeat(11)}\n`.repeat(680),
     }));
     const data = { title: 'T', data: 'd', usage: 'u', retention: { label: 'r' }, thirdParties: texts };
     const { key } = await makeLiveModel(admin, 'processing', { en: data });
