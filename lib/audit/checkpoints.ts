@@ -5,7 +5,7 @@ import { sql } from '#lib/db/sql.ts';
 import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import { type PageRequest, readPage } from '#lib/http/lists.ts';
-import type { Handler } from '#lib/http/operation.ts';
+import type { Handler, Input } from '#lib/http/operation.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { TreeHead } from './seal-lines.ts';
@@ -37,7 +37,10 @@ const signMs = 5_000;
 const minSeconds = 60;
 
 /** Composes the checkpoints of an instance: stores published heads, signs them, and lists what was signed. */
-export function composeCheckpoints(options: Options): { list: Handler; signer: RepeatedWork } {
+export function composeCheckpoints(options: Options): {
+  list: Handler<Input<'listCheckpoints'>>;
+  signer: RepeatedWork;
+} {
   const { db, bus, log, wake } = options;
   bus.subscribe('accord.heads', sharedReader({ name: 'peers', db }), async ({ type, data }) => {
     if (type === 'io.accord.audit.head.v1') await storeHead(db, data as EventData[typeof type]);
@@ -104,7 +107,7 @@ interface Checkpoint {
 }
 
 /** The handler of `GET /audit/checkpoints`, newest first. */
-function createCheckpointList(db: Queries): Handler {
+function createCheckpointList(db: Queries): Handler<Input<'listCheckpoints'>> {
   return async (ctx, { query }) => {
     const { page, next } = await readPage(query, (request) => listCheckpoints(db, request), {
       idOf: ({ id }) => id,

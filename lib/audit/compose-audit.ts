@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
-import { createAuditList } from '#lib/audit/list-lines.ts';
+import { type AuditInput, createAuditList } from '#lib/audit/list-lines.ts';
 import { blankLines, type LineQueue, readHead, sealLines, type TreeHead } from '#lib/audit/seal-lines.ts';
 import type { AuditArea } from '#lib/contracts/audit-areas.ts';
 import type { Database } from '#lib/db/database.ts';
@@ -12,7 +12,7 @@ import type { Logger } from '#lib/observability/logger.ts';
 /** A service's part in the audit log. */
 export interface Audit {
   /** Answers `GET /audit/<area>`. */
-  list: Handler;
+  list: Handler<AuditInput>;
   /** Seals new lines and publishes the head of the tree, every two seconds. */
   sealer: RepeatedWork;
   /** Blanks lines older than AUDIT_RETENTION, hourly. */

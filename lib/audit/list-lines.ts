@@ -4,7 +4,10 @@ import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, readChoices, readLimit, readPage, readTime } from '#lib/http/lists.ts';
-import type { Handler, OperationInput } from '#lib/http/operation.ts';
+import type { Handler, Input } from '#lib/http/operation.ts';
+
+/** The lists of all areas have the same parameters. */
+export type AuditInput = Input<'listAuthAudit'>;
 
 interface AuditFilter {
   actor: string | undefined;
@@ -18,7 +21,7 @@ interface AuditFilter {
  * Creates the handler of `GET /audit/<area>`: lines of the schema's audit log, newest first; with `from`,
  * sealed lines in the order of the tree.
  */
-export function createAuditList(db: Queries): Handler {
+export function createAuditList(db: Queries): Handler<AuditInput> {
   return async (ctx, { query }) => {
     const filter = readFilter(query);
     if (query.from !== undefined) {
@@ -36,13 +39,13 @@ export function createAuditList(db: Queries): Handler {
   };
 }
 
-/** @throws Failure `invalid` that names each faulty filter. */
-function readFilter({ actor, action, target, after, before }: OperationInput['query']): AuditFilter {
+/** Empty filters count as absent. @throws Failure `invalid` that names each faulty one. */
+function readFilter({ actor, action, target, after, before }: AuditInput['query']): AuditFilter {
   const faults: Fault[] = [];
   const filter = {
-    actor: readId(actor),
+    actor: actor || undefined,
     actions: readChoices(action, 'action', auditActions, faults),
-    target: readId(target),
+    target: target || undefined,
     after: readTime(after, 'after', faults),
     before: readTime(before, 'before', faults),
   };
@@ -50,15 +53,10 @@ function readFilter({ actor, action, target, after, before }: OperationInput['qu
   return filter;
 }
 
-/** An empty filter counts as absent. */
-function readId(value: string | string[] | undefined): string | undefined {
-  return value === undefined || value === '' ? undefined : String(value);
-}
-
 /** @throws Failure `invalid` unless it is a position in the tree. */
-function readFrom(from: string | string[]): number {
+function readFrom(from: string): number {
   const position = Number(from);
-  if (/^\d{1,15}$/.test(String(from))) return position;
+  if (/^\d{1,15}$/.test(from)) return position;
   const errors = [{ pointer: '/from', code: 'invalid', detail: 'must be a number from 0' }];
   throw fail('invalid', 'The filter is not valid.', { errors });
 }

@@ -106,6 +106,7 @@ export async function loadSecrets<Name extends keyof Secrets = keyof Secrets>(
   for (const caller of callers)
     byCaller[caller] = await readSecret(context, { file: `internal-${caller}`, ...sharedKind, faults });
   if (faults.length > 0) throw unusable({ folder, faults, isLost: options.generate && !generate });
+  // biome-ignore lint/plugin: the loops read each wanted name, which TypeScript cannot know.
   return { ...secrets, callers: byCaller } as unknown as LoadedSecrets<Name>;
 }
 

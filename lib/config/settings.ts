@@ -26,14 +26,15 @@ export class SettingsError extends StartupError {
  * whether the settings of a rule are valid by themselves.
  * @throws SettingsError that names every faulty setting.
  */
-export function readSettings<S extends Parameters<typeof customCleanEnv>[1]>(
+export function readSettings<S extends Parameters<typeof customCleanEnv>[1], Read = Settings<S>>(
   environment: Environment,
   specs: S,
-  check: (settings: Settings<S>, sound: (...names: (keyof S)[]) => boolean) => string[] = () => [],
-): Settings<S> {
+  check: (settings: NoInfer<Read>, sound: (...names: (keyof S)[]) => boolean) => string[] = () => [],
+): Read {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const faults: string[] = [];
   const faulty = new Set<PropertyKey>();
+  // biome-ignore lint/plugin: `Read` is what the specifications say, or a name for it.
   const settings = customCleanEnv(given, specs, (cleaned) => Object.freeze({ ...cleaned }), {
     reporter: ({ errors }) => {
       for (const [name, error] of Object.entries(errors as Record<string, Error>)) {
@@ -41,7 +42,7 @@ export function readSettings<S extends Parameters<typeof customCleanEnv>[1]>(
         faults.push(`${name}: ${error instanceof EnvMissingError ? 'is required' : error.message}`);
       }
     },
-  }) as unknown as Settings<S>;
+  }) as unknown as Read;
   faults.push(...check(settings, (...names) => names.every((name) => !faulty.has(name))));
   if (faults.length > 0) throw new SettingsError(faults);
   return settings;
@@ -72,9 +73,10 @@ export function readServiceSettings<S extends Service>(
   environment: Environment,
 ): { settings: ServiceSettings<S> & ProcessSettings; addressesOf: (neighbour: string) => readonly string[] } {
   const specs = { ...serviceSpecs, ...service.specs, ...neighbourSpecs(service.calls) };
-  const settings = readSettings(environment, specs, (read, sound) => {
+  type Read = ServiceSettings<S> & ProcessSettings;
+  const settings = readSettings<typeof specs, Read>(environment, specs, (read, sound) => {
     const own = [...Object.keys(service.specs), 'BASE_URL'] as (keyof typeof specs)[];
-    // TypeScript does not see through the generic type that `read` contains the service's own settings.
+    // biome-ignore lint/plugin: `read` contains the settings of the service, whatever they are.
     const faults = sound(...own) ? (service.check?.(read as never, read.BASE_URL) ?? []) : [];
     if (sound(...connectionSettings)) faults.push(...checkConnections(read));
     if (read.DEMO)
@@ -82,7 +84,7 @@ export function readServiceSettings<S extends Service>(
     return faults;
   });
   return {
-    settings: settings as unknown as ServiceSettings<S> & ProcessSettings,
+    settings,
     addressesOf: (neighbour) =>
       (settings as Record<string, unknown>)[neighbourSetting(neighbour)] as string[],
   };

@@ -38,6 +38,10 @@ const byText = new Map<string, Compiled>();
  * @example db.query<{ id: string }>(sql`SELECT r.id FROM records AS r WHERE r.subject = ${subject}`)
  */
 export function sql(template: TemplateStringsArray, ...inputs: unknown[]): Statement {
+  return merge(template, inputs);
+}
+
+function merge(template: readonly string[], inputs: readonly unknown[]): Statement {
   if (!inputs.some(isStatement)) return statementOf(template, inputs);
   let shape = shapeOf(template, shapes);
   for (const input of inputs) shape = shapeOf(isStatement(input) ? input.pieces : value, shape.next);
@@ -86,7 +90,7 @@ function mergePieces(template: readonly string[], inputs: readonly unknown[]): s
 /** Joins statements, such as conditions: `join(conditions, ' AND ')`. @param separator never from input. */
 export function join(parts: readonly Statement[], separator = ', '): Statement {
   const template = ['', ...Array(Math.max(parts.length - 1, 0)).fill(separator), ''];
-  return sql(template as unknown as TemplateStringsArray, ...(parts.length > 0 ? parts : [empty]));
+  return merge(template, parts.length > 0 ? parts : [empty]);
 }
 
 /** No SQL. */

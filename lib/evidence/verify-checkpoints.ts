@@ -104,21 +104,25 @@ function timeBefore(iat: number, retention: string): number {
 
 /** @throws EvidenceFault unless the object is what its signature says. */
 function readClaims({ value, place }: ReadObject, { instance, verify }: Options): Claims {
-  const { iss, iat, logs } = verify(value.jws, {
-    type: 'accord-checkpoint+jwt',
-    place,
-  }) as unknown as Claims;
+  const { iss, iat, logs } = verify(value.jws, { type: 'accord-checkpoint+jwt', place });
   if (canonicalText(value.logs, place) !== canonicalText(logs, place)) throw notSigned(place);
-  if (Math.floor(Date.parse(String(value.at)) / 1000) !== iat) throw notSigned(place);
+  const at = Math.floor(Date.parse(String(value.at)) / 1000);
+  if (at !== iat) throw notSigned(place);
   if (iss !== instance)
     throw new EvidenceFault(`${place}: the checkpoint is of ${iss}, and the keys are of ${instance}.`);
-  for (const [area, head] of Object.entries(logs)) {
+  return { iss: instance, iat: at, logs: readHeads(logs, place) };
+}
+
+/** @throws EvidenceFault unless each area has a size and a root. */
+function readHeads(logs: unknown, place: string): Claims['logs'] {
+  const heads = Object.entries<{ size: number; root: string }>(Object(logs));
+  for (const [area, head] of heads) {
     const isHead =
       Number.isSafeInteger(head?.size) && head.size >= 0 && /^[0-9a-f]{64}$/.test(String(head.root));
     if (!isHead || !/^[a-z]+$/.test(area))
       throw new EvidenceFault(`${place}: the head of ${area} is not valid.`);
   }
-  return { iss, iat, logs };
+  return Object.fromEntries(heads);
 }
 
 function notSigned(place: string): EvidenceFault {

@@ -46,8 +46,7 @@ export function createLogReader(
 
   async function readLine(read: ReadObject, mayBeBlanked: boolean): Promise<void> {
     const { value, place } = read;
-    const { seq, ...texts } = value;
-    if (seq !== tree.size)
+    if (value.seq !== tree.size)
       throw new EvidenceFault(
         `${place}: the line with seq ${tree.size} is missing, or the order is changed.`,
       );
@@ -59,9 +58,8 @@ export function createLogReader(
       blanked += 1;
       return;
     }
-    if (!hasMembers(value, needed, optional) || !Object.values(texts).every(isText))
-      throw new EvidenceFault(`${place}: neither a line nor what a blanked line has left.`);
-    await onLine(value as unknown as SealedLine, place);
+    if (!isLine(value)) throw new EvidenceFault(`${place}: neither a line nor what a blanked line has left.`);
+    await onLine(value, place);
     const text = canonicalText(value, place);
     appendLeaf(tree, hashLeaf(text));
     if (text !== read.text) requireCanonical(read);
@@ -112,6 +110,11 @@ function isText(value: unknown): boolean {
 function timeOf(at: unknown): string | undefined {
   const time = new Date(String(at));
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
+
+function isLine(value: object): value is SealedLine {
+  const { seq: _, ...texts }: Record<string, unknown> = { ...value };
+  return hasMembers({ ...value }, needed, optional) && Object.values(texts).every(isText);
 }
 
 function hasMembers(

@@ -100,11 +100,13 @@ function pad(json: string): Uint8Array {
 }
 
 function readHeader({ header }: CompactJwe): (SealHeader & { kid: string }) | undefined {
-  const texts = [header.kid, header.sid, header.leader, header.digest];
-  const isComplete = texts.every((text) => typeof text === 'string') && Number.isSafeInteger(header.exp);
-  if (header.typ !== type || !isComplete) return undefined;
-  const iat = Number.isFinite(header.iat) ? (header.iat as number) : undefined;
-  return { ...(header as unknown as SealHeader & { kid: string }), iat };
+  const { kid, sid, leader, digest, exp, iat } = header;
+  const isText = (value: unknown) => typeof value === 'string';
+  if (header.typ !== type || !isText(kid) || !isText(sid) || !isText(leader) || !isText(digest))
+    return undefined;
+  if (typeof exp !== 'number' || !Number.isSafeInteger(exp)) return undefined;
+  const givenAt = typeof iat === 'number' && Number.isFinite(iat) ? iat : undefined;
+  return { kid, sid, leader, digest, exp, iat: givenAt };
 }
 
 function readContent(plaintext: Uint8Array): SealedContent | undefined {

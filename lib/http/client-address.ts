@@ -10,10 +10,7 @@ export function clientAddress(trusted: readonly string[]): Middleware {
   const networks = trusted.map((network) => ipaddr.parseCIDR(network));
   const isTrusted = (address: string) => {
     if (!ipaddr.isValid(address)) return false;
-    const parsed = ipaddr.process(address);
-    return networks.some(
-      ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network as never, bits),
-    );
+    return ipaddr.subnetMatch(ipaddr.process(address), { trusted: networks }) === 'trusted';
   };
   return async (ctx, next) => {
     let address = ctx.req.socket.remoteAddress ?? '';

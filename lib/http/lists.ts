@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import type { OperationInput } from '#lib/http/operation.ts';
 import { isWritable, parseTimestamp } from '#lib/text/timestamp.ts';
 
 /** The end of a page: keyset pagination on (created, id), newest first (docs/interface.md, "Lists"). */
@@ -8,6 +7,12 @@ export interface Position {
   /** A timestamp in PostgreSQL's full precision. */
   createdAt: string;
   id: string;
+}
+
+/** The parameters of lists. */
+export interface PageQuery {
+  limit?: string;
+  cursor?: string;
 }
 
 /** What a query for one page of a list needs. */
@@ -26,13 +31,10 @@ export function writeCursor({ createdAt, id }: Position): string {
 }
 
 /** Reads a cursor. @param idPattern what an id of the list looks like. @throws Failure `malformed`. */
-export function readCursor(cursor: unknown, idPattern: RegExp): Position | undefined {
+export function readCursor(cursor: string | undefined, idPattern: RegExp): Position | undefined {
   if (cursor === undefined) return undefined;
   try {
-    const [createdAt, id] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as [
-      unknown,
-      unknown,
-    ];
+    const [createdAt, id]: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     if (isTimestamp(createdAt) && typeof id === 'string' && idPattern.test(id)) return { createdAt, id };
   } catch {
     // Not a cursor: rejected below.
@@ -48,10 +50,10 @@ export function isTimestamp(text: unknown): text is string {
 }
 
 /** Reads `limit`: 1 to 200, 50 by default. @throws Failure `malformed`. */
-export function readLimit(limit: unknown): number {
+export function readLimit(limit: string | undefined): number {
   if (limit === undefined) return defaultLimit;
   const wanted = Number(limit);
-  if (/^\d{1,3}$/.test(String(limit)) && wanted >= 1 && wanted <= maxLimit) return wanted;
+  if (/^\d{1,3}$/.test(limit) && wanted >= 1 && wanted <= maxLimit) return wanted;
   throw fail('malformed', `limit must be a number from 1 to ${maxLimit}.`);
 }
 
@@ -67,7 +69,7 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
  * @throws Failure `malformed` for a bad cursor or limit.
  */
 export async function readPage<Row extends { position: string }>(
-  query: OperationInput['query'],
+  query: PageQuery,
   find: (page: PageRequest) => Promise<Row[]>,
   { idOf, idPattern = uuidPattern }: { idOf: (row: Row) => string; idPattern?: RegExp },
 ): Promise<{ page: Row[]; next: string | undefined; limit: number }> {
@@ -86,7 +88,7 @@ export async function readPage<Row extends { position: string }>(
  */
 export async function sendList<Row extends { id: string; position: string }>(
   ctx: Context,
-  query: OperationInput['query'],
+  query: PageQuery,
   list: {
     url: string;
     parameters?: Record<string, string>;
@@ -109,27 +111,29 @@ export function linkNext(ctx: Context, url: string, parameters: Record<string, s
  * unknown value, because an empty list would hide a typing error.
  */
 export function readChoices<Choice extends string>(
-  value: unknown,
+  value: string | readonly string[] | undefined,
   name: string,
   choices: readonly Choice[],
   faults: Fault[],
 ): Choice[] | undefined {
-  const wanted = [value ?? []]
-    .flat()
-    .map(String)
-    .filter((text) => text !== '');
-  if (wanted.some((text) => !(choices as readonly string[]).includes(text)))
+  const given = [value ?? []].flat().filter((text) => text !== '');
+  const wanted = given.flatMap((text) => choices.find((choice) => choice === text) ?? []);
+  if (wanted.length < given.length)
     faults.push({ pointer: `/${name}`, code: 'invalid', detail: `allowed values: ${choices.join(', ')}` });
-  return wanted.length > 0 ? (wanted as Choice[]) : undefined;
+  return given.length > 0 ? wanted : undefined;
 }
 
 /**
  * Reads an RFC 3339 time or date, or epoch milliseconds as existing clients send them; an empty one counts as
  * absent. Adds a fault for anything else.
  */
-export function readTime(value: unknown, name: string, faults: Fault[]): Date | undefined {
-  if (value === undefined || value === '') return undefined;
-  const text = String(value);
+export function readTime(
+  given: string | number | undefined,
+  name: string,
+  faults: Fault[],
+): Date | undefined {
+  if (given === undefined || given === '') return undefined;
+  const text = String(given);
   const time = /^\d{1,15}$/.test(text) ? new Date(Number(text)) : parseTimestamp(text);
   if (time && isWritable(time)) return time;
   faults.push({

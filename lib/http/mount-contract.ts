@@ -8,7 +8,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { Admit } from '#lib/http/admission.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 import { requestValidatorOf, type ValidateRequest } from '#lib/http/contract-document.ts';
-import type { ContractOperation, Handler, Handlers, Mode } from '#lib/http/operation.ts';
+import type { ContractOperation, Handler, Mode } from '#lib/http/operation.ts';
 import { chargeTo, withoutCharge } from '#lib/http/pacer.ts';
 import { readInput, readQuery } from '#lib/http/read-input.ts';
 import { preferredMode } from '#lib/http/send.ts';
@@ -19,7 +19,7 @@ export interface MountOptions {
   /** The whole contract; the service serves the operations with its tag. */
   document: Document;
   tag: string;
-  handlers: Handlers;
+  handlers: Readonly<Record<string, Handler<never>>>;
   /** Identifies the caller. @throws Failure `unauthorized`, `forbidden`. */
   authenticate: (ctx: Context, operation: ContractOperation) => Promise<Principal>;
   /** Counts the request against its account's limit. @throws Failure `too-many-requests`. */
@@ -54,7 +54,7 @@ export async function mountContract(
       (byMethod.get(ctx.method) ?? otherMethods)(ctx, next),
     );
   }
-  const dispatch = router.routes() as unknown as Middleware;
+  const dispatch = routesOf(router);
   return {
     operations,
     routes: (ctx) =>
@@ -64,9 +64,15 @@ export async function mountContract(
   };
 }
 
+/** The routes of a router as middleware. */
+export function routesOf(router: Router): Middleware {
+  // biome-ignore lint/plugin: the type asks for a context with parameters, which the router adds itself.
+  return router.routes() as unknown as Middleware;
+}
+
 function serve(
   operation: ContractOperation,
-  handler: Handler,
+  handler: Handler<never>,
   validate: ValidateRequest,
   options: MountOptions,
 ): Middleware {
@@ -102,7 +108,7 @@ function serve(
       if (types.length > 1 || mode === 'html') ctx.vary('Accept');
       ctx.state.principal = principal;
       actAs(principal.account);
-      // The handler declares the type of its validated input, which is not known here.
+      // biome-ignore lint/plugin: validated; what its type is, the operationId says (`Input`).
       await handler(ctx, { params, query, body, form, principal, mode } as never);
     } finally {
       slot?.release();

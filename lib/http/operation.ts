@@ -1,27 +1,57 @@
 import type { Context } from 'koa';
+import type { operations } from '#lib/contracts/openapi.gen.ts';
 import type { Principal, Role } from '#lib/contracts/principal.ts';
 
 /** How a reply is represented: a page for a browser, or a document for another client. */
 export type Mode = 'html' | 'json';
 
-/** A valid request, as its handler gets it. Handlers declare the type of its body. */
-export interface OperationInput<Body = unknown> {
-  params: Record<string, string>;
-  /** Query parameters; an array where the contract says array, split at commas. */
-  query: Record<string, string | string[] | undefined>;
-  body: Body;
-  /** True for a form post: the body is then a map from field name to values. */
-  form: boolean;
+/** An operationId of openapi.yaml. */
+export type OperationId = keyof operations;
+
+/** Fields of a form post: the values by name. */
+export type FormFields = Record<string, string[]>;
+
+/** A query parameter is a text, or texts where the contract says array; neither is converted. */
+type Text<Value> =
+  NonNullable<Value> extends readonly (infer Item)[]
+    ? Item[]
+    : NonNullable<Value> extends string
+      ? Value
+      : string;
+
+type Texts<Parameters> = { [Name in keyof Parameters]: Text<Parameters[Name]> };
+
+/** `form` is true for a form post. A body that is neither JSON nor a form post is not parsed. */
+type Sent<Content> =
+  | { form: false; body: Content extends { 'application/json': infer Json } ? Json : Buffer }
+  | (Content extends { 'application/x-www-form-urlencoded': unknown }
+      ? { form: true; body: FormFields }
+      : never);
+
+type Body<Request> = [Request] extends [undefined]
+  ? { form: false; body: undefined }
+  :
+      | (Request extends { content: infer Content } ? Sent<Content> : never)
+      | (undefined extends Request ? { form: boolean; body: undefined } : never);
+
+/** What the contract guarantees of a request to an operation. */
+type Checked<Id extends OperationId> = Body<operations[Id]['requestBody']> & {
+  params: Texts<NonNullable<operations[Id]['parameters']['path']>>;
+  query: Texts<NonNullable<operations[Id]['parameters']['query']>>;
+};
+
+/** A valid request to an operation, as its handler gets it. */
+export type Input<Id extends OperationId> = Checked<Id> & {
   principal: Principal;
   /** Page or document, by content negotiation. */
   mode: Mode;
-}
+};
 
 /** Answers one operation: sets status, headers and body on `ctx`. */
-export type Handler = (ctx: Context, input: OperationInput<never>) => Promise<void> | void;
+export type Handler<Given> = (ctx: Context, input: Given) => Promise<void> | void;
 
-/** A service's handlers by operationId. */
-export type Handlers = Record<string, Handler>;
+/** Handlers of operations of openapi.yaml. */
+export type OperationHandlers = { [Id in OperationId]?: Handler<Input<Id>> };
 
 /** Whether a role may use an operation on every resource, or only on its own. */
 export type Reach = 'any' | 'own';

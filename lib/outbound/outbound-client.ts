@@ -164,6 +164,7 @@ function createConnector({
   });
   return (connection) => (options, callback) => {
     let stage: 'connect' | 'tls' = 'connect';
+    // biome-ignore lint/plugin: undici's type hides that a connector returns the socket.
     const socket = connect(options, (...[error, connected]) => {
       clearTimeout(timer);
       if (error) return callback(toFailure(error, stage), null);

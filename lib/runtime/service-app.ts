@@ -14,7 +14,6 @@ import type { OverloadGuard } from '#lib/http/admission.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { type MountOptions, mountContract } from '#lib/http/mount-contract.ts';
-import type { Handlers } from '#lib/http/operation.ts';
 import type { Pacer } from '#lib/http/pacer.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { cors } from '#lib/http/security-headers.ts';
@@ -47,7 +46,7 @@ interface AppOptions {
   /** Also its tag in openapi.yaml. */
   service: string;
   auth: Pick<AuthOperations, 'introspect'>;
-  handlers: Handlers;
+  handlers: MountOptions['handlers'];
   /** Default: people and API keys, without tokens of transactions. */
   authenticate?: (authenticator: Authenticator) => MountOptions['authenticate'];
   renderErrorPage?: RenderErrorPage;

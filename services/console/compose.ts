@@ -4,6 +4,7 @@ import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { createApp } from '#lib/http/create-app.ts';
+import { routesOf } from '#lib/http/mount-contract.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import type { ServiceParts } from '#lib/runtime/service-app.ts';
 import { createApiClients } from './api/api-client.ts';
@@ -100,7 +101,7 @@ export async function composeConsole(
     findVisitor({ cookies, store }),
     receiveForm(baseUrl),
     takePlace(),
-    router.routes() as Koa.Middleware,
+    routesOf(router),
     requireSession({ baseUrl, cookies, store, kept, issuer, sendEndedFrame: outside.sendEndedFrame }),
     serveRooms({
       rooms,

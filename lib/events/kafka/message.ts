@@ -24,6 +24,7 @@ export function readMessage({ headers = {}, value }: Pick<KafkaMessage, 'headers
     if (name.startsWith('ce_') && name !== 'ce_specversion' && text !== undefined)
       attributes[name.slice('ce_'.length)] = text;
   }
+  // biome-ignore lint/plugin: the contract is checked where the event is applied.
   return { ...attributes, data: parse(value) } as unknown as AccordEvent;
 }
 

@@ -2,7 +2,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import {
   createLink,
   deleteAccount,
@@ -42,7 +42,7 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       await sendList(ctx, query, { url: `${baseUrl}/accounts`, find, present: presentAccount });
     },
 
-    async createAccount(ctx, { body }: OperationInput<Schemas['AccountInput']>) {
+    async createAccount(ctx, { body }) {
       issuer();
       const invitation = await inviteAccount(dependencies, body);
       ctx.status = 201;
@@ -50,31 +50,31 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       ctx.body = presentInvitation(invitation);
     },
 
-    async updateAccount(ctx, { params, body }: OperationInput<Schemas['AccountChanges']>) {
+    async updateAccount(ctx, { params, body }) {
       issuer();
-      const account = await updateAccount(dependencies, params.id ?? '', body);
+      const account = await updateAccount(dependencies, params.id, body);
       ctx.body = presentAccount(account);
     },
 
     async deleteAccount(ctx, { params }) {
       issuer();
-      await deleteAccount(dependencies, params.id ?? '');
+      await deleteAccount(dependencies, params.id);
       ctx.status = 204;
     },
 
     async createAccountLink(ctx, { params }) {
       issuer();
-      const invitation = await createLink(dependencies, params.id ?? '');
+      const invitation = await createLink(dependencies, params.id);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
       ctx.body = presentInvitation(invitation);
     },
 
-    async changePassword(ctx, { principal, body }: OperationInput<Schemas['PasswordInput']>) {
+    async changePassword(ctx, { principal, body }) {
       await issuer().changePassword(ctx, principal, body);
       ctx.status = 204;
     },
-  } satisfies Handlers;
+  } satisfies OperationHandlers;
 }
 
 function presentAccount(account: ManagedAccount): Schemas['Account'] {

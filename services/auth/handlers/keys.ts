@@ -2,7 +2,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type PageRequest, sendList } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { createKey, revokeKey } from '../commands/keys.ts';
 import { type KeyedHash, pairingKeyDays } from '../domain/api-keys.ts';
 import { type ApiKey, listKeys } from '../queries/api-keys.ts';
@@ -32,7 +32,7 @@ export function createHandlers(dependencies: Dependencies) {
       await sendList(ctx, query, { url: `${baseUrl}/keys`, find, present: presentKey });
     },
 
-    async createKey(ctx, { body }: OperationInput<Schemas['KeyInput']>) {
+    async createKey(ctx, { body }) {
       const { row, key } = await createKey(dependencies, body);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/keys/${row.id}`);
@@ -40,10 +40,10 @@ export function createHandlers(dependencies: Dependencies) {
     },
 
     async revokeKey(ctx, { params }) {
-      await revokeKey(dependencies, params.id ?? '');
+      await revokeKey(dependencies, params.id);
       ctx.status = 204;
     },
-  } satisfies Handlers;
+  } satisfies OperationHandlers;
 }
 
 /** A key's properties without its secret. */

@@ -91,7 +91,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
       issuerRoutes({ provider, pages, signIn, setup, guess, issuerPath, consolePath }),
       guardAuthorization({ issuerPath, pages, limiter }),
       disableIssuerCors,
-      mount(issuerPath, provider as unknown as Koa),
+      mount(issuerPath, provider),
     ],
     prepare(app) {
       app.keys = provider.keys as string[];

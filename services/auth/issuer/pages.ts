@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import { routesOf } from '#lib/http/mount-contract.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import type { PageParts, Pages } from './render-pages.ts';
 import { showSetup, submitSetup } from './setup-pages.ts';
@@ -19,7 +20,7 @@ export function issuerRoutes(parts: PageParts): Middleware {
     ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
     ctx.body = pages.stylesheet.body;
   });
-  return router.routes() as unknown as Middleware;
+  return routesOf(router);
 }
 
 /** Sends an authorization error that cannot be redirected to the client. */

@@ -111,7 +111,7 @@ export async function fetchIssuerKeys(issuer: string): Promise<JSONWebKeySet> {
     throw new Error(`The discovery document of ${issuer} has no jwks_uri.`);
   const keys = await fetchJson(metadata.jwks_uri);
   if (!Array.isArray(keys.keys)) throw new Error(`The keys of ${issuer} are not a JWKS.`);
-  return keys as unknown as JSONWebKeySet;
+  return { keys: keys.keys };
 }
 
 async function fetchJson(url: string): Promise<Record<string, unknown>> {
@@ -128,7 +128,7 @@ async function fetchJson(url: string): Promise<Record<string, unknown>> {
     if (size > maxBytes) throw new Error(`${url} sent more than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
-  return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+  return JSON.parse(Buffer.concat(chunks).toString());
 }
 
 /** @param issuer name of an issuer. @returns it without slashes at its end. */

@@ -3,7 +3,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { Document } from 'openapi-backend';
 import { SignInNeeded } from '../sessions/sign-in-needed.ts';
 import { ApiFailure, readFreshChallenge } from './api-failure.ts';
-import type { ApiReply, CallInput, OperationId, ResultOf } from './api-types.ts';
+import type { ApiReply, CallInput, OperationId, ResultOf, RowOf } from './api-types.ts';
 import { type ApiCall, curlLine } from './curl-line.ts';
 import { operationRights } from './operation-rights.ts';
 
@@ -23,17 +23,25 @@ export interface ApiClient {
    */
   call<Id extends OperationId>(operation: Id, input?: CallInput<Id>): Promise<ApiReply<ResultOf<Id>>>;
   /**
+   * Calls an operation that responds with a list: an array, or the member `values`.
+   * @returns a page of the list, and the cursor of the next one. @throws as `call`.
+   */
+  list<Id extends OperationId>(
+    operation: Id,
+    input?: CallInput<Id>,
+  ): Promise<{ rows: RowOf<Id>[]; next?: string }>;
+  /**
    * Calls an operation whose response is a page, such as a preview.
    * @returns the page. @throws as `call`.
    */
-  page(operation: OperationId, input?: CallInput<OperationId>): Promise<string>;
+  page<Id extends OperationId>(operation: Id, input?: CallInput<Id>): Promise<string>;
   /**
    * Calls an operation whose response is a file, which may be large. A parameter says its format.
    * @returns the file while it arrives; it ends with an error if it is cut off. @throws as `call`.
    */
-  file(
-    operation: OperationId,
-    input?: CallInput<OperationId>,
+  file<Id extends OperationId>(
+    operation: Id,
+    input?: CallInput<Id>,
   ): Promise<{ stream: Readable; headers: Headers }>;
   /** The calls made so far, as commands for a shell. */
   curlLines(): string[];
@@ -67,12 +75,13 @@ export function createApiClients({
   const linesOf = (calls: readonly ApiCall[]) => calls.map((call) => curlLine(call, baseUrl));
   return (session) => {
     const calls: ApiCall[] = [];
-    async function request(
-      operation: OperationId,
-      input: CallInput<OperationId>,
+    async function request<Id extends OperationId>(
+      operation: Id,
+      input: CallInput<Id>,
       wanted: { accept: string; withinMs?: number },
     ) {
-      const target = targets.get(operation) as Target;
+      const target = targets.get(operation);
+      if (!target) throw new Error(`openapi.yaml has no operation ${operation}`);
       const call = { ...input, method: target.method, target: fillTarget(target.path, input) };
       calls.push(call);
       const response = await send(`${apiUrl}${call.target}`, { ...call, ...wanted }, session.accessToken);
@@ -90,11 +99,17 @@ export function createApiClients({
         const body = await readJson(response);
         return {
           status: response.status,
-          body: body as never,
+          body,
           etag: response.headers.get('etag') ?? undefined,
           location: response.headers.get('location') ?? undefined,
           next: nextCursor(response.headers.get('link')),
         };
+      },
+      async list(operation, input = {}) {
+        const response = await request(operation, input, { accept: 'application/json' });
+        const body = await readJson(response);
+        if (!Array.isArray(body)) return { rows: body.values, next: body.next };
+        return { rows: body, next: nextCursor(response.headers.get('link')) };
       },
       async page(operation, input = {}) {
         return readText(await request(operation, input, { accept: htmlOrProblem }));
@@ -119,10 +134,13 @@ function readTargets(document: Document): ReadonlyMap<string, Target> {
   return targets;
 }
 
-function fillTarget(path: string, { params = {}, query = {} }: CallInput<OperationId>): string {
+function fillTarget<Id extends OperationId>(
+  path: string,
+  { params = {}, query, page }: CallInput<Id>,
+): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+  for (const [name, value] of Object.entries({ ...query, ...page })) {
     const text = Array.isArray(value) ? value.join(',') : String(value ?? '');
     if (text !== '') search.set(name, text);
   }
@@ -170,7 +188,8 @@ async function readText(response: Response): Promise<string> {
   }
 }
 
-async function readJson(response: Response): Promise<unknown> {
+/** The contract says what the body is (`ResultOf`). */
+async function readJson(response: Response) {
   try {
     const text = await response.text();
     return text === '' ? undefined : JSON.parse(text);

@@ -1,10 +1,10 @@
 import type { components, operations } from '#lib/contracts/openapi.gen.ts';
+import type { OperationId } from '#lib/http/operation.ts';
+
+export type { OperationId };
 
 /** The schemas of openapi.yaml. */
 export type Schemas = components['schemas'];
-
-/** The operationId of an operation of openapi.yaml. */
-export type OperationId = keyof operations;
 
 type JsonOf<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : undefined;
 type Responses<Id extends OperationId> = operations[Id]['responses'];
@@ -15,7 +15,18 @@ export type ResultOf<Id extends OperationId> = {
   [Status in Success<Id>]: JsonOf<Responses<Id>[Status]>;
 }[Success<Id>];
 
-type QueryOf<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
+/** A row of the list that an operation answers with. */
+export type RowOf<Id extends OperationId> =
+  ResultOf<Id> extends (infer Row)[] ? Row : ResultOf<Id> extends { values: (infer Row)[] } ? Row : never;
+
+/** Names of query parameters. Values are written as texts; empty ones are left out. */
+type QueryOf<Id extends OperationId> = {
+  [Name in keyof NonNullable<operations[Id]['parameters']['query']>]?:
+    | string
+    | number
+    | boolean
+    | readonly string[];
+};
 type BodyOf<Id extends OperationId> = operations[Id] extends {
   requestBody?: { content: { 'application/json': infer Body } };
 }
@@ -26,7 +37,9 @@ type BodyOf<Id extends OperationId> = operations[Id] extends {
 export interface CallInput<Id extends OperationId> {
   /** Path parameters. */
   params?: Readonly<Record<string, string>>;
-  query?: Partial<QueryOf<Id>>;
+  query?: QueryOf<Id>;
+  /** Which page of a list. */
+  page?: { cursor?: string; limit?: number };
   body?: BodyOf<Id>;
   /** The body of an upload. */
   file?: File;

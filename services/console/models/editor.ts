@@ -149,7 +149,7 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
     // Without a draft there is no ETag: the content with which the editor was opened is compared.
     const isStale = draft === '' && !isSameEdit(base, editedOf(entry.type, before.content));
     if (isStale || draft !== before.draft) throw overtaken();
-    const body = bodyOf(entry.type, edit, before.content) as never;
+    const body = bodyOf(entry.type, edit, before.content);
     const query = { incomplete: true };
     const { id } = entry;
     const stored = draft

@@ -3,7 +3,7 @@ import { columnsFor } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { choiceFilter, type FilterSpec } from '../pages/filters.ts';
 import type { RoomKit } from '../pages/kit.ts';
-import { rowsOf, sendList } from '../pages/list-page.ts';
+import { sendList } from '../pages/list-page.ts';
 import type { Column } from '../pages/table.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, hasVersion, hrefOf } from './read-model.ts';
@@ -23,8 +23,7 @@ export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void
       title: reader.t(`${room.words}.title`),
       filters,
       columns: columnsOf(reader, kit, room),
-      read: (cursor, size) =>
-        rowsOf(kit.api(ctx).call('listModels', { query: { ...query, cursor, size } as object })),
+      read: (cursor, size) => kit.api(ctx).list('listModels', { query: { ...query, cursor, size } }),
       csv: room.words,
       locals: {
         newUrl: kit.may(ctx, 'createModel') && `${kit.path}/new`,

@@ -91,7 +91,7 @@ export async function listEntries(
   api: ApiClient,
   query: Readonly<Record<string, string | readonly string[]>>,
 ): Promise<Entry[]> {
-  const { body } = await api.call('listModels', { query: { ...query, sort: 'name', size: 200 } as object });
+  const { body } = await api.call('listModels', { query: { ...query, sort: 'name', size: 200 } });
   return body.values;
 }
 

@@ -1,13 +1,14 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../api/api-failure.ts';
-import type { ApiReply, OperationId, ResultOf } from '../api/api-types.ts';
+import type { OperationId, RowOf } from '../api/api-types.ts';
 import { type Act, actLinks } from './acts.ts';
 import { type Columns, columnsFor } from './columns.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type ReadRows, sendCsv } from './csv-export.ts';
 import type { Filters } from './filters.ts';
 import type { RoomKit } from './kit.ts';
+import { largestPage } from './read-pages.ts';
 import { type Column, tableView } from './table.ts';
 
 /** A page that is a list, with what may be done from it. */
@@ -37,10 +38,6 @@ export async function sendList<Row>(ctx: Context, kit: RoomKit, list: ListPage<R
   const table = tableView(kit.reader(ctx), { ...page, ...(csv && { csv: '' }) });
   await kit.page(ctx, view, { title, path, filters, table, ...locals });
 }
-
-/** A row of the list that an operation answers with. */
-export type RowOf<Id extends OperationId> =
-  ResultOf<Id> extends (infer Row)[] ? Row : ResultOf<Id> extends { values: (infer Row)[] } ? Row : never;
 
 /** A list of one operation, without filters. */
 interface PlainList<Id extends OperationId> {
@@ -75,8 +72,7 @@ export async function sendPlainList<Id extends OperationId>(
     title: reader.t(`${words}.title`),
     path,
     columns: columns(columnsFor<RowOf<Id>>(reader), reader),
-    read: (cursor, limit) =>
-      rowsOf(kit.api(ctx).call(operation, { query: { cursor, limit } as never }) as never),
+    read: (cursor, limit) => kit.api(ctx).list(operation, { page: { cursor, limit } }),
     csv: words,
     locals: {
       text: reader.has(`${words}.text`) && reader.t(`${words}.text`),
@@ -88,22 +84,16 @@ export async function sendPlainList<Id extends OperationId>(
   });
 }
 
-/** The rows of a reply of the API: its body, or the member `values`. */
-export async function rowsOf<Row>(
-  reply: Promise<ApiReply<Row[] | { values: Row[]; next?: string }>>,
-): Promise<{ rows: Row[]; next?: string }> {
-  const { body, next } = await reply;
-  return Array.isArray(body) ? { rows: body, next } : { rows: body.values, next: body.next };
-}
-
-/** The entry with the id of the page's URL. @throws ApiFailure 404 for an entry that was deleted. */
-export async function rowOfPath<Id extends OperationId>(
+/**
+ * The entry with the id of the page's URL. @param read reads a page of the list.
+ * @throws ApiFailure 404 for an entry that was deleted.
+ */
+export async function rowOfPath<Row extends { id: string }>(
   ctx: Context,
-  kit: RoomKit,
-  operation: Id,
-): Promise<RowOf<Id>> {
-  const found = await findRow<RowOf<Id> & { id: string }>(
-    (cursor) => rowsOf(kit.api(ctx).call(operation, { query: { cursor, limit: 200 } as never }) as never),
+  read: (page: { cursor: string | undefined; limit: number }) => ReturnType<ReadRows<Row>>,
+): Promise<Row> {
+  const found = await findRow(
+    (cursor) => read({ cursor, limit: largestPage }),
     ({ id }) => id === ctx.params.id,
   );
   if (!found) throw new ApiFailure(404, {});

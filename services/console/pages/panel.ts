@@ -92,7 +92,7 @@ export async function readPanels<Reads extends Record<string, Promise<unknown>>>
   const shown = await Promise.all(panels);
   const [first] = failures;
   if (first && failures.length === shown.length) throw first;
-  // `fromEntries` does not know which name has which panel.
+  // biome-ignore lint/plugin: `fromEntries` does not know which name has which panel.
   return Object.fromEntries(Object.keys(reads).map((name, index) => [name, shown[index]])) as never;
 }
 

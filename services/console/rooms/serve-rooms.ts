@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Document } from 'openapi-backend';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Assets } from '#lib/http/assets.ts';
+import { routesOf } from '#lib/http/mount-contract.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
 import { type Catalogues, loadCatalogues } from '#lib/pages/catalogues.ts';
@@ -88,7 +89,7 @@ export function serveRooms(parts: RoomsParts): Middleware {
     room.routes(pages, kit);
     router.use(pages.routes());
   }
-  return router.routes() as unknown as Middleware;
+  return routesOf(router);
 }
 
 /** Refuses people without a role of the room, and answers failures of the API with a page. */

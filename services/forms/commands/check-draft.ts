@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { adviseOn } from '../domain/advise-on.ts';
 import { checkContent, checkMinor, type GivenContent, isGap } from '../domain/check-content.ts';
-import { type LayoutContent, layoutUses } from '../domain/content/layout.ts';
+import { layoutIn, layoutUses } from '../domain/content/layout.ts';
 import { parseReference } from '../domain/identifiers.ts';
 import type { ModelType, Version } from '../domain/model.ts';
 import { namedByPeer, resolveLayout } from '../domain/resolve-layout.ts';
@@ -49,7 +49,7 @@ export async function findDraftFaults(tx: Queries, type: ModelType, draft: Versi
  * transaction.
  */
 export async function findReferenceFaults(tx: Queries, { data, defaultLanguage }: Version): Promise<Fault[]> {
-  const content = data[defaultLanguage] as unknown as LayoutContent;
+  const content = layoutIn(data, defaultLanguage);
   const at = `/data/${defaultLanguage}`;
   const pointers = {
     info: `${at}/info`,

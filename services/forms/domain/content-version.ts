@@ -85,6 +85,7 @@ function describeItem(
   name: string,
 ): DescribedItem {
   const content = { lang, ...data[lang] } as Record<string, unknown> & { lang: string };
+  // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
   return {
     identifier,
     serial,

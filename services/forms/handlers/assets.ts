@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { fail } from '#lib/errors/fail.ts';
 import type { Asset } from '#lib/http/assets.ts';
-import type { Handlers } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded } from '#lib/http/send.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { scopeThemeCss } from '../domain/theme-css.ts';
@@ -10,7 +10,7 @@ import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Handlers of the files under `/assets/`. */
-export function assetHandlers({ assets, db }: Dependencies): Handlers {
+export function assetHandlers({ assets, db }: Dependencies) {
   const scopedCss = new LRUCache<string, EncodedBody>({ max: 100 });
 
   async function readScopedCss(key: string, name: string): Promise<EncodedBody> {
@@ -28,7 +28,7 @@ export function assetHandlers({ assets, db }: Dependencies): Handlers {
 
     /** `{file}` is `<serial>.css`, or `<version id>.css` in the preview of a draft, which may change. */
     async getThemeStyle(ctx, { params }) {
-      const { key = '', file = '' } = params;
+      const { key, file } = params;
       const name = file.endsWith('.css') ? file.slice(0, -'.css'.length) : '';
       const immutable = !isEntryId(name);
       const cacheKey = `${key}/${name}`;
@@ -37,13 +37,12 @@ export function assetHandlers({ assets, db }: Dependencies): Handlers {
       await sendFile(ctx, { body, type: 'text/css; charset=utf-8', immutable });
     },
 
-    async getLogo(ctx, { params }) {
-      const id = params.id ?? '';
+    async getLogo(ctx, { params: { id } }) {
       const logo = isEntryId(id) ? await readLogo(db, id) : undefined;
       if (!logo) throw fail('not-found', 'Image not found.');
       await sendFile(ctx, { body: logo.body, type: logo.mediaType, immutable: true });
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** An asset, or a file from the database: texts are compressed, images are sent uncompressed. */

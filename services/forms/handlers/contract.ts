@@ -1,6 +1,6 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Role } from '#lib/contracts/principal.ts';
-import type { Handlers } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded, sendPage } from '#lib/http/send.ts';
 import { readChannels } from '../queries/message-channels.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -10,7 +10,7 @@ type SystemConfig = components['schemas']['SystemConfig'];
 const roles: Role[] = ['admin', 'operator', 'key', 'user', 'transaction', 'anonymous'];
 
 /** Handlers of the descriptions of this instance: openapi.yaml, its reference page, the configuration. */
-export function contractHandlers(dependencies: Dependencies): Handlers {
+export function contractHandlers(dependencies: Dependencies) {
   const { db, document, instance, renderer, defaultLanguage, authUrl, publicClient, issuer } = dependencies;
   const ownDocument = { ...document, servers: [{ url: instance.baseUrl, description: instance.name }] };
   const signIn = publicClient === null ? null : { tokenUrl: authUrl, clientId: publicClient };
@@ -52,7 +52,7 @@ export function contractHandlers(dependencies: Dependencies): Handlers {
       page ??= encodeOnce(
         await renderer.renderInTurns({
           page: 'api',
-          document: document as unknown as Record<string, unknown>,
+          document: { ...document },
           signIn,
           language: 'en',
           instance,
@@ -68,5 +68,5 @@ export function contractHandlers(dependencies: Dependencies): Handlers {
       const features = [...(await readChannels(db)), ...ownFeatures];
       ctx.body = { ...config, features } satisfies SystemConfig;
     },
-  };
+  } satisfies OperationHandlers;
 }

@@ -3,17 +3,10 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { sendNotModified } from '#lib/http/entity-tags.ts';
 import { readChoices } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { uploadLogo } from '../commands/logos.ts';
 import { findModel } from '../commands/model-access.ts';
-import {
-  createModel,
-  deleteModel,
-  type ImportedModel,
-  importModel,
-  type UpdateModelInput,
-  updateModelFields,
-} from '../commands/models.ts';
+import { createModel, deleteModel, importModel, updateModelFields } from '../commands/models.ts';
 import { canonicalReference, parseReference } from '../domain/identifiers.ts';
 import {
   type Entry,
@@ -24,7 +17,6 @@ import {
   modelTypes,
   usingStatuses,
 } from '../domain/model.ts';
-import type { GivenEntry } from '../domain/read-entry-fields.ts';
 import { presentCatalogue, presentEntry, presentExport } from '../presenters/present-model.ts';
 import { listModels, type ModelFilter, readModelByKey } from '../queries/models.ts';
 import { readCatalogues } from '../queries/peer-catalogues.ts';
@@ -35,7 +27,7 @@ import { readModelCursor, writeModelCursor } from './model-cursor.ts';
 const defaultSize = 50;
 
 /** Handlers of `/models`, without the versions. */
-export function modelHandlers(dependencies: Dependencies): Handlers {
+export function modelHandlers(dependencies: Dependencies) {
   const { db, instance, staleDays } = dependencies;
 
   /** Sends an entry with its versions and its entity tag. */
@@ -78,50 +70,52 @@ export function modelHandlers(dependencies: Dependencies): Handlers {
       ctx.body = { values: copies.map((copy) => presentCatalogue(copy, instance.name, staleDays)) };
     },
 
-    async createModel(ctx, { body }: OperationInput<GivenEntry>) {
+    async createModel(ctx, { body }) {
       await sendCreated(ctx, await createModel(dependencies, body));
     },
 
-    async importModel(ctx, { body }: OperationInput<ImportedModel>) {
+    async importModel(ctx, { body }) {
       await sendCreated(ctx, await importModel(dependencies, body));
     },
 
     async getModel(ctx, { params }) {
-      await sendModel(ctx, await findModel(db, params.id ?? ''));
+      await sendModel(ctx, await findModel(db, params.id));
     },
 
     async getModelByKey(ctx, { params }) {
-      const entry = await readModelByKey(db, params.key ?? '');
+      const entry = await readModelByKey(db, params.key);
       if (!entry) throw fail('not-found', 'No model has this key.');
       await sendModel(ctx, entry);
     },
 
-    async updateModel(ctx, { params, body }: OperationInput<UpdateModelInput>) {
-      await sendModel(ctx, await updateModelFields(dependencies, params.id ?? '', body, ifMatchOf(ctx)));
+    async updateModel(ctx, { params, body }) {
+      await sendModel(ctx, await updateModelFields(dependencies, params.id, body, ifMatchOf(ctx)));
     },
 
     async deleteModel(ctx, { params }) {
-      await deleteModel(dependencies, params.id ?? '', ifMatchOf(ctx));
+      await deleteModel(dependencies, params.id, ifMatchOf(ctx));
       ctx.status = 204;
     },
 
     async exportModel(ctx, { params }) {
-      const entry = await findModel(db, params.id ?? '');
+      const entry = await findModel(db, params.id);
       ctx.body = presentExport(entry, await readVersions(db, entry.id));
       ctx.attachment(`${entry.key}.json`);
       ctx.type = 'application/json';
     },
 
-    async uploadLogo(ctx, { params, body }: OperationInput<Buffer | undefined>) {
-      ctx.body = { logoPath: await uploadLogo(dependencies, params.id ?? '', body ?? Buffer.alloc(0)) };
+    async uploadLogo(ctx, { params, body }) {
+      ctx.body = { logoPath: await uploadLogo(dependencies, params.id, body ?? Buffer.alloc(0)) };
     },
-  };
+  } satisfies OperationHandlers;
 }
 
+type ModelQuery = Input<'listModels'>['query'];
+
 /** @throws Failure `invalid` for an unknown type, status or order. */
-function readFilter(query: OperationInput['query']): ModelFilter & { order: ModelOrder } {
+function readFilter(query: ModelQuery): ModelFilter & { order: ModelOrder } {
   const faults: Fault[] = [];
-  const list = (name: string) => [query[name] ?? []].flat().filter((value) => value !== '');
+  const list = (name: 'keys' | 'languages' | 'uses') => (query[name] ?? []).filter((value) => value !== '');
   const filter = {
     types: readChoices(query.types, 'types', modelTypes, faults) ?? [],
     keys: list('keys'),
@@ -130,7 +124,7 @@ function readFilter(query: OperationInput['query']): ModelFilter & { order: Mode
     uses: list('uses').map(canonicalUse),
     usesIn: readChoices(query.usesIn, 'usesIn', usingStatuses, faults) ?? usingStatuses,
     order: readChoices(query.sort, 'sort', modelOrders, faults)?.[0] ?? 'key',
-    keyword: list('keyword')[0],
+    keyword: query.keyword || undefined,
     ...readFlag(query, 'shared'),
     ...readFlag(query, 'draft'),
   };
@@ -139,8 +133,8 @@ function readFilter(query: OperationInput['query']): ModelFilter & { order: Mode
 }
 
 /** The contract allows `true` and `false`; an empty value filters nothing. */
-function readFlag(query: OperationInput['query'], name: 'shared' | 'draft') {
-  const given = [query[name] ?? []].flat()[0];
+function readFlag(query: ModelQuery, name: 'shared' | 'draft') {
+  const given = query[name];
   return given ? { [name]: given === 'true' } : {};
 }
 

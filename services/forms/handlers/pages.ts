@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { PageModel } from '#lib/contracts/pages.ts';
 import { fail, type ProblemCode } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
-import type { Handlers } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
@@ -10,7 +10,7 @@ import { askedColorScheme } from '#lib/pages/color-scheme.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Handlers of the instance's own pages, which belong to no transaction. */
-export function pageHandlers(dependencies: Dependencies): Handlers {
+export function pageHandlers(dependencies: Dependencies) {
   const { demo, document, instance, consolePath } = dependencies;
   return {
     async getWelcome(ctx) {
@@ -37,12 +37,11 @@ export function pageHandlers(dependencies: Dependencies): Handlers {
       sendOwnPage(ctx, dependencies, { page: 'host', formUrl });
     },
 
-    getProblemPage(ctx, { params }) {
-      const code = params.code ?? '';
+    getProblemPage(ctx, { params: { code } }) {
       if (!isProblemCode(code)) throw fail('not-found', 'Problem type not found.');
       sendOwnPage(ctx, dependencies, { page: 'problem', code, status: problemStatus[code].status });
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** Renders the page of a failed request to this service, in the reader's language. */

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { sendList } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { checkDraft } from '../commands/check-draft.ts';
 import { findModel, findVersion, type VersionPath } from '../commands/model-access.ts';
@@ -14,17 +14,16 @@ import {
   setKind,
   setStatus,
 } from '../commands/versions.ts';
-import type { GivenContent } from '../domain/check-content.ts';
 import { entityTag, isVersionStatus, type Version } from '../domain/model.ts';
 import { presentVersion } from '../presenters/present-model.ts';
-import { type PreviewRequest, previewPage } from '../presenters/preview-page.ts';
+import { previewPage } from '../presenters/preview-page.ts';
 import { readMailFrom } from '../queries/message-channels.ts';
 import { listVersions, readVersionSummaries } from '../queries/versions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ifMatchOf } from './models.ts';
 
 /** Handlers of `/models/{id}/versions`. */
-export function versionHandlers(dependencies: Dependencies): Handlers {
+export function versionHandlers(dependencies: Dependencies) {
   const { db, instance, renderer } = dependencies;
   const urlOf = (model: string, version: string) => `${instance.baseUrl}/models/${model}/versions/${version}`;
 
@@ -35,7 +34,7 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
 
   return {
     async listVersions(ctx, { params, query }) {
-      const { id } = await findModel(db, params.id ?? '');
+      const { id } = await findModel(db, params.id);
       await sendList(ctx, query, {
         url: `${instance.baseUrl}/models/${id}/versions`,
         find: (page) => listVersions(db, id, page),
@@ -43,8 +42,8 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
       });
     },
 
-    async createVersion(ctx, input: OperationInput<GivenContent>) {
-      const saved = await createDraft(dependencies, input.params.id ?? '', readDraft(input));
+    async createVersion(ctx, input) {
+      const saved = await createDraft(dependencies, input.params.id, readDraft(input));
       const { version } = saved;
       sendSaved(ctx, saved);
       ctx.status = 201;
@@ -52,14 +51,14 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
     },
 
     async getLatestVersion(ctx, { params }) {
-      const { id } = await findModel(db, params.id ?? '');
+      const { id } = await findModel(db, params.id);
       const [latest] = await readVersionSummaries(db, [id]);
       if (!latest) throw fail('not-found', 'This model has no version yet.');
       redirect(ctx, id, latest.id);
     },
 
     async getActiveVersion(ctx, { params }) {
-      const { id, activeVersion } = await findModel(db, params.id ?? '');
+      const { id, activeVersion } = await findModel(db, params.id);
       if (!activeVersion) throw fail('not-found', 'This model has no ACTIVE version.');
       redirect(ctx, id, activeVersion);
     },
@@ -68,7 +67,7 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
       sendVersion(ctx, await findVersion(db, pathOf(params)));
     },
 
-    async updateVersion(ctx, input: OperationInput<GivenContent>) {
+    async updateVersion(ctx, input) {
       const path = pathOf(input.params);
       sendSaved(ctx, await replaceDraft(dependencies, path, readDraft(input), ifMatchOf(ctx)));
     },
@@ -82,18 +81,18 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
       ctx.status = 204;
     },
 
-    async setVersionStatus(ctx, { params, body: { status } }: OperationInput<{ status: string }>) {
+    async setVersionStatus(ctx, { params, body: { status } }) {
       if (!isVersionStatus(status)) throw invalidMember('status', 'ACTIVE or ARCHIVED');
       sendVersion(ctx, await setStatus(dependencies, pathOf(params), status, ifMatchOf(ctx)));
     },
 
-    async setVersionType(ctx, { params, body: { type } }: OperationInput<{ type: string }>) {
+    async setVersionType(ctx, { params, body: { type } }) {
       if (type !== 'MAJOR' && type !== 'MINOR') throw invalidMember('type', 'MAJOR or MINOR');
       sendVersion(ctx, await setKind(dependencies, pathOf(params), type, ifMatchOf(ctx)));
     },
 
-    async previewVersion(ctx, { params, body }: OperationInput<PreviewRequest | undefined>) {
-      const entry = await findModel(db, params.id ?? '');
+    async previewVersion(ctx, { params, body }) {
+      const entry = await findModel(db, params.id);
       const version = await findVersion(db, pathOf(params));
       const page = await previewPage(entry, version, body ?? {}, {
         ...dependencies,
@@ -101,14 +100,14 @@ export function versionHandlers(dependencies: Dependencies): Handlers {
       });
       sendPage(ctx, await renderer.renderInTurns(page), { inlineStyles: page.page === 'mail' });
     },
-  };
+  } satisfies OperationHandlers;
 }
 
-function pathOf({ id = '', vid = '' }: Record<string, string>): VersionPath {
+function pathOf({ id, vid }: { id: string; vid: string }): VersionPath {
   return { model: id, version: vid };
 }
 
-function readDraft({ body, query }: OperationInput<GivenContent>): GivenDraft {
+function readDraft({ body, query }: Input<'createVersion' | 'updateVersion'>): GivenDraft {
   return { content: body, incomplete: query.incomplete === 'true' };
 }
 

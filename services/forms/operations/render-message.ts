@@ -26,6 +26,7 @@ export async function renderMessage(
   const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? defaultLanguage;
   return renderer.renderMessage(content, {
     language,
+    // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
     mail: email ? (email.data[language] as unknown as MailModel) : null,
     brand: (theme && pageTheme(theme, language).logo?.alt) || null,
   });

@@ -5,6 +5,7 @@ import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import {
   elementPointers,
   type LayoutContent,
+  layoutIn,
   layoutTexts,
   readInlineLayout,
 } from '../domain/content/layout.ts';
@@ -138,10 +139,10 @@ const known = new WeakMap<ContentVersion, Candidate>();
 function savedLayout(version: ContentVersion): Candidate {
   let candidate = known.get(version);
   if (!candidate) {
-    const data = version.data as unknown as Record<string, LayoutContent>;
-    const content = data[version.defaultLanguage] as LayoutContent;
+    const { data } = version;
+    const content = layoutIn(data, version.defaultLanguage);
     const texts: Record<string, LayoutTexts> = { '*': textsOf(content) };
-    for (const language of version.languages) texts[language] = textsOf(data[language] as LayoutContent);
+    for (const language of version.languages) texts[language] = textsOf(layoutIn(data, language));
     const elements = content.elements.map(() => '/layout');
     candidate = { content, texts, pointers: { info: '/layout', elements } };
     known.set(version, candidate);

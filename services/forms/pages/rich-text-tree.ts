@@ -57,7 +57,7 @@ export function createRichText(linkTo: LinkTo = safeUrl): RichText {
 }
 
 function parse(html: string, linkTo: LinkTo): RichNode[] {
-  const { children = [] } = parseDocument(html) as unknown as ParsedNode;
+  const { children = [] }: ParsedNode = parseDocument(html);
   if (children.every((node) => node.type === 'text'))
     return plainParagraphs(children.map((node) => node.data ?? '').join(''));
   return inParagraphs(children.flatMap((node) => toRich(node, 0, linkTo)));

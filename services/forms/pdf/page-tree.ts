@@ -61,7 +61,7 @@ type ConvertText = (text: string) => string;
  * the page, and the typesetter never reads a text as markup.
  */
 export function readPageTree(html: string, convert: ConvertText): PageTree {
-  const { children = [] } = parseDocument(html) as unknown as Parsed;
+  const { children = [] }: Parsed = parseDocument(html);
   const page = find(children, 'html');
   const body = page?.children ?? [];
   const read = createTreeReader(convert);

@@ -172,6 +172,7 @@ function missingElement({ id, key }: ContentVersion, language: string): Describe
 }
 
 async function mailPage({ version, language }: Preview, parts: Parts): Promise<MailPage> {
+  // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
   const mail = version.data[language] as unknown as MailPage['mail'];
   const kind = messageKindOf(version.key);
   const from = await parts.readMailFrom();

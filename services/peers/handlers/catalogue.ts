@@ -1,7 +1,7 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { SharedEntry } from '#lib/contracts/peer-entries.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handlers } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import type { Dependencies } from '../commands/dependencies.ts';
 import { signSharedEntry } from '../domain/signatures.ts';
 import { markSent, scheduleFirstRead, scheduleSoon } from '../queries/catalogues.ts';
@@ -36,7 +36,7 @@ export function catalogueHandlers(
       const { id: peer, url } = peerOf(ctx);
       // The caller has pinned our keys, so it will accept our request for its catalogue.
       if (await scheduleFirstRead(db, url)) wake();
-      const known = query.since === undefined ? null : String(query.since);
+      const known = query.since ?? null;
       const after = readAfter(query.cursor);
       const found = await forms.sharedEntries({ peer, after, known, limit: pageSize });
       await markSent(db, peer, found.state);
@@ -59,13 +59,13 @@ export function catalogueHandlers(
       wake();
       ctx.status = 204;
     },
-  } satisfies Handlers;
+  } satisfies OperationHandlers;
 }
 
 /** @throws Failure `malformed`. */
-function readAfter(cursor: unknown): string {
+function readAfter(cursor: string | undefined): string {
   if (cursor === undefined) return '';
-  const key = Buffer.from(String(cursor), 'base64url').toString();
+  const key = Buffer.from(cursor, 'base64url').toString();
   if (/^[0-9A-Za-z_.-]{2,255}$/.test(key)) return key;
   throw fail('malformed', 'The cursor is not valid. Use the cursor of the previous page.');
 }

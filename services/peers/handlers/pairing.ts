@@ -1,7 +1,5 @@
-import type { Context } from 'koa';
 import Negotiator from 'negotiator';
-import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import { acceptPairing } from '../commands/accept-pairing.ts';
 import type { Dependencies } from '../commands/dependencies.ts';
@@ -35,7 +33,7 @@ export function pairingHandlers(
       ctx.body = JSON.stringify(signingKeys);
     },
 
-    async acceptPairing(ctx: Context, { body }: OperationInput<components['schemas']['Introduction']>) {
+    async acceptPairing(ctx, { body }) {
       const token = peerToken(ctx);
       if (token === undefined) throw unauthorized('The request must be signed.');
       const request = {
@@ -53,5 +51,5 @@ export function pairingHandlers(
       await acceptEnd(dependencies, peerOf(ctx));
       ctx.status = 204;
     },
-  } satisfies Handlers;
+  } satisfies OperationHandlers;
 }

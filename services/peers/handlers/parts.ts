@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
-import type { OwnerVerdict, PartRequest, PeerSummary } from '#lib/contracts/parts.ts';
+import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import type { Dependencies } from '../commands/dependencies.ts';
 import type { AcknowledgementContent, SignAcknowledgement } from '../domain/acknowledgement.ts';
 import { bodyDigest } from '../domain/signatures.ts';
@@ -25,20 +24,19 @@ export function partHandlers(
    */
   async function acknowledgeEnd(
     ctx: Context,
-    sid: string | undefined,
+    sid: string,
     judge: (part: { peer: PeerSummary; sid: string }) => Promise<OwnerVerdict>,
   ): Promise<void> {
-    const part = { peer: peerOf(ctx), sid: sid as string };
-    const verdict = await judge(part);
-    await stopAsking(db, { url: part.peer.url, sid: part.sid });
-    acknowledge(ctx, part.sid, verdict);
+    const peer = peerOf(ctx);
+    const verdict = await judge({ peer, sid });
+    await stopAsking(db, { url: peer.url, sid });
+    acknowledge(ctx, sid, verdict);
   }
 
   return {
     /** The owner receives a part. */
-    async acceptSubmission(ctx: Context, { params, body: submission }: OperationInput<PartRequest>) {
+    async acceptSubmission(ctx, { params: { sid }, body: submission }) {
       const peer = peerOf(ctx);
-      const sid = params.sid as string;
       // The signature identifies the leader; the body must agree.
       if (submission.leader.location !== peer.url) {
         recordRejection('leader');
@@ -54,18 +52,12 @@ export function partHandlers(
     },
 
     /** The owner receives the leader's decision about a part. */
-    async decideSubmission(
-      ctx: Context,
-      { params, body: { decision } }: OperationInput<components['schemas']['SubmissionDecision']>,
-    ) {
+    async decideSubmission(ctx, { params, body: { decision } }) {
       await acknowledgeEnd(ctx, params.sid, (part) => transactions.decideSubmission({ ...part, decision }));
     },
 
     /** The owner learns that a part was withdrawn at the leader. */
-    async withdrawSubmission(
-      ctx: Context,
-      { params, body: { withdrawn } }: OperationInput<components['schemas']['SubmissionWithdrawal']>,
-    ) {
+    async withdrawSubmission(ctx, { params, body: { withdrawn } }) {
       await acknowledgeEnd(ctx, params.sid, (part) =>
         transactions.withdrawSubmission({ ...part, withdrawn }),
       );
@@ -78,11 +70,10 @@ export function partHandlers(
     },
 
     /** The leader answers an owner's request for the decision about a held part. */
-    async readDecision(ctx, { params }) {
-      const sid = params.sid as string;
+    async readDecision(ctx, { params: { sid } }) {
       const { decision } = await transactions.readDecision({ sid, peer: peerOf(ctx).url });
       ctx.set('Cache-Control', 'no-store');
       acknowledge(ctx, sid, { decision });
     },
-  } satisfies Handlers;
+  } satisfies OperationHandlers;
 }

@@ -1,8 +1,7 @@
-import type { Context } from 'koa';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import type { Dependencies } from '../commands/dependencies.ts';
 import { editPeer } from '../commands/edit-peer.ts';
 import { removePeer } from '../commands/end-pairing.ts';
@@ -23,7 +22,7 @@ export function peerHandlers(dependencies: Dependencies) {
     },
 
     /** 201 for a new peer, 200 if it was paired before. */
-    async createPeer(ctx: Context, { body }: OperationInput<Schemas['PeerInput']>) {
+    async createPeer(ctx, { body }) {
       const { peer, isNew } = await pair(dependencies, body);
       ctx.status = isNew ? 201 : 200;
       ctx.set('Location', `${baseUrl}/peers/${peer.id}`);
@@ -36,7 +35,7 @@ export function peerHandlers(dependencies: Dependencies) {
       ctx.body = presentPeer(peer);
     },
 
-    async updatePeer(ctx: Context, { params, body }: OperationInput<Schemas['PeerChanges']>) {
+    async updatePeer(ctx, { params, body }) {
       ctx.body = presentPeer(await editPeer(dependencies, readPeerId(params.id), body));
     },
 
@@ -44,11 +43,11 @@ export function peerHandlers(dependencies: Dependencies) {
       await removePeer(dependencies, readPeerId(params.id));
       ctx.status = 204;
     },
-  } satisfies Handlers;
+  } satisfies OperationHandlers;
 }
 
 /** @throws Failure `not-found` if the id is not a UUID. */
-function readPeerId(id = ''): string {
+function readPeerId(id: string): string {
   if (!uuidPattern.test(id)) throw peerNotFound();
   return id;
 }

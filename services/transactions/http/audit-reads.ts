@@ -1,13 +1,21 @@
 import type { AuditAction } from '#lib/audit/actions.ts';
 import { recordAction } from '#lib/audit/record-action.ts';
-import { isStaff } from '#lib/contracts/principal.ts';
+import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
-import type { Handler, Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Handler } from '#lib/http/operation.ts';
 import { findSubjectId, findSubjectIdOf, readSubjectById } from '../person/store.ts';
 import { readText } from './filters.ts';
 
+/** What is read of the request, as far as its operation has it. */
+interface ReadRequest {
+  principal: Principal;
+  params: { txid?: string; name?: string };
+  query: { subject?: string };
+  body?: { subject?: string };
+}
+
 /** The id of the person whose data a request reads; undefined if it reads those of many, or of nobody. */
-type Whose = (db: Database, input: OperationInput) => Promise<string | undefined>;
+type Whose = (db: Database, request: ReadRequest) => Promise<string | undefined>;
 
 /** A read that is recorded. */
 interface RecordedRead {
@@ -23,11 +31,10 @@ const named = (name: string | undefined, db: Database) =>
   name === undefined ? Promise.resolve(undefined) : findSubjectId(db, name);
 const ofSubject: Whose = (db, { params }) => named(readText(params.name), db);
 /** The name or the id. */
-const ofNameOrId: Whose = async (db, input) =>
-  (await ofSubject(db, input)) ?? (await readSubjectById(db, input.params.name ?? ''))?.id;
+const ofNameOrId: Whose = async (db, request) =>
+  (await ofSubject(db, request)) ?? (await readSubjectById(db, request.params.name ?? ''))?.id;
 const ofFilter: Whose = (db, { query }) => named(readText(query.subject), db);
-const ofSearch: Whose = (db, { body }) =>
-  named(readText((body as { subject?: string } | undefined)?.subject), db);
+const ofSearch: Whose = (db, { body }) => named(readText(body?.subject), db);
 
 const transactionRead: RecordedRead = { action: 'transaction.read', whose: ofTransaction };
 const manyTransactions = { action: 'transactions.listed', target: 'transaction/all' } as const;
@@ -54,7 +61,10 @@ const recordedReads: Readonly<Record<string, RecordedRead>> = {
  * Records what people with an account read of others (docs/audit.md): after the read, and before the response
  * is sent. Programs with an API key read continuously and are not recorded.
  */
-export function auditReads(db: Database, handlers: Handlers): Handlers {
+export function auditReads(
+  db: Database,
+  handlers: Readonly<Record<string, Handler<never>>>,
+): Record<string, Handler<never>> {
   const audited = Object.entries(handlers).map(([operationId, handler]) => {
     const read = recordedReads[operationId];
     return [operationId, read ? auditRead(db, handler, read) : handler] as const;
@@ -62,7 +72,11 @@ export function auditReads(db: Database, handlers: Handlers): Handlers {
   return Object.fromEntries(audited);
 }
 
-function auditRead(db: Database, handler: Handler, { action, whose, ofMany }: RecordedRead): Handler {
+function auditRead<Given extends ReadRequest>(
+  db: Database,
+  handler: Handler<Given>,
+  { action, whose, ofMany }: RecordedRead,
+): Handler<Given> {
   return async (ctx, input) => {
     await handler(ctx, input);
     if (!isStaff(input.principal)) return;

@@ -1,23 +1,12 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import type { Decision } from '../decisions/decision.ts';
 import { answerQuestions, type GivenQuestion, requireFewEnough } from './decisions.ts';
 import type { Dependencies } from './handlers.ts';
 
-interface Evaluation {
-  subject?: { type: string; id: string };
-  action?: { name: string };
-  resource?: { type: string; id: string; properties?: { object?: string } };
-  context?: { asOf?: string; position?: number };
-}
-
-interface Evaluations extends Evaluation {
-  evaluations?: Evaluation[];
-  options?: { evaluations_semantic?: Semantic };
-}
-
-type Semantic = 'execute_all' | 'deny_on_first_deny' | 'permit_on_first_permit';
+type Evaluation = Input<'evaluateAccess'>['body'];
+type Semantic = NonNullable<Input<'evaluateAccesses'>['body']['options']>['evaluations_semantic'];
 
 /** A decision in the terms of AuthZEN. */
 interface Evaluated {
@@ -36,7 +25,7 @@ const partOf = {
 } as const satisfies Record<keyof GivenQuestion, readonly [keyof Evaluation, string]>;
 
 /** OpenID AuthZEN Authorization API 1.0, over the same decisions as /decisions (docs/decisions-api.md). */
-export function authzenHandlers(dependencies: Dependencies): Handlers {
+export function authzenHandlers(dependencies: Dependencies) {
   const { baseUrl } = dependencies.instance;
   /** @param own the members that each evaluation has itself, if they are a list. */
   const evaluate = async (
@@ -58,12 +47,12 @@ export function authzenHandlers(dependencies: Dependencies): Handlers {
     });
   };
   return {
-    async evaluateAccess(ctx, { body, principal }: OperationInput<Evaluation>) {
+    async evaluateAccess(ctx, { body, principal }) {
       ctx.set('Cache-Control', 'private, no-cache');
       [ctx.body] = await evaluate(principal, [body]);
     },
 
-    async evaluateAccesses(ctx, { body, principal }: OperationInput<Evaluations>) {
+    async evaluateAccesses(ctx, { body, principal }) {
       const { evaluations = [], options, ...common } = body;
       ctx.set('Cache-Control', 'private, no-cache');
       if (evaluations.length === 0) {
@@ -83,7 +72,7 @@ export function authzenHandlers(dependencies: Dependencies): Handlers {
         access_evaluations_endpoint: `${baseUrl}/access/v1/evaluations`,
       };
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { FormFields, OperationHandlers } from '#lib/http/operation.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { readResult } from '../ending/results.ts';
 import { receiptAnswers, withdrawalChoice } from '../present/final-page.ts';
@@ -20,7 +20,7 @@ import type { Dependencies } from './handlers.ts';
 import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
 /** /consents/{txid}/child */
-export function childHandlers(dependencies: Dependencies): Handlers {
+export function childHandlers(dependencies: Dependencies) {
   const { db, forms, instance, defaultLanguage } = dependencies;
   return {
     /**
@@ -28,7 +28,7 @@ export function childHandlers(dependencies: Dependencies): Handlers {
      * nothing, because mail scanners follow links.
      */
     async getChild(ctx, { params, principal, mode }) {
-      const read = requireAccess(principal, await readResult(db, params.txid ?? ''), 'result');
+      const read = requireAccess(principal, await readResult(db, params.txid), 'result');
       const { transaction, now } = read;
       if (mode === 'json') {
         const child = await readOpenChild(db, transaction.id);
@@ -58,15 +58,15 @@ export function childHandlers(dependencies: Dependencies): Handlers {
       });
     },
 
-    async createChild(ctx, { params, body, principal, form, mode }: OperationInput<unknown>) {
+    async createChild(ctx, { params, body, principal, form, mode }) {
       const languages = acceptedLanguages(ctx.get('accept-language')).filter((language) => language !== '*');
-      const child = await createChild(dependencies, { id: params.txid ?? '', principal, languages });
+      const child = await createChild(dependencies, { id: params.txid, principal, languages });
       const caller = { principal: withoutToken(principal) };
       if (form && mode === 'html' && (await sendEntered(ctx, dependencies, child, principal, body))) return;
       if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, child, caller);
       return sendTransaction(ctx, dependencies, child, caller, child.created ? 201 : 200);
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** Drops a token of the parent, which does not open the child; `mintLinks` then mints a `tx` token. */
@@ -83,10 +83,10 @@ async function sendEntered(
   dependencies: Dependencies,
   child: ReadTransaction,
   principal: Principal,
-  body: unknown,
+  fields: FormFields | undefined,
 ): Promise<boolean> {
   const { transaction, now } = child;
-  if (typeof body !== 'object' || body === null || Object.keys(body).length === 0) return false;
+  if (!fields || Object.keys(fields).length === 0) return false;
   if (stateAt(transaction, now) !== 'CREATED') return false;
   // A caller who may create a child may read its form.
   const use = { id: transaction.id, use: 'tx', epoch: transaction.tokenEpoch } as const;
@@ -94,7 +94,7 @@ async function sendEntered(
   const input = { params: { txid: transaction.id }, principal: reader, mode: 'html' } as const;
   const { read, describe } = await openForm(ctx, dependencies, input, () => false);
   const form = await describe();
-  const retry = enteredAgain(body as Record<string, unknown>, form);
+  const retry = enteredAgain(fields, form);
   if (!retry) return false;
   const gpc = await hasGpc(ctx, dependencies);
   const links = mintFormLinks(dependencies, read, { principal: reader, gpc });

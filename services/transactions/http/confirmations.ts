@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { ConfirmPage } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode } from '#lib/http/send.ts';
 import { codeStatus, readCode } from '../answer/code.ts';
 import { readTransactionWithCode } from '../answer/codes.ts';
@@ -22,17 +22,16 @@ import { isAwaitingCode } from '../transaction/transaction.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
 
-type Body = Record<string, unknown>;
-type Input = OperationInput<Body | undefined>;
+type Asked = Pick<Input<'confirmAnswers'>, 'params' | 'principal' | 'form' | 'mode'>;
 /** The effect of the last request, as the page reports it. */
 type LastRequest = Pick<ConfirmPage, 'fault' | 'isResent'>;
 
 /** /consents/{txid}/confirm */
-export function confirmationHandlers(dependencies: Dependencies): Handlers {
+export function confirmationHandlers(dependencies: Dependencies) {
   const { db } = dependencies;
   return {
     async getConfirmation(ctx, input) {
-      const id = input.params.txid ?? '';
+      const id = input.params.txid;
       const { principal, mode } = input;
       if (mode === 'json') {
         const awaited = await readAwaitedCode(dependencies, { id, principal }, 'wrong-state');
@@ -47,11 +46,11 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
     },
 
     /** JSON or a form post with the member `code`, or `ConfirmCodeValue`, which existing clients send. */
-    async confirmAnswers(ctx, input: Input) {
-      const id = input.params.txid ?? '';
+    async confirmAnswers(ctx, input) {
+      const id = input.params.txid;
       const { principal, form } = input;
       try {
-        const code = readCode(input.body?.code ?? input.body?.ConfirmCodeValue);
+        const code = readCode(input.body.code ?? input.body.ConfirmCodeValue);
         if (code === undefined) {
           // A transaction that is unknown or awaits no code is reported before a malformed code.
           await readAwaitedCode(dependencies, { id, principal }, 'expired');
@@ -67,8 +66,8 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
       }
     },
 
-    async resendCode(ctx, input: Input) {
-      const id = input.params.txid ?? '';
+    async resendCode(ctx, input) {
+      const id = input.params.txid;
       try {
         const awaited = await resendCode(dependencies, { id, principal: input.principal });
         if (isPage(ctx, input))
@@ -79,20 +78,20 @@ export function confirmationHandlers(dependencies: Dependencies): Handlers {
         await sendFault(ctx, dependencies, input, error);
       }
     },
-  };
+  } satisfies OperationHandlers;
 }
 
-function isPage(ctx: Context, { form, mode }: Input): boolean {
+function isPage(ctx: Context, { form, mode }: Asked): boolean {
   return (form || mode === 'html') && preferredMode(ctx.get('accept')) === 'html';
 }
 
 /** Shows a browser the page for the code again, with the fault. @throws the error in all other cases. */
-async function sendFault(ctx: Context, dependencies: Dependencies, input: Input, error: unknown) {
+async function sendFault(ctx: Context, dependencies: Dependencies, input: Asked, error: unknown) {
   if (!(error instanceof Failure) || !isPage(ctx, input)) throw error;
   const fault = faultOf(error);
   if (!fault) throw error;
   ctx.set(error.headers);
-  const id = input.params.txid ?? '';
+  const id = input.params.txid;
   const awaited = await readAwaitedCode(dependencies, { id, principal: input.principal }, 'expired');
   const status = fault === 'early' || fault === 'limit' ? 429 : 422;
   // The wrong code may be one that was sent before: the problem document calls it not the newest.
@@ -113,7 +112,7 @@ async function sendStatus(
   ctx: Context,
   dependencies: Dependencies,
   { read, code }: AwaitedCode,
-  { principal }: Input,
+  { principal }: Asked,
 ): Promise<void> {
   const { transaction } = read;
   const { triesLeft, codesLeft, expires, resendAfter } = codeStatus(code, dependencies.resendAfter);
@@ -138,7 +137,7 @@ async function sendConfirmPage(
   ctx: Context,
   dependencies: Dependencies,
   awaited: AwaitedCode,
-  { principal }: Input,
+  { principal }: Asked,
   last: LastRequest,
   status = 200,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { sendNotModified } from '#lib/http/entity-tags.ts';
 import { readTime } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { captureUrl, isAskable, readCapture } from '../decisions/capture.ts';
 import { decide, type Question } from '../decisions/decide.ts';
 import type { Decision } from '../decisions/decision.ts';
@@ -26,16 +26,10 @@ export interface GivenQuestion extends Circumstances {
   purpose?: string;
 }
 
-interface DecisionRequest extends Circumstances {
-  questions: GivenQuestion[];
-  /** A context without subject. */
-  capture?: Record<string, unknown>;
-}
-
 /** POST and GET /decisions (docs/decisions-api.md) */
-export function decisionHandlers(dependencies: Dependencies): Handlers {
+export function decisionHandlers(dependencies: Dependencies) {
   return {
-    async decideQuestions(ctx, { body, principal }: OperationInput<DecisionRequest>) {
+    async decideQuestions(ctx, { body, principal }) {
       const { questions, capture, ...common } = body;
       requireFewEnough(questions, '/questions');
       const given = questions.map((question) => ({ ...common, ...question }));
@@ -55,14 +49,13 @@ export function decisionHandlers(dependencies: Dependencies): Handlers {
     },
 
     async getDecision(ctx, { query, principal }) {
-      const given = query as GivenQuestion;
-      const [decision] = await answerQuestions(dependencies, principal, [given], (_, member) => `/${member}`);
+      const [decision] = await answerQuestions(dependencies, principal, [query], (_, member) => `/${member}`);
       const { asOf, ...lasting } = decision as Decision;
       ctx.set('Cache-Control', 'private, no-cache');
       ctx.set('ETag', entityTag(lasting));
       if (!sendNotModified(ctx)) ctx.body = decision;
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 const maxQuestions = 100;

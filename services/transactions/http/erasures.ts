@@ -3,7 +3,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail, invalidMember } from '#lib/errors/fail.ts';
 import { linkNext, readPage, readTime, uuidPattern } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { decideErasure, noSuchErasure, requestErasure } from '../ending/erase.ts';
 import type { Erasure } from '../ending/erasure.ts';
 import {
@@ -24,14 +24,8 @@ import type { Dependencies } from './handlers.ts';
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 const maxText = 1000;
 
-interface HoldBody {
-  reason?: string;
-  restrict?: boolean;
-  until?: string;
-}
-
 /** /subjects/{name}/hold, /subjects/{name}/erasure, /choices/erasure, /erasures (docs/erasure.md) */
-export function erasureHandlers(dependencies: Dependencies): Handlers {
+export function erasureHandlers(dependencies: Dependencies) {
   const { db, instance } = dependencies;
 
   async function present(erasure: Erasure, principal: Principal) {
@@ -47,7 +41,7 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
   });
 
   return {
-    async holdSubject(ctx, { params, body }: OperationInput<HoldBody>) {
+    async holdSubject(ctx, { params, body }) {
       const subject = await requireSubject(db, params.name);
       const reason = requireText(body.reason ?? '', '/reason');
       const until = await readUntil(db, body.until);
@@ -64,14 +58,14 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
       ctx.status = 204;
     },
 
-    async eraseSubject(ctx, { params, body, principal }: OperationInput<{ reason?: string } | undefined>) {
+    async eraseSubject(ctx, { params, body, principal }) {
       const subject = await requireSubject(db, params.name);
       const given = { state: 'RUNNING', reason: readReason(body) } as const;
       ctx.body = await present(await requestErasure(dependencies, subject, given), principal);
       ctx.status = 202;
     },
 
-    async requestErasure(ctx, { principal, body }: OperationInput<{ reason?: string } | undefined>) {
+    async requestErasure(ctx, { principal, body }) {
       const subject = await ensureSubject(db, ownSubject(principal));
       const given = { state: 'REQUESTED', reason: readReason(body) } as const;
       ctx.body = await present(await requestErasure(dependencies, subject, given), principal);
@@ -106,25 +100,22 @@ export function erasureHandlers(dependencies: Dependencies): Handlers {
     },
 
     async getErasure(ctx, { params, principal }) {
-      const erasure = await readErasure(db, params.erasure ?? '');
+      const erasure = await readErasure(db, params.erasure);
       if (!erasure) throw noSuchErasure();
       ctx.body = await present(erasure, principal);
     },
 
-    async decideErasure(
-      ctx,
-      { params, body, principal }: OperationInput<{ status: 'RUNNING' | 'REFUSED'; ground?: string }>,
-    ) {
+    async decideErasure(ctx, { params, body, principal }) {
       const { status } = body;
       const ground = status === 'REFUSED' ? requireText(body.ground ?? '', '/ground') : null;
-      const decided = await decideErasure(dependencies, params.erasure ?? '', { status, ground });
+      const decided = await decideErasure(dependencies, params.erasure, { status, ground });
       ctx.body = await present(decided, principal);
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** The subject with this name, else with this id. @throws Failure `not-found`. */
-async function requireSubject(db: Database, nameOrId: string | undefined): Promise<Subject> {
+async function requireSubject(db: Database, nameOrId: string): Promise<Subject> {
   const name = readText(nameOrId) ?? '';
   const subject =
     (await readSubject(db, name)) ?? (uuidPattern.test(name) ? await readSubjectById(db, name) : undefined);

@@ -4,7 +4,12 @@ import type { TransactionFilter } from '../transaction/store.ts';
 import { states } from '../transaction/transaction.ts';
 import { normaliseText } from '../transaction/values.ts';
 
-type Given = Record<string, unknown>;
+interface Given {
+  subject?: string;
+  states?: string[];
+  after?: string | number;
+  before?: string | number;
+}
 
 /** Reads the filters of a list of transactions. @throws Failure `invalid` that names each faulty one. */
 export function readTransactionFilter(given: Given): TransactionFilter {
@@ -20,13 +25,13 @@ export function readTransactionFilter(given: Given): TransactionFilter {
 }
 
 /** A normalised text; an empty one counts as absent. */
-export function readText(value: unknown): string | undefined {
-  const text = value === undefined ? '' : normaliseText(String(value));
+export function readText(value: string | undefined): string | undefined {
+  const text = normaliseText(value ?? '');
   return text === '' ? undefined : text;
 }
 
 /** A list parameter; an empty one counts as absent. */
-export function listOf(value: string | string[] | undefined): string[] | undefined {
-  const items = [value ?? []].flat().filter((item) => item !== '');
+export function listOf(value: readonly string[] | undefined): string[] | undefined {
+  const items = value?.filter((item) => item !== '') ?? [];
   return items.length > 0 ? items : undefined;
 }

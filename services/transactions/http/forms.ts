@@ -3,7 +3,7 @@ import { transactionToken } from '#lib/auth/authenticate.ts';
 import type { FormChange } from '#lib/contracts/form-content.ts';
 import type { DescribedElement, FormDescription, FormsOperations } from '#lib/contracts/forms.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import { staleSerial } from '../answer/answers.ts';
@@ -44,11 +44,8 @@ import {
   sendTransactionPage,
 } from './send.ts';
 
-type Body = Record<string, unknown>;
-type Input = OperationInput<Body>;
-
 /** /consents/{txid}/submit, /consents/preview */
-export function formHandlers(dependencies: Dependencies): Handlers {
+export function formHandlers(dependencies: Dependencies) {
   const { db, forms, instance, defaultLanguage, embedOrigins } = dependencies;
   return {
     async getForm(ctx, input) {
@@ -70,11 +67,11 @@ export function formHandlers(dependencies: Dependencies): Handlers {
     },
 
     /** Answers as JSON or as a form post. */
-    async submitAnswers(ctx, input: Input) {
+    async submitAnswers(ctx, input) {
       // The error page of a form post past the deadline keeps the entered answers.
       if (input.form) ctx.state.enteredForm = input.body;
       const result = await submitAnswers(dependencies, {
-        id: input.params.txid ?? '',
+        id: input.params.txid,
         principal: input.principal,
         body: input.body,
         form: input.form,
@@ -87,7 +84,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
     },
 
     /** The form of a context as its subject would see it. Without a subject there are no earlier answers. */
-    async previewForm(ctx, { body, principal }: Input) {
+    async previewForm(ctx, { body, principal }) {
       const hasSubject = typeof body.subject === 'string' && body.subject.trim() !== '';
       const { context } = readContext(
         hasSubject ? body : { ...body, subject: 'preview' },
@@ -110,7 +107,7 @@ export function formHandlers(dependencies: Dependencies): Handlers {
       const { html } = await forms.renderPage({ model: withColorScheme(page, ctx.query.colorScheme) });
       sendPage(ctx, html, { frameAncestors: frameAncestors({ context }, embedOrigins) });
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /**
@@ -132,7 +129,7 @@ export async function hasGpc(
 async function reject(
   ctx: Context,
   dependencies: Dependencies,
-  input: Input,
+  input: Input<'submitAnswers'>,
   { check, read, answers }: Extract<SubmitResult, { outcome: 'rejected' }>,
 ): Promise<void> {
   const gpc = await hasGpc(ctx, dependencies);
@@ -220,10 +217,10 @@ interface OpenedForm {
 export async function openForm(
   ctx: Context,
   { db, forms, knownForms, defaultLanguage }: Dependencies,
-  { params, principal, mode }: Pick<OperationInput, 'params' | 'principal' | 'mode'>,
+  { params, principal, mode }: Pick<Input<'getForm'>, 'params' | 'principal' | 'mode'>,
   isShown: (identifier: string) => boolean,
 ): Promise<OpenedForm> {
-  const read = await readTransactionWithEarlier(db, params.txid ?? '');
+  const read = await readTransactionWithEarlier(db, params.txid);
   if (!read) throw noSuchTransaction();
   const { transaction, earlier } = read;
   const { layout } = transaction;

@@ -2,7 +2,6 @@ import type { LRUCache } from 'lru-cache';
 import type { FormDescription, FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
-import type { Handlers } from '#lib/http/operation.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
 import type { DecisionCounts } from '../decisions/counts.ts';
@@ -44,7 +43,7 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
 }
 
 /** Handlers by operationId (openapi.yaml, tag transactions). */
-export function createHandlers(dependencies: Dependencies): Handlers {
+export function createHandlers(dependencies: Dependencies) {
   return auditReads(dependencies.db, {
     ...transactionHandlers(dependencies),
     ...formHandlers(dependencies),

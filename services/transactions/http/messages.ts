@@ -1,6 +1,6 @@
 import type { MessagesPage } from '#lib/contracts/pages.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handlers } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { sendPage } from '#lib/http/send.ts';
 import type { KeptMessage } from '../delivery/demo.ts';
 import type { Message } from '../messages/message.ts';
@@ -12,16 +12,16 @@ import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
 
 /** /consents/{txid}/invitation, /consents/{txid}/messages, /demo/messages */
-export function messageHandlers(dependencies: Dependencies): Handlers {
+export function messageHandlers(dependencies: Dependencies) {
   const { db } = dependencies;
   return {
     async sendInvitation(ctx, { params, principal }) {
       ctx.status = 202;
-      ctx.body = presentMessage(await inviteSubject(dependencies, { id: params.txid ?? '', principal }));
+      ctx.body = presentMessage(await inviteSubject(dependencies, { id: params.txid, principal }));
     },
 
     async listMessages(ctx, { params }) {
-      const read = await readTransaction(db, params.txid ?? '');
+      const read = await readTransaction(db, params.txid);
       if (!read) throw noSuchTransaction();
       ctx.body = (await listMessages(db, read.transaction.id)).map(presentMessage);
     },
@@ -41,7 +41,7 @@ export function messageHandlers(dependencies: Dependencies): Handlers {
       });
       sendPage(ctx, html, { inlineStyles: true });
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 function presentKept({ at, channel, message }: KeptMessage) {

@@ -6,7 +6,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { whileIdle } from '#lib/http/admission.ts';
-import type { Handlers } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { chargeFor } from '#lib/http/pacer.ts';
 import { readShownStanding } from '../ending/results.ts';
 import { presentRecipient, withdrawalChoice } from '../present/final-page.ts';
@@ -51,18 +51,18 @@ const shortNames = new Map([
 const longText = 500_000;
 
 /** /receipts */
-export function receiptHandlers(dependencies: Dependencies): Handlers {
+export function receiptHandlers(dependencies: Dependencies) {
   const { db } = dependencies;
   return {
     /** The receipt as it was signed, or another presentation of it. */
     async getReceipt(ctx, { params, query, principal }) {
-      const found = requireAccess(principal, await readTransaction(db, params.txid ?? ''), 'representation');
+      const found = requireAccess(principal, await readTransaction(db, params.txid), 'representation');
       const read = await requireNotErased(db, found);
-      const type = chooseType(ctx, query.format as string | undefined);
+      const type = chooseType(ctx, query.format);
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
       ctx.vary('Accept');
-      const wanted = { theme: query.theme as string | undefined, withLinks: query.links !== 'false' };
+      const wanted = { theme: query.theme, withLinks: query.links !== 'false' };
       if (type === jose || (type === json && wanted.withLinks)) {
         ctx.type = type;
         ctx.body = type === jose ? receipt.jws : receipt.body;
@@ -89,7 +89,7 @@ export function receiptHandlers(dependencies: Dependencies): Handlers {
       ctx.type = type;
       ctx.body = JSON.stringify(body);
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** The receipt as pages and files for people show it. */

@@ -3,7 +3,7 @@ import { recordAction } from '#lib/audit/record-action.ts';
 import { isPrivileged } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { linkNext, readChoices, readCursor, readLimit, readTime, uuidPattern } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { type Extracted, presentCsv } from '../standing/present.ts';
 import { type Extraction, extractPage, extractRecords, listRecords } from '../standing/read-records.ts';
 import type { Condition, RecordFilter } from '../standing/records.ts';
@@ -17,7 +17,7 @@ const defaultSize = 50;
 const maxSize = 200;
 
 /** /records, /subjects/{name}/records, /user/records */
-export function recordHandlers(dependencies: Dependencies): Handlers {
+export function recordHandlers(dependencies: Dependencies) {
   const { instance } = dependencies;
   return {
     async listRecords(ctx, { query, principal }) {
@@ -47,7 +47,7 @@ export function recordHandlers(dependencies: Dependencies): Handlers {
     },
 
     /** JSON, or CSV with the cursor of the next page in Link. */
-    async extractRecords(ctx, { body, query }: OperationInput<ExtractionBody>) {
+    async extractRecords(ctx, { body, query }) {
       const extraction = readExtraction(body);
       const after = readCursor(query.cursor, uuidPattern);
       const limit = readLimit(query.limit);
@@ -72,13 +72,13 @@ export function recordHandlers(dependencies: Dependencies): Handlers {
       ctx.type = 'text/csv; charset=utf-8';
       ctx.body = presentCsv(found.values);
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** @throws Failure `invalid` that names each faulty filter. */
 function readRecordFilter(
   subject: string,
-  query: OperationInput['query'],
+  query: Input<'listSubjectRecords'>['query'],
 ): RecordFilter & { states?: string[] } {
   const faults: Fault[] = [];
   const filter = {
@@ -95,15 +95,7 @@ function readRecordFilter(
   return filter;
 }
 
-type GivenCondition = Condition & { regexpValue?: boolean };
-
-interface ExtractionBody {
-  condition?: GivenCondition;
-  operator?: string;
-  conditions?: GivenCondition[];
-  page?: number;
-  size?: number;
-}
+type ExtractionBody = Input<'extractRecords'>['body'];
 
 /** @throws Failure `malformed` without a condition, `invalid` with a pointer for each fault. */
 function readExtraction({ condition, conditions, operator = 'AND' }: ExtractionBody): Extraction {
@@ -123,12 +115,12 @@ function readExtraction({ condition, conditions, operator = 'AND' }: ExtractionB
   });
   if (faults.length > 0) throw fail('invalid', 'The extraction is not valid.', { errors: faults });
   if (condition) return { condition: readCondition(condition) };
-  return { operator: operator as 'AND' | 'OR', conditions: (conditions ?? []).map(readCondition) };
+  return { operator: operator === 'OR' ? 'OR' : 'AND', conditions: (conditions ?? []).map(readCondition) };
 }
 
 const noRegexp = 'must be false: regular expressions are not supported, values are compared exactly';
 
 /** Normalises the value as answers are; an empty type or serial counts as absent. */
-function readCondition({ key, value, type, serial }: GivenCondition): Condition {
+function readCondition({ key, value, type, serial }: NonNullable<ExtractionBody['condition']>): Condition {
   return { key, value: normaliseText(value), ...(type && { type }), ...(serial && { serial }) };
 }

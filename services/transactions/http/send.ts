@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { PageModel } from '#lib/contracts/pages.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import type { OperationInput } from '#lib/http/operation.ts';
 import { allowFraming, sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
@@ -58,7 +58,7 @@ export async function sendTransaction(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
-  { principal, warnings = [] }: Pick<OperationInput, 'principal'> & { warnings?: Fault[] },
+  { principal, warnings = [] }: { principal: Principal; warnings?: Fault[] },
   status = 200,
 ): Promise<void> {
   const related = await readRelated(dependencies.db, [read.transaction]);
@@ -79,7 +79,7 @@ export function redirectToTransaction(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
-  { principal }: Pick<OperationInput, 'principal'>,
+  { principal }: { principal: Principal },
   isSent = false,
 ): void {
   const url = keepColorScheme(mintLinks(dependencies, read, principal).transaction, ctx.query.colorScheme);

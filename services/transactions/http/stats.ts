@@ -1,6 +1,6 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readTime } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { createValidCounts } from '../statistics/count-valid-answers.ts';
 import { shareCounts } from '../statistics/share-counts.ts';
 import {
@@ -24,7 +24,7 @@ const maxKeys = 200;
 const defaultWithin = 'P30D';
 
 /** /stats, /stats/valid */
-export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencies): Handlers {
+export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencies) {
   const countValid = createValidCounts({ db, forms });
   const countPeriod = shareCounts(async ({ keys, ...query }: WantedStats) => {
     const period = readPeriod(query, await readNow(db));
@@ -57,10 +57,10 @@ export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencie
       const counted = await countValid(readValidQuery(query));
       ctx.body = { ...counted, at: counted.at.toISOString() };
     },
-  };
+  } satisfies OperationHandlers;
 }
 
-type Query = OperationInput['query'];
+type Query = Input<'getStats'>['query'];
 
 /** What is counted: a period, and the answers to some elements or to all. */
 interface WantedStats extends Pick<Query, 'after' | 'before'> {
@@ -80,7 +80,7 @@ function readPeriod(query: Pick<Query, 'after' | 'before'>, now: Date): Period {
 }
 
 /** @throws Failure `malformed` without keys, `invalid` for too many keys or a wrong period. */
-function readValidQuery(query: Query) {
+function readValidQuery(query: Input<'countValidAnswers'>['query']) {
   const keys = listOf(query.keys) ?? [];
   if (keys.length === 0)
     throw fail('malformed', 'The query parameter keys is required.', {

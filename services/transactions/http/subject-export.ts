@@ -4,7 +4,7 @@ import { isPrivileged } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { withSlot } from '#lib/http/admission.ts';
 import { linkNext, readPage } from '#lib/http/lists.ts';
-import type { Handlers, Mode, OperationInput } from '#lib/http/operation.ts';
+import type { Input, Mode, OperationHandlers } from '#lib/http/operation.ts';
 import { exportDocument, readExported } from '../export/export.ts';
 import { presentExported, presentExportFacts } from '../export/present.ts';
 import { readExportFacts } from '../export/store.ts';
@@ -30,7 +30,7 @@ const documentPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** GET /subjects/{name}/export (docs/erasure.md, "Access") */
-export function subjectExportHandlers(dependencies: Dependencies): Handlers {
+export function subjectExportHandlers(dependencies: Dependencies) {
   const { db } = dependencies;
   return {
     async exportSubject(ctx, { params, query, principal, mode }) {
@@ -43,13 +43,13 @@ export function subjectExportHandlers(dependencies: Dependencies): Handlers {
       const entry = { action: 'subject.exported', target: `subject/${subject.id}` } as const;
       if (isPrivileged(principal)) await recordAction(db, entry);
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** @throws Failure `not-acceptable` */
-function readFormat(format: OperationInput['query'][string], mode: Mode): Mode {
+function readFormat(format: string | undefined, mode: Mode): Mode {
   if (!format) return mode;
-  const named = formats.get(String(format).toLowerCase());
+  const named = formats.get(format.toLowerCase());
   if (!named) throw fail('not-acceptable', 'An export is available as application/json, text/html.');
   return named;
 }
@@ -58,11 +58,11 @@ type Send = (
   ctx: Context,
   dependencies: Dependencies,
   subject: Subject,
-  query: OperationInput['query'],
+  query: Input<'exportSubject'>['query'],
 ) => Promise<void>;
 
 const sendDocument: Send = async (ctx, dependencies, subject, query) => {
-  const given = readText(query.language) || undefined;
+  const given = readText(query.language);
   const [language = ''] = readerLanguages(ctx, given, dependencies.defaultLanguage);
   const inTurn: Parameters<typeof exportDocument>[0]['inTurn'] = (work) => withSlot(ctx, work);
   const body = await exportDocument({ ...dependencies, inTurn }, subject, language);

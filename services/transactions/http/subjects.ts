@@ -3,7 +3,7 @@ import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import {
   insertSubject,
   listSubjects,
@@ -18,14 +18,10 @@ import { invalid, isFault, parseLanguage, parseSubject } from '../transaction/va
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
-interface SubjectBody {
-  name?: string;
-  emailAddress?: string | null;
-  defaultLanguage?: string | null;
-}
+type SubjectBody = Input<'createSubject' | 'updateSubject'>['body'];
 
 /** /subjects */
-export function subjectHandlers({ db, instance }: Dependencies): Handlers {
+export function subjectHandlers({ db, instance }: Dependencies) {
   return {
     /** An array, with the next page in Link (docs/interface.md, "Lists"). Plain users see only themselves. */
     async listSubjects(ctx, { query, principal }) {
@@ -36,7 +32,7 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
       await sendList(ctx, query, { url, parameters: name ? { name } : {}, find, present: presentSubject });
     },
 
-    async createSubject(ctx, { body, principal }: OperationInput<SubjectBody>) {
+    async createSubject(ctx, { body, principal }) {
       const { name = '', emailAddress = null, defaultLanguage = null } = readFields(body, true);
       if (!isOwn(principal, name)) throw fail('forbidden', 'You may only create yourself as a subject.');
       const created = await db.withTransaction(async (tx) => {
@@ -61,8 +57,8 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
     },
 
     /** Changes the members that are present; an empty text clears. */
-    async updateSubject(ctx, { params, body, principal }: OperationInput<SubjectBody>) {
-      const id = params.name ?? '';
+    async updateSubject(ctx, { params, body, principal }) {
+      const id = params.name;
       const subject = uuidPattern.test(id) ? await readSubjectById(db, id) : undefined;
       if (!subject || !isOwn(principal, subject.name)) throw noSuchSubject();
       const fields = readFields(body, false);
@@ -78,7 +74,7 @@ export function subjectHandlers({ db, instance }: Dependencies): Handlers {
       });
       ctx.body = presentSubject(changed);
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** Records what somebody else than the subject changes. */

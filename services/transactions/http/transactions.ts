@@ -3,7 +3,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { readPage } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
 import { readResult, type TransactionResult } from '../ending/results.ts';
 import { finalPage } from '../present/final-page.ts';
@@ -36,27 +36,22 @@ import {
   sendTransactionPage,
 } from './send.ts';
 
-type Body = Record<string, unknown>;
-
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 const defaultSize = 50;
 const maxSize = 200;
 
 /** /consents, /transactions */
-export function transactionHandlers(dependencies: Dependencies): Handlers {
+export function transactionHandlers(dependencies: Dependencies) {
   const { db, defaultLanguage } = dependencies;
   return {
-    async createTransaction(ctx, { body, principal }: OperationInput<Body>) {
+    async createTransaction(ctx, { body, principal }) {
       const context = readContext(body, principal, dependencies.messaging);
       const read = await createTransaction(dependencies, context, principal);
       const warnings = unknownFields(body);
       await sendTransaction(ctx, dependencies, read, { principal, warnings }, read.created ? 201 : 200);
     },
 
-    async createSingleStepTransaction(
-      ctx,
-      { body, principal }: OperationInput<{ context: Body; values: Body }>,
-    ) {
+    async createSingleStepTransaction(ctx, { body, principal }) {
       const languages = readerLanguages(ctx, undefined, defaultLanguage);
       const gpc = ctx.get('sec-gpc') === '1';
       const read = await submitSingleStep(dependencies, { body, principal, languages, gpc });
@@ -68,7 +63,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
 
     /** Browsers are redirected to the form or to the page for the code, or get the final page. */
     async getTransaction(ctx, { params, principal, mode }) {
-      const id = params.txid ?? '';
+      const id = params.txid;
       if (mode === 'json') {
         const read = requireAccess(principal, await readTransaction(db, id), 'representation');
         if (!read.transaction.erasedAt) return sendTransaction(ctx, dependencies, read, { principal });
@@ -84,13 +79,13 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
     },
 
     async getContext(ctx, { params }) {
-      const read = await readTransaction(db, params.txid ?? '');
+      const read = await readTransaction(db, params.txid);
       if (!read) throw noSuchTransaction();
       ctx.body = read.transaction.context;
     },
 
     async getHistory(ctx, { params }) {
-      const read = await readTransaction(db, params.txid ?? '');
+      const read = await readTransaction(db, params.txid);
       if (!read) throw noSuchTransaction();
       const history = historyAt(await readHistory(db, read.transaction.id), read);
       ctx.body = {
@@ -99,7 +94,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
     },
 
     async cancelTransaction(ctx, { params, principal, form, mode }) {
-      const read = await cancelTransaction(dependencies, { id: params.txid ?? '', principal });
+      const read = await cancelTransaction(dependencies, { id: params.txid, principal });
       if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, read, { principal }, true);
       return sendTransaction(ctx, dependencies, read, { principal });
     },
@@ -114,10 +109,10 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
     },
 
     /** The same list by page numbers, which start at 0 (docs/interface.md, "Lists"). */
-    async searchTransactions(ctx, { body, principal }: OperationInput<Body | undefined>) {
+    async searchTransactions(ctx, { body, principal }) {
       const filter = readTransactionFilter(body ?? {});
-      const page = Math.max(0, Number(body?.page ?? 0));
-      const pageSize = Math.min(maxSize, Math.max(1, Number(body?.size ?? defaultSize)));
+      const page = Math.max(0, body?.page ?? 0);
+      const pageSize = Math.min(maxSize, Math.max(1, body?.size ?? defaultSize));
       const [found, totalCount] = await Promise.all([
         listTransactions(db, filter, { limit: pageSize, offset: page * pageSize }),
         countTransactions(db, filter),
@@ -125,7 +120,7 @@ export function transactionHandlers(dependencies: Dependencies): Handlers {
       const values = await presentAll(dependencies, found, principal);
       ctx.body = { values, page, pageSize, totalPages: Math.ceil(totalCount / pageSize), totalCount };
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** Transactions in a list have no links with tokens; `getTransaction` mints them. */

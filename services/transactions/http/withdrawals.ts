@@ -1,6 +1,6 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
 import { withdrawConsents, withdrawOfPerson } from '../ending/withdraw.ts';
 import { presentTransaction } from '../present/transaction.ts';
 import { mintLinks } from '../transaction/links.ts';
@@ -10,16 +10,16 @@ import type { Dependencies } from './handlers.ts';
 import { readRelated, redirectToTransaction, sendTransaction } from './send.ts';
 
 /** /consents/{txid}/withdraw, /choices/withdraw */
-export function withdrawalHandlers(dependencies: Dependencies): Handlers {
+export function withdrawalHandlers(dependencies: Dependencies) {
   return {
     async withdrawConsents(ctx, { params, body, principal, form, mode }) {
-      const read = await withdrawConsents(dependencies, { id: params.txid ?? '', principal, body });
+      const read = await withdrawConsents(dependencies, { id: params.txid, principal, body });
       const caller = { principal: callerAt(principal, read.transaction) };
       if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, read, caller);
       return sendTransaction(ctx, dependencies, read, caller, read.created ? 201 : 200);
     },
 
-    async withdrawChoices(ctx, { body, principal }: OperationInput<{ subject?: string; object?: string }>) {
+    async withdrawChoices(ctx, { body, principal }) {
       const subject = subjectOf(principal, readText(body.subject));
       const object = readText(body.object);
       const reads = await withdrawOfPerson(dependencies, { subject, object, principal, body });
@@ -36,7 +36,7 @@ export function withdrawalHandlers(dependencies: Dependencies): Handlers {
         }),
       };
     },
-  };
+  } satisfies OperationHandlers;
 }
 
 /** @throws Failure `forbidden` for a person who names somebody else; `invalid` if nobody is named. */

@@ -23,11 +23,11 @@ export type ContextResult = ReadContext | { faults: Fault[]; unavailable: boolea
 /** Parses a ConsentContext and reports all faults at once (docs/interface.md, "The consent context"). */
 export function parseContext(body: Record<string, unknown>, channels: Channels): ContextResult {
   const { fields, faults } = collectFields(body);
-  const context: Partial<Record<ContextField, unknown>> = { ...contextDefaults };
+  const context: Partial<ConsentContext> = { ...contextDefaults };
   for (const [name, given] of fields) {
     const value = readers[name](given);
     if (isFault(value)) faults.push(value);
-    else context[name] = value;
+    else Object.assign(context, { [name]: value });
   }
   const fault = (pointer: string, code: string, detail: string) => faults.push({ pointer, code, detail });
   if (!fields.has('subject') && !faults.some(({ pointer }) => pointer === '/subject'))
@@ -36,7 +36,7 @@ export function parseContext(body: Record<string, unknown>, channels: Channels):
     fault('/layoutData', 'layout-conflict', 'must not be set beside layout');
   if (!fields.has('layout') && !fields.has('layoutData'))
     fault('/layout', 'layout-conflict', 'one of layout and layoutData must be set');
-  const complete = context as unknown as ConsentContext;
+  const complete = context as ConsentContext;
   const missing = unavailableChannels(complete, fields, channels);
   if (faults.length === 0 && missing.length > 0) return { faults: missing, unavailable: true };
   if (missing.length === 0) faults.push(...contactFaults(complete, fields, channels));

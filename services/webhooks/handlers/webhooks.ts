@@ -1,9 +1,8 @@
 import type { Context } from 'koa';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Database } from '#lib/db/database.ts';
 import { Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, readChoices, sendList, uuidPattern } from '#lib/http/lists.ts';
-import type { Handlers, OperationInput } from '#lib/http/operation.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import type { Acknowledge } from '../commands/acknowledge-delivery.ts';
 import { type WebhookCommands, webhookNotFound } from '../commands/webhooks.ts';
 import { readAcknowledgement } from '../domain/acknowledgement.ts';
@@ -12,8 +11,6 @@ import { type DeliveryFilter, deliveryStatuses } from '../domain/webhook.ts';
 import { presentDelivery, presentWebhook } from '../presenters/webhooks.ts';
 import { listDeliveries } from '../queries/deliveries.ts';
 import { findWebhook, listWebhooks } from '../queries/webhooks.ts';
-
-type Schemas = components['schemas'];
 
 interface Dependencies {
   db: Database;
@@ -32,7 +29,7 @@ export function createHandlers({ db, baseUrl, commands, acknowledge, countRefusa
       await sendList(ctx, query, { url: `${baseUrl}/webhooks`, find, present: presentWebhook });
     },
 
-    async createWebhook(ctx, { body }: OperationInput<Schemas['WebhookInput']>) {
+    async createWebhook(ctx, { body }) {
       const { webhook, secret } = await commands.create(body);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/webhooks/${webhook.id}`);
@@ -43,7 +40,7 @@ export function createHandlers({ db, baseUrl, commands, acknowledge, countRefusa
       ctx.body = presentWebhook(await getWebhook(db, readId(params.id)));
     },
 
-    async updateWebhook(ctx, { params, body }: OperationInput<Schemas['WebhookChanges']>) {
+    async updateWebhook(ctx, { params, body }) {
       ctx.body = presentWebhook(await commands.update(readId(params.id), body));
     },
 
@@ -81,11 +78,8 @@ export function createHandlers({ db, baseUrl, commands, acknowledge, countRefusa
       ctx.status = 202;
     },
 
-    async acknowledgeDelivery(
-      ctx,
-      { params, query, body }: OperationInput<Schemas['Acknowledgement'] | undefined>,
-    ) {
-      const delivery = { webhook: readId(params.id), message: readId(params.did), t: String(query.t ?? '') };
+    async acknowledgeDelivery(ctx, { params, query, body }) {
+      const delivery = { webhook: readId(params.id), message: readId(params.did), t: query.t ?? '' };
       try {
         await acknowledge({ ...delivery, ...readAcknowledgement(body) });
       } catch (error) {
@@ -94,21 +88,25 @@ export function createHandlers({ db, baseUrl, commands, acknowledge, countRefusa
       }
       ctx.status = 204;
     },
-  } satisfies Handlers;
+  } satisfies OperationHandlers;
 }
 
 /** Reads the filters of a list of deliveries. @throws Failure `invalid` that names each faulty one. */
-function readDeliveryFilter({ status, action, sourceId }: OperationInput['query']): DeliveryFilter {
+function readDeliveryFilter({ status, action, sourceId }: Input<'listDeliveries'>['query']): DeliveryFilter {
   const faults: Fault[] = [];
   const statuses = readChoices(status, 'status', deliveryStatuses, faults);
-  const actions = readChoices([action ?? []].flat().map(meaningOf), 'action', deliveredActions, faults);
+  const actions = readChoices(action?.map(meaningOf), 'action', deliveredActions, faults);
   if (faults.length > 0) throw fail('invalid', 'The filter is not valid.', { errors: faults });
-  return { statuses, actions, sourceId: sourceId === '' ? undefined : sourceId?.toString() };
+  return { statuses, actions, sourceId: sourceId || undefined };
 }
 
 /** The filters of a list of deliveries, for the URL of its next page. */
-function repeatFilter(query: OperationInput['query']): Record<string, string> {
-  const given = ['status', 'action', 'sourceId'].map((name) => [name, String(query[name] ?? '')]);
+function repeatFilter(query: Input<'listDeliveries'>['query']): Record<string, string> {
+  const { status, action, sourceId } = query;
+  const given = Object.entries({ status, action, sourceId }).map(([name, value]) => [
+    name,
+    String(value ?? ''),
+  ]);
   return Object.fromEntries(given.filter(([, value]) => value !== ''));
 }
 
@@ -119,7 +117,7 @@ async function getWebhook(db: Database, id: string) {
 }
 
 /** @throws Failure `not-found` for text that cannot be an id. */
-function readId(id = ''): string {
+function readId(id: string): string {
   if (!uuidPattern.test(id)) throw webhookNotFound();
   return id;
 }

@@ -1,4 +1,4 @@
-import type { AuditArea } from '#lib/contracts/audit-areas.ts';
+import { type AuditArea, auditAreas } from '#lib/contracts/audit-areas.ts';
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
@@ -31,6 +31,14 @@ interface Position {
   shown: number;
 }
 
+/** How far a list was read to its end. */
+interface ReadList {
+  area: AuditArea;
+  lines: AuditLine[];
+  cursor?: string;
+  isOver: boolean;
+}
+
 /** Where a page of the merged list begins. */
 interface Place {
   /** Time of the first page (RFC 3339): lines that are written later would move the others. */
@@ -50,17 +58,15 @@ export async function readMerged(
 ): Promise<{ rows: AuditLine[]; next?: string }> {
   const { before, lists } = place === undefined ? firstPlace(of) : readPlace(place);
   const query = { ...filter, before: earlier(filter.before, before) };
+  const readArea = async (area: AuditArea, position: Position) => {
+    const page = { cursor: position.cursor, limit: pageSize };
+    const { rows: lines, next } = await api.list(operations[area], { query, page });
+    return { area, position, next, lines: lines.filter(hasBody).slice(position.shown) };
+  };
   const pages = await Promise.all(
-    Object.entries(lists).map(async ([area, position]) => {
-      const { body } = await api.call(operations[area as AuditArea], {
-        query: { ...query, cursor: position.cursor, limit: pageSize } as object,
-      });
-      return {
-        area: area as AuditArea,
-        position,
-        next: body.next,
-        lines: body.values.filter(hasBody).slice(position.shown),
-      };
+    auditAreas.flatMap((area) => {
+      const position = lists[area];
+      return position ? [readArea(area, position)] : [];
     }),
   );
   const rows = pages
@@ -84,26 +90,24 @@ export function mergedReader(
   api: ApiClient,
   { of, filter }: { of: readonly AuditArea[]; filter: AuditFilter },
 ): ReadRows<AuditLine> {
-  const query = { ...filter, before: earlier(filter.before, firstPlace(of).before), limit: largestPage };
-  const lists = of.map((area) => ({ area, lines: [] as AuditLine[], cursor: '', isOver: false }));
-  const readOn = async (list: (typeof lists)[number]) => {
-    const { body } = await api.call(operations[list.area], {
-      query: { ...query, ...(list.cursor && { cursor: list.cursor }) } as object,
-    });
-    list.lines = body.values.filter(hasBody).map((line) => ({ ...line, area: list.area }));
-    list.cursor = body.next ?? '';
-    list.isOver = body.next === undefined;
+  const query = { ...filter, before: earlier(filter.before, firstPlace(of).before) };
+  const lists = of.map((area): ReadList => ({ area, lines: [], isOver: false }));
+  const readOn = async (list: ReadList) => {
+    const page = { cursor: list.cursor, limit: largestPage };
+    const { rows, next } = await api.list(operations[list.area], { query, page });
+    list.lines = rows.filter(hasBody).map((line) => ({ ...line, area: list.area }));
+    list.cursor = next;
+    list.isOver = next === undefined;
   };
-  const isEmpty = ({ lines, isOver }: (typeof lists)[number]) => lines.length === 0 && !isOver;
+  const isEmpty = ({ lines, isOver }: ReadList) => lines.length === 0 && !isOver;
   return async () => {
     while (lists.some(isEmpty)) await Promise.all(lists.filter(isEmpty).map(readOn));
     const rows: AuditLine[] = [];
     while (!lists.some(isEmpty)) {
-      const newest = lists
-        .filter(({ lines }) => lines.length > 0)
-        .sort((one, other) => newestFirst(one.lines[0] as AuditLine, other.lines[0] as AuditLine))[0];
+      const [newest] = lists.flatMap(({ lines }) => lines[0] ?? []).sort(newestFirst);
       if (!newest) return { rows };
-      rows.push(newest.lines.shift() as AuditLine);
+      rows.push(newest);
+      lists.find(({ area }) => area === newest.area)?.lines.shift();
     }
     return { rows, next: 'more' };
   };

@@ -20,7 +20,7 @@ const shownDigits = 16;
 
 /** @returns undefined if there is no checkpoint yet. @throws ApiFailure. */
 export async function readNewestCheckpoint(api: ApiClient): Promise<Checkpoint | undefined> {
-  const { body } = await api.call('listCheckpoints', { query: { limit: 1 } as object });
+  const { body } = await api.call('listCheckpoints', { page: { limit: 1 } });
   return body.values[0];
 }
 

@@ -25,10 +25,8 @@ export async function resolveNames(
   ];
   const ofLists = lists.map(async ({ kind, operation, hrefOf }) => {
     if (idsOf(kind).length === 0) return [];
-    const query = { limit: maxListed } as object;
-    const listed = await api.call(operation, { query }).catch(ignoreFailure);
-    const rows = (listed?.body ?? []) as { id: string; name: string }[];
-    return rows.map(({ id, name }) => [`${kind}/${id}`, { name, href: hrefOf(id) }] as const);
+    const listed = await api.list(operation, { page: { limit: maxListed } }).catch(ignoreFailure);
+    return (listed?.rows ?? []).map(({ id, name }) => [`${kind}/${id}`, { name, href: hrefOf(id) }] as const);
   });
   const ofModels = idsOf('model').map(async (id) => {
     const found = await api.call('getModel', { params: { id } }).catch(ignoreFailure);

@@ -2,7 +2,6 @@ import type { Context } from 'koa';
 import type { ApiClient } from '../../api/api-client.ts';
 import { type FoundElement, isQuestion, questionTypes } from '../../models/read-model.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf } from '../../pages/list-page.ts';
 
 /** How many valid answers a change of an element concerns. */
 export interface AnswerCount {
@@ -48,8 +47,8 @@ async function addUp(
 async function readQuestionKeys(api: ApiClient): Promise<string[][]> {
   const groups: string[][] = [];
   for (let cursor: string | undefined; ; ) {
-    const query = { types: [...questionTypes], statuses: ['ACTIVE'], size: maxKeys, cursor } as object;
-    const { rows, next } = await rowsOf(api.call('listModels', { query }));
+    const query = { types: [...questionTypes], statuses: ['ACTIVE'], size: maxKeys, cursor };
+    const { rows, next } = await api.list('listModels', { query });
     if (rows.length > 0) groups.push(rows.map(({ key }) => key));
     if (!next) return groups;
     cursor = next;

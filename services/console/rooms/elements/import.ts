@@ -41,6 +41,7 @@ function readExport(text: string, key: string): never {
   try {
     const read = parseJson(Buffer.from(text));
     if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new Error('no object');
+    // biome-ignore lint/plugin: the API checks it.
     return { ...read, ...(key && { key }) } as never;
   } catch {
     throw fieldFailure('export', 'not-json');

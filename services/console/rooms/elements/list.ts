@@ -62,7 +62,7 @@ async function createElement(
   const made = await api.call('createModel', { body: given.body });
   const params = { id: made.body.id };
   const data = Object.fromEntries(languages.map((each) => [each, {}]));
-  const content = { defaultLanguage: languages[0], data } as never;
-  await api.call('createVersion', { params, query: { incomplete: 'true' } as never, body: content });
+  const body = { defaultLanguage: languages[0] ?? '', data };
+  await api.call('createVersion', { params, query: { incomplete: true }, body });
   return made;
 }

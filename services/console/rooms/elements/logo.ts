@@ -66,7 +66,7 @@ async function storeLogo(
       logoPath ? { ...members, logoPath } : members,
     ]),
   );
-  const body = { ...content, data } as never;
+  const body = { ...content, data };
   const query = { incomplete: true };
   const { id } = entry;
   const api = kit.api(ctx);

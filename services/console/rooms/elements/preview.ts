@@ -22,9 +22,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
       (each) => [each].flat()[0],
     );
     const params = { id: entry.id, vid: String(ctx.params.vid) };
-    const html = await kit
-      .api(ctx)
-      .page('previewVersion', { params, body: { language, orientation } as never });
+    const html = await kit.api(ctx).page('previewVersion', { params, body: { language, orientation } });
     sendFrame(ctx, { type: entry.type, html });
   });
 
@@ -39,7 +37,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     const vid = draft[0] || entry.versions[0]?.id;
     if (!vid) throw new ApiFailure(404, {});
     try {
-      const body = { language, orientation: orientation[0], data: data[language] } as never;
+      const body = { language, orientation: orientation[0], data: data[language] };
       const html = await kit.api(ctx).page('previewVersion', { params: { id: entry.id, vid }, body });
       sendFrame(ctx, { type: entry.type, html });
     } catch (error) {

@@ -8,7 +8,7 @@ import { contentOf, type Layout, textNames } from './layout-values.ts';
 export async function findFaults(ctx: Context, kit: RoomKit, layout: Layout): Promise<Fault[]> {
   try {
     const body = { layoutData: contentOf(layout), language: layout.defaultLanguage };
-    await kit.api(ctx).page('previewForm', { body: body as never });
+    await kit.api(ctx).page('previewForm', { body });
     return [];
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 422) throw error;

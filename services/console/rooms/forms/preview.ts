@@ -53,9 +53,9 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
   function render(ctx: Context, layout: Layout, { id, vid, language, orientation }: Shown): Promise<string> {
     const api = kit.api(ctx);
     if (layout.elements.length === 0)
-      return api.page('previewVersion', { params: { id, vid }, body: { language } as never });
+      return api.page('previewVersion', { params: { id, vid }, body: { language } });
     const layoutData = { ...contentOf(layout, language), ...(orientation && { orientation }) };
-    return api.page('previewForm', { body: { layoutData, language } as never });
+    return api.page('previewForm', { body: { layoutData, language } });
   }
 
   /** Why a version cannot be shown: what it names is not active any more, or not shared. */

@@ -64,7 +64,9 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     words: 'keys.revoke',
     isEnding: true,
     async ask(ctx, { t, dateTime }) {
-      const { name, lastAccessDate: used } = await rowOfPath(ctx, kit, 'listKeys');
+      const { name, lastAccessDate: used } = await rowOfPath(ctx, (page) =>
+        kit.api(ctx).list('listKeys', { page }),
+      );
       const lastUse = used
         ? t('keys.lastUsed', { time: dateTime(new Date(used).toISOString()) })
         : t('keys.neverUsed');

@@ -8,7 +8,6 @@ import type { ReadRows } from '../../pages/csv-export.ts';
 import { choiceFilter } from '../../pages/filters.ts';
 import { actPage, leadAbove } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf } from '../../pages/list-page.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 
 type Delivery = Schemas['Delivery'];
@@ -28,12 +27,11 @@ export function deliveryList(ctx: Context, kit: RoomKit, path: string) {
     { name: 'sourceId', kind: 'text', label: reader.t('deliveries.source') },
   ]);
   const read: ReadRows<Delivery> = (cursor, limit) =>
-    rowsOf(
-      kit.api(ctx).call('listDeliveries', {
-        params: { id: String(ctx.params.id) },
-        query: { ...filters.values, cursor, limit } as object,
-      }),
-    );
+    kit.api(ctx).list('listDeliveries', {
+      params: { id: String(ctx.params.id) },
+      query: filters.values,
+      page: { cursor, limit },
+    });
   return { filters, columns: columnsOf(reader, path), read };
 }
 

@@ -9,7 +9,7 @@ import {
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { findRow, rowsOf } from '../../pages/list-page.ts';
+import { findRow } from '../../pages/list-page.ts';
 import { findReceipt } from '../transactions/find-transaction.ts';
 
 type Receipt = Schemas['Receipt'];
@@ -98,7 +98,7 @@ async function open(jws: string, keys: readonly JWK[]): Promise<Receipt | undefi
 async function findPeer(ctx: Context, kit: RoomKit, kid: string) {
   if (!kit.may(ctx, 'listPeers')) return undefined;
   return findRow(
-    (cursor) => rowsOf(kit.api(ctx).call('listPeers', { query: { cursor } })),
+    (cursor) => kit.api(ctx).list('listPeers', { page: { cursor } }),
     ({ thumbprints }) => thumbprints.includes(kid),
   );
 }

@@ -65,9 +65,11 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     });
   };
 
+  const findAccount = (ctx: Context) => rowOfPath(ctx, (page) => kit.api(ctx).list('listAccounts', { page }));
+
   const showAccount = async (ctx: Context, failure?: ApiFailure) => {
     const reader = kit.reader(ctx);
-    const account = await rowOfPath(ctx, kit, 'listAccounts');
+    const account = await findAccount(ctx);
     const href = ctx.path;
     const acts = account.state === 'DISABLED' ? ['enable', 'delete'] : ['disable', 'link', 'delete'];
     const locals = {
@@ -96,7 +98,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     }),
   );
 
-  const ask = async (ctx: Context) => ({ name: (await rowOfPath(ctx, kit, 'listAccounts')).name });
+  const ask = async (ctx: Context) => ({ name: (await findAccount(ctx)).name });
   for (const [act, disabled] of [['disable', true] as const, ['enable', false] as const])
     actPage(router, kit, {
       path: `/accounts/:id/${act}`,

@@ -6,7 +6,7 @@ import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
 import { answerWord, answerWords, listAskable, readQuestions } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
@@ -39,7 +39,7 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
       async read(cursor, limit) {
         if (!question || value === undefined) return { rows: [] };
         const body = { condition: { key, value } };
-        return rowsOf(kit.api(ctx).call('extractRecords', { body, query: { cursor, limit } as object }));
+        return kit.api(ctx).list('extractRecords', { body, page: { cursor, limit } });
       },
       csv: 'answers',
       locals: {

@@ -128,10 +128,9 @@ function aboutElements(decisions: Decisions['decisions']) {
 async function transactionsOf(ctx: Context, kit: RoomKit, name: string, { decisions }: Decisions) {
   const deciding = aboutElements(decisions).filter(({ record }) => record);
   if (deciding.length === 0) return new Map<string, string>();
-  const elementKeys = [...new Set(deciding.map(({ element }) => element))];
-  const { body } = await kit
-    .api(ctx)
-    .call('listSubjectRecords', { params: { name }, query: { elementKeys } as object });
+  const elements = [...new Set(deciding.map(({ element }) => element))];
+  const call = { params: { name }, query: { elements } };
+  const { body } = await kit.api(ctx).call('listSubjectRecords', call);
   const records = Object.values(body).flat();
   return new Map(records.map(({ serial, transaction }) => [serial, transaction]));
 }

@@ -3,7 +3,6 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf } from '../../pages/list-page.ts';
 import { largestPage, readPages, whileConnected } from '../../pages/read-pages.ts';
 import { nameOf } from './subject-path.ts';
 
@@ -18,10 +17,8 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
       api.call('getSubject', { params: { name } }),
       api.call('listSubjectRecords', { params: { name } }),
     ]);
-    const read = (cursor: string | undefined) => {
-      const query = { subject: name, cursor, limit: largestPage };
-      return rowsOf(api.call('listTransactions', { query: query as object }));
-    };
+    const read = (cursor: string | undefined) =>
+      api.list('listTransactions', { query: { subject: name }, page: { cursor, limit: largestPage } });
     await sendJson(ctx, 'subject', read, {
       head: () => ({ subject: subject.body }),
       tail: () => ({ records: records.body }),
@@ -32,8 +29,7 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
     const { name } = nameOf(ctx, kit);
     const pages: Exported[] = [];
     const read = async (cursor: string | undefined) => {
-      const query = { cursor, limit: largestPage };
-      const call = { params: { name }, query: query as object };
+      const call = { params: { name }, page: { cursor, limit: largestPage } };
       const { body, next } = await kit.api(ctx).call('exportSubject', call);
       pages.push({ audit: body.audit, peers: body.peers });
       return { rows: body.transactions.map(withoutLink), subject: body.subject, next };
@@ -53,7 +49,7 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
   router.get('/:s/document/export', async (ctx) => {
     const { name } = nameOf(ctx, kit);
     const query = { format: 'html', language: kit.reader(ctx).language };
-    const { stream } = await kit.api(ctx).file('exportSubject', { params: { name }, query: query as object });
+    const { stream } = await kit.api(ctx).file('exportSubject', { params: { name }, query });
     ctx.attachment('export.html');
     ctx.body = stream;
   });

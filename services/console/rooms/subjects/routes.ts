@@ -4,7 +4,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { actPage, fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { transactionPath } from '../transactions/find-transaction.ts';
@@ -52,7 +52,7 @@ export const subjects: Room = {
         filters,
         columns: columnsOf(reader, kit),
         read: (cursor, limit) =>
-          rowsOf(kit.api(ctx).call('listSubjects', { query: { name: word, cursor, limit } as object })),
+          kit.api(ctx).list('listSubjects', { query: { name: word }, page: { cursor, limit } }),
         csv: 'subjects',
         locals: {
           search: kit.form(ctx, {

@@ -4,7 +4,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
 import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { rowsOf, sendList } from '../../pages/list-page.ts';
+import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
@@ -44,8 +44,7 @@ export const transactions: Room = {
         title: subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title'),
         filters,
         columns: columnsOf(reader, kit),
-        read: (cursor, limit) =>
-          rowsOf(kit.api(ctx).call('listTransactions', { query: { ...query, cursor, limit } as object })),
+        read: (cursor, limit) => kit.api(ctx).list('listTransactions', { query, page: { cursor, limit } }),
         csv: 'transactions',
         locals: {
           search: kit.form(ctx, {

@@ -16,10 +16,16 @@ export interface LayoutContent extends Omit<PinnedLayout, 'id' | 'texts' | 'info
 /** Members that may differ between the languages of a layout; all others must be equal. */
 export const layoutTexts = ['acceptAllText', 'submitText', 'cancelText'] as const;
 
+/** The content of a layout in a language; {@link readSavedLayout} checked it. */
+export function layoutIn(data: VersionData, language: string): LayoutContent {
+  // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
+  return data[language] as unknown as LayoutContent;
+}
+
 /** The references of a layout in all its languages; empty for other types. */
 export function layoutUses(type: ModelType, data: VersionData): string[] {
   if (type !== 'layout') return [];
-  const contents = Object.values(data) as unknown as Partial<LayoutContent>[];
+  const contents = Object.keys(data).map((language): Partial<LayoutContent> => layoutIn(data, language));
   const named = contents.flatMap(({ info, elements = [], theme, notification }) =>
     [info, ...elements, theme, notification].flatMap((each) => each || []),
   );
@@ -92,7 +98,7 @@ function readLayout(members: Field<Record<string, unknown>>, value: unknown, at:
     if (seen.size === seen.add(key).size)
       addFault(faults, pointers[index] ?? at, 'layout-conflict', 'names an element a second time');
   });
-  const layout: LayoutContent = {
+  return {
     orientation: 'VERTICAL',
     existingElementsVisible: true,
     validityVisible: true,
@@ -104,8 +110,7 @@ function readLayout(members: Field<Record<string, unknown>>, value: unknown, at:
     type: 'layout',
     elements: all,
     ...(blocs && { blocs: true }),
-  };
-  return layout as unknown as Record<string, unknown>;
+  } satisfies LayoutContent;
 }
 
 /** A peer's element is named by its host in `elements`, by its location in `blocs`. */

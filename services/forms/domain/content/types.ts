@@ -116,6 +116,7 @@ export const readPreference: Field<Record<string, unknown>> = (value, at, faults
   const before = faults.length;
   const read = preferenceMembers(value, at, faults);
   if (!read || faults.length > before) return read;
+  // biome-ignore lint/plugin: `preferenceMembers` has read it without a fault.
   const content = read as unknown as PreferenceContent;
   // Defaults are compared with options, and are stored like them.
   if (content.valueType !== 'FREE_TEXT' && content.defaultValues)
