@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
-import { startLocalKafka } from '../deploy/local/kafka.ts';
+import { startLocalKafka } from '../test/infrastructure/kafka.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { cpuSeconds } from './process-usage.ts';
 import { percentile } from './run-phase.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createTopics, type readTopics } from '#lib/events/kafka/topics.ts';
-import { imageOptions } from '../deploy/local/image-options.ts';
-import { startLocalKafka } from '../deploy/local/kafka.ts';
+import { imageOptions } from '../test/infrastructure/image-options.ts';
+import { startLocalKafka } from '../test/infrastructure/kafka.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 
 /** The bare server, divided into two processes as Accord's services are. */

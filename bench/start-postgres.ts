@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
-import { prepareTestPostgres } from '../deploy/local/postgres.ts';
+import { prepareTestPostgres } from '../test/infrastructure/postgres.ts';
 
 /** A PostgreSQL of this run's own, as durable as PostgreSQL is by default. */
 export interface BenchPostgres {

@@ -1,5 +1,5 @@
 import { freePort } from '#lib/db/embedded/postmaster.ts';
-import { imageOptions } from '../deploy/local/image-options.ts';
+import { imageOptions } from '../test/infrastructure/image-options.ts';
 import { type ServerProcess, startServer } from './start-server.ts';
 
 /** One process of each service. */

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, type TestContext } from 'vitest';
-import { MissingInfrastructure } from '../../deploy/local/programs.ts';
+import { MissingInfrastructure } from '../infrastructure/programs.ts';
 import { findFault } from './faults/fault.ts';
 import { createRandom, type Random } from './random.ts';
 import { runChaos } from './run-chaos.ts';

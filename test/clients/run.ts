@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { findProgram } from '../../deploy/local/programs.ts';
+import { findProgram } from '../infrastructure/programs.ts';
 import { startStandalone } from '../support/instances/standalone-process.ts';
 import { type Client, clients } from './clients.ts';
 import { createWorkshop, ProgramFailed, runProgram } from './workshop.ts';

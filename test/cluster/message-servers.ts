@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import { createAuthority, createCertificate } from '../../deploy/local/cluster/certificates.ts';
-import { execute } from '../../deploy/local/programs.ts';
+import { createAuthority, createCertificate } from '../infrastructure/cluster/certificates.ts';
+import { execute } from '../infrastructure/programs.ts';
 
 /** Of this machine, in the network of the node: pods reach servers outside of the cluster there. */
 const [address, otherAddress] = ['10.200.0.1', '10.200.0.3'] as const;

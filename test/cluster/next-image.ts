@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readVersions } from '#lib/db/schema-versions.ts';
-import type { NodeImage } from '../../deploy/local/cluster/images.ts';
-import type { LocalImage } from '../../deploy/local/image.ts';
-import { execute } from '../../deploy/local/programs.ts';
 import { transactionsService } from '../../services/transactions/service.ts';
+import type { NodeImage } from '../infrastructure/cluster/images.ts';
+import type { LocalImage } from '../infrastructure/image.ts';
+import { execute } from '../infrastructure/programs.ts';
 
 /** The tag of the later version. */
 export const nextTag = 'next';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Administrator, administratorOf } from '../../deploy/demo-peers/administrator.ts';
-import { createCertificate } from '../../deploy/local/cluster/certificates.ts';
-import type { Cluster } from '../../deploy/local/cluster/cluster.ts';
-import { execute } from '../../deploy/local/programs.ts';
+import { createCertificate } from '../infrastructure/cluster/certificates.ts';
+import type { Cluster } from '../infrastructure/cluster/cluster.ts';
+import { execute } from '../infrastructure/programs.ts';
 import type { Router } from './router.ts';
 import { waitUntil } from './scenario.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { kubernetesVersion, traefikVersion } from '../../deploy/local/cluster/go-programs.ts';
-import type { LocalImage } from '../../deploy/local/image.ts';
-import { execute, tell } from '../../deploy/local/programs.ts';
+import { kubernetesVersion, traefikVersion } from '../infrastructure/cluster/go-programs.ts';
+import type { LocalImage } from '../infrastructure/image.ts';
+import { execute, tell } from '../infrastructure/programs.ts';
 import type { Scenario } from './scenario.ts';
 
 /** What became of a scenario. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Agent, type Dispatcher, fetch, request, setGlobalDispatcher } from 'undici';
 import type { HttpClient, Reply } from '../../bench/http-client.ts';
 
-/** The router's address in the cluster (deploy/local/cluster/system/traefik.yaml). */
+/** The router's address in the cluster (test/infrastructure/cluster/system/traefik.yaml). */
 export const routerAddress = '10.96.0.80';
 
 /** Calls of hosts under example.test reach the router of the cluster over TLS. */

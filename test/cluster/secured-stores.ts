@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { createCertificate } from '../../deploy/local/cluster/certificates.ts';
-import { execute } from '../../deploy/local/programs.ts';
+import { createCertificate } from '../infrastructure/cluster/certificates.ts';
+import { execute } from '../infrastructure/programs.ts';
 import { type Organisation, query } from './organisation.ts';
 import { type Stage, waitUntil } from './scenario.ts';
 

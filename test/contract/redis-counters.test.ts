@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createRedisCounters } from '#lib/cache/counters.ts';
 import { createRedisLink } from '#lib/cache/redis-link.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import type { LocalServer } from '../../deploy/local/local-server.ts';
+import type { LocalServer } from '../infrastructure/local-server.ts';
 import { describeCounters } from '../support/stores/counters-suite.ts';
 import { startTestRedis } from '../support/stores/redis.ts';
 

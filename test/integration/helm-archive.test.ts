@@ -1,8 +1,8 @@
 import { cp, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packChart } from '../../deploy/local/chart-archive.ts';
-import { execute } from '../../deploy/local/programs.ts';
+import { packChart } from '../infrastructure/chart-archive.ts';
+import { execute } from '../infrastructure/programs.ts';
 import { openChart } from '../support/helm/chart.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { minors } from '../../deploy/local/kubernetes-schemas.ts';
+import { minors } from '../infrastructure/kubernetes-schemas.ts';
 import {
   examples,
   type Manifest,

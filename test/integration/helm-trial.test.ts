@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { execute } from '../../deploy/local/programs.ts';
+import { execute } from '../infrastructure/programs.ts';
 import { readCompose } from '../support/contract/compose-file.ts';
 import { openChart, readManifests, readTrialRouter } from '../support/helm/chart.ts';
 import { environmentOf, podsIn } from '../support/helm/settings-of.ts';

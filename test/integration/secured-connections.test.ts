@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createRedisLink } from '#lib/cache/redis-link.ts';
 import { redisLogin } from '#lib/config/secret-files.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { makeWorkFolder, type WorkFolder } from '../../deploy/local/work-folder.ts';
+import { makeWorkFolder, type WorkFolder } from '../infrastructure/work-folder.ts';
 import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 import { runCommand } from '../support/programs/run-command.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { exportFolder } from '#lib/evidence/export-folder.ts';
-import { startLocalRedis } from '../../deploy/local/redis.ts';
+import { startLocalRedis } from '../infrastructure/redis.ts';
 import { filesWith } from '../security/peers-canary/files-with.ts';
 import { readAnswersAbout } from '../support/instances/answers-about.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LocalServer } from '../../deploy/local/local-server.ts';
+import type { LocalServer } from '../infrastructure/local-server.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import {
   type DistributedInstance,

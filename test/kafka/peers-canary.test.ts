@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startLocalRedis } from '../../deploy/local/redis.ts';
+import { startLocalRedis } from '../infrastructure/redis.ts';
 import { holds } from '../security/peers-canary/files-with.ts';
 import {
   answerBoth,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LocalServer } from '../../deploy/local/local-server.ts';
+import type { LocalServer } from '../infrastructure/local-server.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import {
   type DistributedInstance,

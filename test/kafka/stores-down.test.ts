@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startLocalKafka } from '../../deploy/local/kafka.ts';
-import type { LocalServer } from '../../deploy/local/local-server.ts';
 import { carriedEvents, createTopicLog } from '../chaos/kafka/topic-log.ts';
+import { startLocalKafka } from '../infrastructure/kafka.ts';
+import type { LocalServer } from '../infrastructure/local-server.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import {
   type DistributedInstance,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeRules } from '../../deploy/local/cluster/network-policies.ts';
+import { writeRules } from '../infrastructure/cluster/network-policies.ts';
 
 const pod = (namespace: string, name: string, podIP: string) => ({
   metadata: { name, namespace, labels: { app: name } },

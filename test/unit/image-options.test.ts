@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { imageMemory, imageOptions } from '../../deploy/local/image-options.ts';
+import { imageMemory, imageOptions } from '../infrastructure/image-options.ts';
 
 it('Tests and benches start services with what the image gives them', () => {
   expect(imageOptions).toContain('--disable-warning=TimeoutNegativeWarning');

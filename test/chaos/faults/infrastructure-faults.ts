@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { IHeaders, KafkaMessage } from 'kafkajs';
-import type { LocalServer } from '../../../deploy/local/local-server.ts';
+import type { LocalServer } from '../../infrastructure/local-server.ts';
 import type { TopicLog } from '../kafka/topic-log.ts';
 import type { Random } from '../random.ts';
 import { waitUntil } from '../wait-until.ts';

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
-import { startTestPostgres } from '../../../deploy/local/postgres.ts';
+import { startTestPostgres } from '../../infrastructure/postgres.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey, signIn } from '../../support/instances/callers.ts';
 import { makeLiveModel } from '../../support/instances/live-models.ts';

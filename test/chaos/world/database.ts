@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
 import { type Postmaster, terminate } from '#lib/db/embedded/postmaster.ts';
-import { prepareTestPostgres } from '../../../deploy/local/postgres.ts';
+import { prepareTestPostgres } from '../../infrastructure/postgres.ts';
 import { type PostgresProxy, startPostgresProxy } from '../proxy/postgres-proxy.ts';
 import type { Random } from '../random.ts';
 import { waitUntil } from '../wait-until.ts';

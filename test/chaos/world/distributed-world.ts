@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
-import { startLocalKafka } from '../../../deploy/local/kafka.ts';
-import { startLocalRedis } from '../../../deploy/local/redis.ts';
+import { startLocalKafka } from '../../infrastructure/kafka.ts';
+import { startLocalRedis } from '../../infrastructure/redis.ts';
 import { contractFetch } from '../../support/contract/contract.ts';
 import { createKey } from '../../support/instances/callers.ts';
 import { routesTo, startPrefixRouter } from '../../support/network/prefix-router.ts';

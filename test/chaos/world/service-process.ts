@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort } from '#lib/db/embedded/postmaster.ts';
-import { imageMemory, imageOptions } from '../../../deploy/local/image-options.ts';
+import { imageMemory, imageOptions } from '../../infrastructure/image-options.ts';
 import { programEnvironment } from '../../support/instances/program-environment.ts';
 import { isReady, type RoutedReplica } from '../../support/network/prefix-router.ts';
 import { plantModule } from '../planted/bug-settings.ts';

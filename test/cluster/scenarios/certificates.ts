@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { connect } from 'node:tls';
-import { createCertificate } from '../../../deploy/local/cluster/certificates.ts';
+import { createCertificate } from '../../infrastructure/cluster/certificates.ts';
 import { routerAddress } from '../router.ts';
 import { type Scenario, type Stage, waitUntil } from '../scenario.ts';
 import { useConsole } from './console.ts';

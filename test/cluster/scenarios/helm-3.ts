@@ -1,4 +1,4 @@
-import { buildHelm3 } from '../../../deploy/local/helm.ts';
+import { buildHelm3 } from '../../infrastructure/helm.ts';
 import { organisationOf, release, waitForRouter } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage } from '../scenario.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createAuthority } from '../../../deploy/local/cluster/certificates.ts';
+import { createAuthority } from '../../infrastructure/cluster/certificates.ts';
 import { query } from '../organisation.ts';
 import { expectThat, type Scenario, type Stage, waitUntil } from '../scenario.ts';
 import {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFile, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { execute } from '../../../deploy/local/programs.ts';
+import { execute } from '../../infrastructure/programs.ts';
 import { organisationOf } from '../organisation.ts';
 import { type Scenario, type Stage, waitUntil } from '../scenario.ts';
 import { useConsole } from './console.ts';

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { findHelm } from '../../../deploy/local/helm.ts';
-import { execute, MissingInfrastructure } from '../../../deploy/local/programs.ts';
+import { findHelm } from '../../infrastructure/helm.ts';
+import { execute, MissingInfrastructure } from '../../infrastructure/programs.ts';
 import { temporaryFolder } from '../programs/temporary-folder.ts';
 
 const chart = path.join(import.meta.dirname, '..', '..', '..', 'helm');

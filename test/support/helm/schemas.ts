@@ -3,8 +3,8 @@ import {
   type KubernetesSchema,
   type minors,
   readKubernetesSchema,
-} from '../../../deploy/local/kubernetes-schemas.ts';
-import { MissingInfrastructure } from '../../../deploy/local/programs.ts';
+} from '../../infrastructure/kubernetes-schemas.ts';
+import { MissingInfrastructure } from '../../infrastructure/programs.ts';
 import type { Manifest } from './chart.ts';
 import { customResources } from './custom-resources.ts';
 

@@ -1,6 +1,6 @@
 import { freePort } from '#lib/db/embedded/postmaster.ts';
-import type { LocalServer } from '../../../deploy/local/local-server.ts';
-import { startLocalNginx } from '../../../deploy/local/nginx.ts';
+import type { LocalServer } from '../../infrastructure/local-server.ts';
+import { startLocalNginx } from '../../infrastructure/nginx.ts';
 import { until } from '../run/until.ts';
 import { isReady, type PrefixRouter, type RoutedReplica } from './prefix-router.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
-import { cacheFolder } from '../../../deploy/local/cache-folder.ts';
+import { cacheFolder } from '../../infrastructure/cache-folder.ts';
 
 const run = promisify(execFile);
 const packageFolder = path.dirname(path.dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { findDistributionProgram } from '../../../deploy/local/distribution-program.ts';
-import { MissingInfrastructure } from '../../../deploy/local/programs.ts';
+import { findDistributionProgram } from '../../infrastructure/distribution-program.ts';
+import { MissingInfrastructure } from '../../infrastructure/programs.ts';
 
 const pdftotext = {
   name: 'pdftotext',

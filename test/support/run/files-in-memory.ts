@@ -1,6 +1,6 @@
 import { access, chmod, constants, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeWorkFolder } from '../../../deploy/local/work-folder.ts';
+import { makeWorkFolder } from '../../infrastructure/work-folder.ts';
 
 /**
  * Puts temporary files in memory, if there is room and programs can be run from there: what tests start and

@@ -1,9 +1,9 @@
 import { Kafka, type KafkaMessage, logLevel } from 'kafkajs';
 import { afterAll } from 'vitest';
 import { createTopics, readTopics } from '#lib/events/kafka/topics.ts';
-import { startLocalKafka } from '../../../deploy/local/kafka.ts';
-import type { LocalServer } from '../../../deploy/local/local-server.ts';
-import { MissingInfrastructure } from '../../../deploy/local/programs.ts';
+import { startLocalKafka } from '../../infrastructure/kafka.ts';
+import type { LocalServer } from '../../infrastructure/local-server.ts';
+import { MissingInfrastructure } from '../../infrastructure/programs.ts';
 import { createTestKafkaBus, type TestKafkaBus } from './kafka-bus.ts';
 
 const given = process.env.KAFKA_BROKERS;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
 import { terminate } from '#lib/db/embedded/postmaster.ts';
-import { prepareTestPostgres } from '../../../deploy/local/postgres.ts';
+import { prepareTestPostgres } from '../../infrastructure/postgres.ts';
 
 /** A PostgreSQL of one test's own, with an empty database. */
 export interface TestPostgres {

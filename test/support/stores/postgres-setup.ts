@@ -2,8 +2,8 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '#lib/db/migrate.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { startTestPostgres } from '../../../deploy/local/postgres.ts';
 import { definitions } from '../../../services/definitions.ts';
+import { startTestPostgres } from '../../infrastructure/postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

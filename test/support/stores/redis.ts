@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import type { LocalServer } from '../../../deploy/local/local-server.ts';
-import { MissingInfrastructure } from '../../../deploy/local/programs.ts';
-import { startLocalRedis } from '../../../deploy/local/redis.ts';
+import type { LocalServer } from '../../infrastructure/local-server.ts';
+import { MissingInfrastructure } from '../../infrastructure/programs.ts';
+import { startLocalRedis } from '../../infrastructure/redis.ts';
 
 /**
  * A Redis of the test file's own, which it may kill: starting one takes 20 ms. Null where it cannot be had,

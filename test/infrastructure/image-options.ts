@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
+const read = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
 
 /**
  * What the image gives Node.js when it starts a program (deploy/entrypoint.sh), for whoever starts one as the

@@ -12,7 +12,7 @@ const nginx = {
   file: 'usr/sbin/nginx',
   help: 'apt-get install nginx (or brew install nginx)',
 };
-const configuration = new URL('../nginx.conf', import.meta.url);
+const configuration = new URL('../../deploy/nginx.conf', import.meta.url);
 
 /** Public ports of the replicas of each service, on 127.0.0.1. */
 export type Upstreams = Readonly<Record<string, readonly number[]>>;
