@@ -182,10 +182,9 @@ export interface FormsOperations {
    * @param input.form whether the answers are a form post, in which a missing multiple choice means that no
    * option was chosen.
    * @param input.hidden keys of elements that are not asked because they have a valid answer.
-   * @param input.givenAt RFC 3339: when the answers were given, on the clock of the database; absent from
-   * earlier releases. @param input.sealUntil RFC 3339: until when owners can open their parts.
-   * @param input.child whether elements of peers need no answer: in a child, and with `ask: CHANGED`. The
-   * name is older than `ask`, and is kept because replicas of two releases call each other during an upgrade.
+   * @param input.givenAt RFC 3339: when the answers were given, on the clock of the database.
+   * @param input.sealUntil RFC 3339: until when owners can open their parts.
+   * @param input.peersOptional whether elements of peers need no answer: in a child, and with `ask: CHANGED`.
    * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
    * @throws Failure `withdrawn` and `unavailable` as `describeForm`.
    */
@@ -196,9 +195,9 @@ export interface FormsOperations {
     answers: Record<string, string[]>;
     form: boolean;
     hidden: string[];
-    givenAt?: string;
+    givenAt: string;
     sealUntil: string;
-    child?: boolean;
+    peersOptional?: boolean;
     subjectInfos?: SubjectContact;
   }): Promise<AnswerCheck>;
   /**

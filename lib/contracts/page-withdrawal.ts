@@ -8,7 +8,7 @@ export interface ConsentStanding {
   withdrawn: string | null;
 }
 
-/** What the subject can withdraw on a page that shows answers. Earlier releases do not send it. */
+/** What the subject can withdraw on a page that shows answers. */
 export interface WithdrawalChoice {
   /** POST with `elements`: the identifiers of consents. */
   url: string;

@@ -90,8 +90,6 @@ export interface FormPage extends PageBase {
    * been submitted.
    */
   kept?: boolean;
-  /** Always null: earlier releases of the service forms show a comment field for any other value. */
-  comment: null;
   /**
    * How long the answers are valid; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never
    * expire.
@@ -112,7 +110,7 @@ export interface FormPage extends PageBase {
    * Whether elements of peers need no answer, because the peer keeps the earlier one: in a child, and if only
    * changed questions are asked.
    */
-  isChild: boolean;
+  peersOptional: boolean;
 }
 
 /** One answer, as it is shown to the subject. */
@@ -125,7 +123,7 @@ export interface PageAnswer {
   owner: string | null;
   /**
    * The subject's answer to a processing or conditions; `shown` for a notice, null for a preference. It is no
-   * decision of a leader: the name is kept, because services of two releases exchange pages.
+   * decision of a leader.
    */
   decision: 'accepted' | 'refused' | 'withdrawn' | 'shown' | null;
   /** For a preference the texts chosen or entered; may be empty. */

@@ -95,7 +95,7 @@ export interface PeerSummary {
   subjectPrefix: string;
   /**
    * Key or id of the `email` model of the notification; null: none. Only `acceptSubmission` reads
-   * it; other calls, and services of earlier releases, may leave it out.
+   * it; other calls may leave it out.
    */
   notification?: string | null;
 }

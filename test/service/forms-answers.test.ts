@@ -38,7 +38,7 @@ async function check(elements: string[] | PinnedLayout, answers: Answers, option
   const { form = false, hidden = [], languages = ['en'], openedAt = new Date() } = options;
   const layout = Array.isArray(elements) ? await layoutOf(elements) : elements;
   const at = openedAt.toISOString();
-  const input = { layout, answers, form, hidden, languages, openedAt: at, sealUntil: at };
+  const input = { layout, answers, form, hidden, languages, openedAt: at, givenAt: at, sealUntil: at };
   return forms.operations.checkAnswers(input);
 }
 

@@ -174,7 +174,7 @@ describe('deleting an entry', () => {
     });
     const answers = { [`element/processing/${element.key}/1.0`]: ['accepted'] };
     const now = new Date().toISOString();
-    const common = { openedAt: now, sealUntil: now, languages: [], form: false, hidden: [] };
+    const common = { openedAt: now, givenAt: now, sealUntil: now, languages: [], form: false, hidden: [] };
     expect(await forms.operations.checkAnswers({ layout, answers, ...common })).toMatchObject({
       outcome: 'valid',
     });

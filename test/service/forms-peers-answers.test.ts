@@ -56,7 +56,7 @@ const until = new Date('2026-12-24T18:00:00.500Z');
 interface Given {
   elements?: string[];
   form?: boolean;
-  child?: boolean;
+  peersOptional?: boolean;
   openedAt?: string;
   languages?: string[];
 }
@@ -70,6 +70,7 @@ async function check(answers: Record<string, string[]>, given: Given = {}) {
     hidden: [],
     answers,
     openedAt: new Date(Date.now() - 60_000).toISOString(),
+    givenAt: new Date().toISOString(),
     sealUntil: until.toISOString(),
   };
   return forms.operations.checkAnswers({ ...input, ...more });
@@ -270,14 +271,14 @@ describe('in a child, answers to a peer’s elements', () => {
     [own]: ['refused'],
   };
   it('may be omitted: the elements then count as not asked, and empty boxes as no answer', async () => {
-    expect(await partsOf(check({ [own]: ['refused'] }, { elements, child: true }))).toEqual([]);
-    expect(await partsOf(check(post, { elements, child: true, form: true }))).toEqual([]);
+    expect(await partsOf(check({ [own]: ['refused'] }, { elements, peersOptional: true }))).toEqual([]);
+    expect(await partsOf(check(post, { elements, peersOptional: true, form: true }))).toEqual([]);
     // In the first form they are.
     expect(await check(post, { elements, form: true })).toMatchObject({ faults: [{ code: 'required' }] });
   });
   it('are sealed without the unanswered elements', async () => {
     const [part] = await partsOf(
-      check({ ...post, [theirs()]: ['refused'] }, { elements, child: true, form: true }),
+      check({ ...post, [theirs()]: ['refused'] }, { elements, peersOptional: true, form: true }),
     );
     expect(await read(part)).toMatchObject({
       elements: ['element/processing/study/1.0'],
@@ -286,11 +287,13 @@ describe('in a child, answers to a peer’s elements', () => {
   });
   it('are set by accept-all', async () => {
     const pressed = { ...post, 'accord-action': ['accept-all'] };
-    const [part] = await partsOf(check(pressed, { elements, child: true, form: true }));
+    const [part] = await partsOf(check(pressed, { elements, peersOptional: true, form: true }));
     expect((await read(part)).answers).toEqual({ 'element/processing/study/1.0': ['accepted'] });
   });
   it('must still be valid', async () => {
-    expect(await check({ ...post, [theirs()]: ['perhaps'] }, { elements, child: true })).toMatchObject({
+    expect(
+      await check({ ...post, [theirs()]: ['perhaps'] }, { elements, peersOptional: true }),
+    ).toMatchObject({
       outcome: 'invalid',
     });
   });

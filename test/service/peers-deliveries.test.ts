@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { sql } from '#lib/db/sql.ts';
-import { maxSealedLength } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import type { Peer } from '../../services/peers/domain/peer.ts';
 import { bindDeliveries } from '../../services/peers/queries/deliveries.ts';
@@ -156,14 +155,6 @@ describe('a part of the answers that is released', () => {
       verdict: 'refused',
       reason: 'stale',
     });
-  });
-
-  it('is refused and not sent if it is larger than its owner accepts', async () => {
-    const sid = await clinic.release(lab, { sealed: 'a'.repeat(maxSealedLength + 1) });
-    const verdict = { verdict: 'refused', reason: 'too-large' };
-    expect(await outcomeOf(sid)).toEqual({ submission: sid, peer: lab.url, about: 'part', ...verdict });
-    expect(owner.came).toEqual([]);
-    await nothingWaits();
   });
 
   it('whose reply was lost gets the same verdict when it is sent again', async () => {

@@ -104,8 +104,8 @@ describe('a form', () => {
     const owner = 'University Hospital';
     const peer = { ...newsletter, owner, identifier: 'element/processing/study@hospital.example/1.0' };
     const peers = [{ name: owner, location: 'https://hospital.example', info: null, elements: [peer] }];
-    const shown = (isChild: boolean) =>
-      form([newsletter, peer] as FormElement[], { isChild, peers } as Partial<FormPage>).text();
+    const shown = (peersOptional: boolean) =>
+      form([newsletter, peer] as FormElement[], { peersOptional, peers } as Partial<FormPage>).text();
     const note =
       'University Hospital keeps your earlier answer, if you gave one. Leave this empty to leave it as it stands there; a consent that was withdrawn stays withdrawn.';
     expect(shown(true).split(note)).toHaveLength(2);

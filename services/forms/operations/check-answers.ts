@@ -33,7 +33,9 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
       peerInfos: new Map(current.peers.map(({ info }) => [info.version.host ?? '', info])),
       former: await readFormer(given, current, input),
       hidden: new Set(input.hidden),
-      askedIfAnswered: new Set(input.child ? current.peers.flatMap((each) => [...each.elements.keys()]) : []),
+      askedIfAnswered: new Set(
+        input.peersOptional ? current.peers.flatMap((each) => [...each.elements.keys()]) : [],
+      ),
       language: current.language,
       isFormPost: input.form,
     });
@@ -44,7 +46,7 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     const { subjectInfos, sealUntil, givenAt } = input;
     const parts = sealParts(result, current.peers, {
       leader: instance.baseUrl,
-      givenAt: givenAt === undefined ? new Date() : new Date(givenAt),
+      givenAt: new Date(givenAt),
       until: new Date(sealUntil),
       subjectInfos,
     });

@@ -104,7 +104,7 @@ function noteText(
   reader: Reader,
 ): string | null {
   const { owner, previous } = element;
-  if (owner !== null && page.isChild) return reader.t('previous.ofPeer', { owner });
+  if (owner !== null && page.peersOptional) return reader.t('previous.ofPeer', { owner });
   if (isEntered || !previous) return null;
   return reader.t(isDeselected ? 'previous.accepted' : 'previous.note', {
     date: reader.date(previous.created),

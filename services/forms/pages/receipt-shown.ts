@@ -5,7 +5,7 @@ import { safeUrl } from '../domain/rich-text.ts';
 import { controllerView, processingFacts } from './facts.ts';
 import type { RichBlocks } from './rich-blocks.ts';
 
-/** Texts on a receipt. Members may be missing, because receipts of all releases are shown. */
+/** Texts on a receipt. Not every kind of information has every member. */
 type Texts = Record<string, unknown>;
 
 /** The texts of an information that the page of the form showed. */

@@ -138,11 +138,10 @@ function formPage(
     values: {},
     faults: [],
     changed: [],
-    comment: null,
     validity: 'P6M',
     expires: null,
     updatable: true,
-    isChild: false,
+    peersOptional: false,
   };
 }
 

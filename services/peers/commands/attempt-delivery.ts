@@ -5,7 +5,6 @@ import type { ReleasedPart } from '#lib/contracts/transactions.ts';
 import { exponentialBackoff } from '#lib/deliveries/backoff.ts';
 import type { AttemptResult } from '#lib/deliveries/delivery-kind.ts';
 import { Failure } from '#lib/errors/fail.ts';
-import { maxSealedLength } from '#lib/federation/sealed-answers.ts';
 import { type PeerClient, peerUnavailable } from '../client/peer-client.ts';
 import { type Acknowledgement, readAcknowledgement } from '../domain/acknowledgement.ts';
 import { type AttemptFacts, orderHours, type PeerRow, type Verdict } from '../domain/delivery.ts';
@@ -94,9 +93,6 @@ async function sendPart(
   const part = await readPart(sid);
   if (!part) return { kind: 'obsolete', facts: {} };
   if (part.location !== url) throw new Error('the part belongs to another peer');
-  // Earlier releases stored parts of this size, which no owner accepts.
-  if (part.submission.sealed.length > maxSealedLength)
-    return { kind: 'refused', own: true, facts: { verdict: { verdict: 'refused', reason: 'too-large' } } };
   const body = bytesOf(part.submission);
   const reply = await requestAcknowledgement(dependencies, row, { method: 'PUT', path: pathOf(sid), body });
   return readVerdict(reply, partVerdicts);

@@ -35,7 +35,6 @@ const peerTables = {
   rowKeyType: sql`text`,
   rowTarget: sql`d.peer_url`,
   // A delivery goes only to a peer that lists a key to which the delivery is bound (`bindDeliveries`). The
-  // former release may have bound a delivery to no key while a pairing was being stored; it is sent, too. The
   // job end-overdue.ts ends overdue deliveries; `ask` is still attempted for five minutes and then ends with
   // a rollback. A withdrawal or erasure waits for the part and the decision. A CASE hides these conditions
   // from PostgreSQL, which would expect few rows to meet them, and would sort a long queue instead of using
@@ -47,7 +46,7 @@ const peerTables = {
                 SELECT FROM deliveries AS part
                  WHERE part.kind IN ('submit', 'decide') AND part.peer_url = d.peer_url AND part.sid = d.sid)
            THEN false
-         ELSE d.pinned = '{}' OR d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
+         ELSE d.pinned && ARRAY(SELECT k.kid FROM ${signingKeys}) END`,
   columns: sql`
     d.kind || ' ' || d.sid || ' ' || d.peer_url AS id, d.kind, d.peer_url AS url, d.sid, d.decision, d.attempts,
     d.deadline, d.deadline <= accord_now() AS overdue, d.traceparent,

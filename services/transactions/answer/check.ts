@@ -42,7 +42,7 @@ export async function checkAnswers(
     hidden: await hiddenKeys(db, forms, transaction, now),
     givenAt: now.toISOString(),
     sealUntil: sealExpiry(context, latestRelease(context, { createdAt, now })).toISOString(),
-    child: peersMayStayUnanswered(transaction),
+    peersOptional: peersMayStayUnanswered(transaction),
     ...(subjectInfos && { subjectInfos }),
   });
 }

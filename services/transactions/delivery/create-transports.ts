@@ -36,7 +36,7 @@ function mailSenders(from: string, listed: readonly string[] = []): string[] {
   return (addresses.length > 0 ? addresses : [from]).flatMap((sender) => [sender, addressOf(sender)]);
 }
 
-/** MAIL_SENDERS may list telephone numbers, as in earlier releases. */
+/** MAIL_SENDERS may list telephone numbers, too. */
 function smsSenders({ SMS_FROM, SMS_SENDERS, MAIL_SENDERS = [] }: Read): string[] {
   const listed = SMS_SENDERS ?? (SMS_FROM === undefined ? [] : [SMS_FROM]);
   return [...listed, ...MAIL_SENDERS.filter((sender) => !isAddress(sender))];

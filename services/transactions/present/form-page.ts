@@ -160,7 +160,7 @@ export function questionsPage(
     embedding: embeddingOf(read),
     actions: { submit: links.submit, cancel: context.cancellable ? links.cancel : null },
     expires: transaction.expiresAt.toISOString(),
-    isChild: peersMayStayUnanswered(transaction),
+    peersOptional: peersMayStayUnanswered(transaction),
     ...(asksChanged(transaction) &&
       form.hidden.length > 0 && {
         unchanged: { answers: form.hidden.map(earlierAnswer), all: everythingAt(links.submit) },
@@ -228,7 +228,7 @@ export function previewPage(
     embedding: null,
     actions: null,
     expires: null,
-    isChild: false,
+    peersOptional: false,
   };
 }
 
@@ -246,7 +246,6 @@ function basePage(
     elements: form.elements,
     peers: form.peers,
     layout: { ...layout, ...form.texts },
-    comment: null,
     validity: context.validity,
     updatable: context.updatable,
   };

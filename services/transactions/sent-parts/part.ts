@@ -6,8 +6,7 @@ import type { NoticeState, ReportedVerdict } from './notice.ts';
 
 /**
  * A verdict of the owner on a part or on the decision about it, or a verdict that the service `peers` gives:
- * `refused` with the reason `too-large` for a part that is too large to be sent; `expired` if the part or the
- * decision was not acknowledged in time.
+ * `expired` if the part or the decision was not acknowledged in time.
  */
 type PartVerdict = Pick<ReportedVerdict, 'verdict' | 'reason'>;
 

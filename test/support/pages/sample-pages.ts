@@ -77,11 +77,10 @@ export function sampleForm(
     values: {},
     faults: [],
     changed: [],
-    comment: null,
     validity: 'P6M',
     expires: '2025-05-10T08:30:00Z',
     updatable: true,
-    isChild: false,
+    peersOptional: false,
     ...more,
   };
 }
@@ -174,7 +173,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
         ...ofLab.map((element) => ({ ...element, required: false }) as FormElement),
       ],
       {
-        isChild: true,
+        peersOptional: true,
         gpc: true,
         peers: [
           { name: hospital, location: 'https://hospital.example', info: null, elements: [peer] },
