@@ -8,7 +8,7 @@ import { costPer1000, type Kind, kinds } from './report.ts';
 import { addPhases, type Phase, percentile, runPhase } from './run-phase.ts';
 import type { ServerProcess } from './start-server.ts';
 
-// The full flow against this checkout and another one: `npm run bench:beside -- FOLDER`.
+// The full flow against this checkout and another one: `npm run bench -- beside FOLDER`.
 // That folder has its packages installed. It asserts nothing: figures are for reading.
 
 const { values: options, positionals } = parseArgs({

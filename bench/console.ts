@@ -209,7 +209,7 @@ function writeReport({
   return [
     '# The console beside many transactions',
     '',
-    `\`${['npm run bench:console --', ...process.argv.slice(2)].join(' ')}\`: ${transactions} transactions and ${options.records} records, one process, its PostgreSQL and the driver on one machine.${stolen === undefined ? '' : ` The host gave ${(stolen * 100).toFixed(0)} % of the CPU to others.`}`,
+    `\`${['npm run bench -- console', ...process.argv.slice(2)].join(' ')}\`: ${transactions} transactions and ${options.records} records, one process, its PostgreSQL and the driver on one machine.${stolen === undefined ? '' : ` The host gave ${(stolen * 100).toFixed(0)} % of the CPU to others.`}`,
     '',
     '| Page | p50, ms | p95, ms (≤ 150) |',
     '|---|---:|---:|',

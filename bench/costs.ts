@@ -50,7 +50,7 @@ writeFileSync(
   path.join(import.meta.dirname, 'results-costs.md'),
   `# CPU time of the worst requests
 
-\`npm run bench:costs\`, ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, Node.js ${process.version}. Milliseconds of the main thread of
+\`npm run bench -- costs\`, ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, Node.js ${process.version}. Milliseconds of the main thread of
 one process: of the dearest request, and of the longest turn of the event loop, in which no other request is answered. Other work on the machine
 makes them longer, up to twice. ${worst.length} operations and pages, ${figures.length} inputs; over ${mostMs} ms: ${worst.filter(({ longest }) => longest > mostMs).length}.
 

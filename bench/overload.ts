@@ -91,7 +91,7 @@ try {
 }
 
 function command(): string {
-  return ['node bench/overload.ts', ...process.argv.slice(2)].join(' ');
+  return ['npm run bench -- overload', ...process.argv.slice(2)].join(' ');
 }
 
 /** So many flows at a time, each after the one before. */

@@ -43,7 +43,7 @@ try {
     seconds,
     rounds,
     loads: [loadBefore, loadavg()[0] ?? 0],
-    command: ['npm run bench:trouble --', ...process.argv.slice(2)].join(' '),
+    command: ['npm run bench -- trouble', ...process.argv.slice(2)].join(' '),
   });
   await writeFile(options.output, report);
   process.stdout.write(`\n${report}`);

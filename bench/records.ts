@@ -83,7 +83,7 @@ async function measure(): Promise<RecordsResults> {
     plans,
     flows: rounds * flowsEach,
     loads: [loadBefore, loadavg()[0] ?? 0],
-    command: ['npm run bench:records --', ...process.argv.slice(2)].join(' '),
+    command: ['npm run bench -- records', ...process.argv.slice(2)].join(' '),
   };
 }
 

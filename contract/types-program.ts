@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { InterfaceDeclaration } from 'typescript';
 import { readAsyncApi } from '#lib/events/event-contract.ts';
 
-// `npm run contract:types` writes the types of openapi.yaml and asyncapi.yaml, which the repository does not
+// `npm run prepare` writes the types of openapi.yaml and asyncapi.yaml, which the repository does not
 // contain. npm runs it after an installation; one without the packages for development needs no types.
 const generator = await import('openapi-typescript').catch((error) => {
   if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined;

@@ -161,7 +161,7 @@ export const mailSender = makeValidator<string>((text) => {
   throw new Error(`must be like consent@example.org or Accord <consent@example.org> (it is "${text}")`);
 });
 
-/** Senders that a context may name: mail addresses; and telephone numbers, which count as senders of text messages. */
+/** Senders that a context may name: mail addresses, and telephone numbers for text messages. */
 export const senderList = makeValidator<string[]>((text) =>
   splitList(
     text,

@@ -10,7 +10,7 @@ export interface Figure extends Spent {
   status: number;
 }
 
-/** Notes a figure for `npm run bench:costs`, which makes a table of all. */
+/** Notes a figure for `npm run bench -- costs`, which makes a table of all. */
 export function noteFigure(figure: Figure): void {
   const file = process.env.COSTS_REPORT;
   if (file) appendFileSync(file, `${JSON.stringify(figure)}\n`);

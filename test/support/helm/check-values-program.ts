@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isMap, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 
-// `npm run helm:check` fails if a value of helm/values.yaml, the reference of the chart, has no description.
+// `npm run lint` fails if a value of helm/values.yaml, the reference of the chart, has no description.
 
 /** The paths of a map that have no comment: of single values, and of maps as a whole. */
 function undescribedIn(map: YAMLMap, prefix: string): string[] {
