@@ -1,5 +1,5 @@
-// `npm run bench`: what one process costs, beside a bare server (run.ts). `npm run bench -- <name> [options]`:
-// another benchmark of this folder.
+// `npm run bench`: what one process costs, beside a bare server (run.ts). `npm run bench -- <name> [options]`
+// runs another benchmark of this folder.
 const programs: Readonly<Record<string, string>> = {
   // The full flow against this checkout and another one.
   beside: './beside.ts',
