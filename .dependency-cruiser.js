@@ -19,7 +19,8 @@ const rooms = [
   'sent-parts', // parts for peers at the leader, and notices to them
   'messages', // mails and text messages: rule, limits, queue
   'answer', // check, submit, code, commit; how a transaction ends without an answer
-  'ending', // withdraw, hold, erase, retain
+  'withdrawal', // withdraw consents, and tell the owners of parts
+  'erasure', // hold, erase, retain
   'received-parts', // parts of peers at the owner: accept, decide, withdraw, erase
   'verdicts', // what owners answer to sent parts and notices
   'request', // create, reuse, cancel; single step
@@ -46,14 +47,15 @@ const roomOrder = rooms.map((room, index) => ({
 const rules = {
   transaction: 'values|context|contact|destination|transaction|access|links|token',
   standing: 'in-force|standing-answer|status',
-  receipts: 'receipt|jsonld|xml',
+  receipts: 'receipt|notices|jsonld|xml',
   'sent-parts': 'part|notice|part-withdrawal',
   messages: 'message|limits',
   answer: 'answers|commitment|code',
-  ending: 'withdrawal|withdrawal-request|erasure',
+  withdrawal: 'withdrawal|withdrawal-request',
+  erasure: 'erasure',
   'received-parts': 'peer-part',
   decisions: 'decision',
-  request: 'read-context|context-warnings',
+  request: 'parse-context|context-warnings',
   statistics: 'stats|valid-answers',
 };
 const rulePaths = Object.entries(rules).map(

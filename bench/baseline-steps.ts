@@ -3,10 +3,10 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { commitTransaction } from '../services/transactions/answer/store.ts';
-import { readResult } from '../services/transactions/ending/results.ts';
 import { readReceipt } from '../services/transactions/receipts/store.ts';
-import { readTransactionWithEarlier } from '../services/transactions/standing/earlier.ts';
+import { readTransactionWithEarlier } from '../services/transactions/standing/earlier-store.ts';
 import { insertWithClaim, readTransaction } from '../services/transactions/transaction/store.ts';
+import { readResult } from '../services/transactions/withdrawal/results.ts';
 import type { BaselineForms } from './baseline-forms.ts';
 
 const source = 'http://localhost';

@@ -12,6 +12,7 @@ import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/p
 import type { CataloguePeer, PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
 import type { ActiveVersions, VersionsAt } from '#lib/contracts/versions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import type { MessageChannel } from './messages.ts';
 
 /** Types of elements that can be answered. */
 export type AnswerableType = 'processing' | 'preference' | 'conditions';
@@ -137,9 +138,6 @@ export type AnswerCheck =
       /** Identifiers of answers, shown items and new notices that make the submission stale. */
       stale: string[];
     };
-
-/** A channel for messages to subjects. */
-export type MessageChannel = 'mail' | 'sms';
 
 /** Internal operations of the forms service. Their Failures are meant for the client. */
 export interface FormsOperations {

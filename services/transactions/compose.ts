@@ -6,7 +6,8 @@ import { composeAudit } from '#lib/audit/compose-audit.ts';
 import { signedReceipts } from '#lib/audit/record-action.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
-import type { FormsOperations, MessageChannel } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { MessageChannel } from '#lib/contracts/messages.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
@@ -25,9 +26,9 @@ import {
   type Transports,
 } from './delivery/deliver.ts';
 import type { DemoMailbox } from './delivery/demo.ts';
-import { createSubjectDigest } from './ending/erasure.ts';
-import { createEraser } from './ending/erasures-job.ts';
-import { createRetention } from './ending/retain.ts';
+import { createEraser } from './erasure/erase-job.ts';
+import { createSubjectDigest } from './erasure/erasure.ts';
+import { createRetention } from './erasure/retain.ts';
 import { createSubjectAuthentication } from './http/authenticate.ts';
 import { renderErrorPage } from './http/error-page.ts';
 import { createHandlers, type Dependencies } from './http/handlers.ts';

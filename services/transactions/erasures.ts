@@ -12,8 +12,8 @@ import { createPool } from '#lib/db/pool.ts';
 import { roleOf } from '#lib/db/service-role.ts';
 import { Failure, StartupError } from '#lib/errors/fail.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { createSubjectDigest } from './ending/erasure.ts';
-import { reapplyErasures } from './ending/reapply-erasures.ts';
+import { createSubjectDigest } from './erasure/erasure.ts';
+import { reapplyErasures } from './erasure/reapply.ts';
 
 // `npm run erasures -- reapply <file>`: repeats erasures after a restore (docs/erasure.md, "Backups"). On
 // DATABASE_URL, else on the embedded database of DATA_DIR, while Accord is running. The file `-` is the

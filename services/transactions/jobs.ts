@@ -4,11 +4,11 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { endOverdue } from './answer/end-transactions.ts';
 import { type Messaging, queueBadNews } from './messages/queue.ts';
-import { deleteOldVerdicts } from './received-parts/store.ts';
-import { dropUnreported, repeatHeldEvents, repeatPartEvents } from './sent-parts/lost-events.ts';
+import { deleteOldVerdicts, repeatHeldEvents } from './received-parts/store.ts';
+import { dropUnreported, repeatPartEvents } from './sent-parts/lost-events-store.ts';
 import { repeatNotices } from './sent-parts/notices-store.ts';
 import { readActiveVersions } from './standing/active-versions.ts';
-import { planNotices, readDueTransactions, writeNotices } from './standing/expiry-notices.ts';
+import { planNotices, readDueTransactions, writeNotices } from './standing/expiry-store.ts';
 import { expiryNotice } from './standing/status.ts';
 import { deleteOldOrders } from './standing/store.ts';
 
@@ -143,7 +143,7 @@ const verdictBatch = 1_000;
 
 /**
  * Deletes old verdicts that have no transaction: refusals, and verdicts on decisions, withdrawals and
- * erasures whose part never arrived.
+ * erasures whose part never arrived; and orders of leaders that no part can be older than.
  */
 export function createVerdictSweeper({ db, log }: Pick<JobDependencies, 'db' | 'log'>): RepeatedWork {
   return createRepeatedWork({

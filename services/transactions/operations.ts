@@ -5,7 +5,8 @@ import { type AcceptDependencies, acceptPart, createRecentDatabaseTime } from '.
 import { applyDecision } from './received-parts/decide.ts';
 import { erasePart } from './received-parts/erase.ts';
 import { withdrawPart } from './received-parts/withdraw.ts';
-import { createTransaction, readContext } from './request/create.ts';
+import { createTransaction } from './request/create.ts';
+import { readContext } from './request/read-context.ts';
 import { type ReleasedRow, readPart, readReleased } from './sent-parts/store.ts';
 import { mintLinks } from './transaction/links.ts';
 import { isFinal } from './transaction/transaction.ts';

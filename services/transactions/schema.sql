@@ -104,7 +104,7 @@ CREATE TABLE records (
   created_at     timestamptz NOT NULL,
   committed_at   timestamptz,
   expires_at     timestamptz,
-  -- The accepted record that this refusal ended; null unless it was the newest one.
+  -- The accepted record that this refusal ended; in force or, by a withdrawal, waiting; else null.
   withdraws      uuid,
   -- Taken when the answer was submitted.
   position       bigint NOT NULL DEFAULT 0,
@@ -141,7 +141,7 @@ CREATE TABLE receipts (
   jws         text NOT NULL
 ) WITH (toast_tuple_target = 8160, autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 
--- Receipts of transactions that wait for peers: their body without the time of the commitment.
+-- Receipts of transactions that wait for a code, for peers or for their leader: their body without the time of the commitment.
 CREATE TABLE receipt_drafts (
   transaction text PRIMARY KEY REFERENCES transactions (id),
   body        text NOT NULL
@@ -203,7 +203,7 @@ CREATE TABLE received_parts (
   -- Base URL.
   peer        text NOT NULL,
   sid         text NOT NULL CHECK (length(sid) = 22),
-  -- SHA-256 of what came; null if the decision came first, so that no content is taken any more.
+  -- SHA-256 of what came; null if a decision, a withdrawal or an erasure came first, so that no content is taken any more.
   digest      bytea,
   verdict     text NOT NULL CHECK (verdict IN ('committed', 'held', 'rolledback', 'refused')),
   reason      text,
@@ -221,7 +221,8 @@ CREATE UNIQUE INDEX received_parts_transaction ON received_parts (transaction) W
 -- Parts whose leader has not decided, oldest first, for metrics.
 CREATE INDEX received_parts_held ON received_parts (received_at) WHERE verdict = 'held';
 CREATE INDEX received_parts_undecided ON received_parts (coalesce(resent_at, received_at)) WHERE verdict = 'held';
--- Parts that made no transaction (refused, or decided before they came) are counted by peer, and forgotten after 31 days.
+-- Parts that made no transaction (refused, or decided before they came) are counted by peer. Refusals are
+-- forgotten after 31 days, what came before its part after 122.
 CREATE INDEX received_parts_without_transaction ON received_parts (peer, (digest IS NULL)) WHERE transaction IS NULL;
 CREATE INDEX received_parts_to_forget ON received_parts (changed_at) WHERE transaction IS NULL;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
-import { reapplyErasures } from '../../services/transactions/ending/reapply-erasures.ts';
+import { reapplyErasures } from '../../services/transactions/erasure/reapply.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf, runInDatabase } from '../support/instances/live-database.ts';

@@ -3,7 +3,7 @@ import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { openAnswers } from '#lib/federation/sealed-answers.ts';
-import { repeatPartEvents } from '../../services/transactions/sent-parts/lost-events.ts';
+import { repeatPartEvents } from '../../services/transactions/sent-parts/lost-events-store.ts';
 import { openPages } from '../support/console/open-pages.ts';
 import {
   type LeadingInstance,

@@ -3,7 +3,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { OwnerVerdict } from '#lib/contracts/parts.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { endOverdue } from '../../services/transactions/answer/end-transactions.ts';
-import { repeatHeldEvents } from '../../services/transactions/sent-parts/lost-events.ts';
+import { repeatHeldEvents } from '../../services/transactions/received-parts/store.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, historyOf, keepEvents } from '../support/instances/live-events.ts';
 import { recordsOf } from '../support/instances/live-transactions.ts';

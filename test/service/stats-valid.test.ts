@@ -171,9 +171,11 @@ describe('counting in batches', () => {
     for (const each of samples) {
       const isSame = (other: Sample) =>
         other.subject === each.subject && other.object === each.object && other.key === each.key;
-      const newest = !samples.some((other) => isCommitted(other) && isSame(other) && age(other) > age(each));
+      const isInForce = !samples.some(
+        (other) => isCommitted(other) && isSame(other) && age(other) > age(each),
+      );
       const expiresAt = each.key === 'terms' ? null : new Date(now.getTime() + each.expiresInDays * day);
-      const facts = { ...each, state: each.state as 'COMMITTED', infoKey: 'info', expiresAt, newest };
+      const facts = { ...each, state: each.state as 'COMMITTED', infoKey: 'info', expiresAt, isInForce };
       if (recordStatus(facts, active, now)[0] !== 'VALID') continue;
       counts[each.key] ??= { subjects: 0, expiring: 0, accepted: 0, refused: 0 };
       const total = counts[each.key] as (typeof counts)[string];

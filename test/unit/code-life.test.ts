@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wholeMinutes } from '../../services/transactions/delivery/compose.ts';
+import { wholeMinutes } from '../../services/transactions/delivery/compose-message.ts';
 
 it.each([
   [1, 1],

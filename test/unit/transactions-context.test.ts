@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseContext } from '../../services/transactions/request/read-context.ts';
+import { parseContext } from '../../services/transactions/request/parse-context.ts';
 
 const none = { mail: null, sms: null };
 const base = { subject: 'alice', layout: 'layout.001' };

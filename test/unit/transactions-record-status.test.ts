@@ -10,7 +10,7 @@ const record: StatusFacts = {
   infoKey: 'information.001',
   infoSerial: '1.0',
   expiresAt: new Date('2026-12-01T00:00:00Z'),
-  newest: true,
+  isInForce: true,
 };
 const active = {
   'processing.001': { major: 2, serial: '2.5', deleted: false },
@@ -20,11 +20,11 @@ const statusOf = (facts: Partial<StatusFacts>, changes: object = {}) =>
   recordStatus({ ...record, ...facts }, { ...active, ...changes }, now);
 
 describe('the status of a record', () => {
-  it('is valid while it is the newest of the active MAJOR and not expired, whatever the MINOR', () => {
+  it('is valid while it is the isInForce of the active MAJOR and not expired, whatever the MINOR', () => {
     expect(statusOf({})).toEqual(['VALID', 'LATEST_VALID']);
   });
   it('is obsolete once a newer one exists', () => {
-    expect(statusOf({ newest: false })).toEqual(['OBSOLETE', 'OBSOLETE']);
+    expect(statusOf({ isInForce: false })).toEqual(['OBSOLETE', 'OBSOLETE']);
   });
   it('is expired from its expiry on, before anything about versions is asked', () => {
     expect(statusOf({ expiresAt: now, serial: '1.0' })).toEqual(['EXPIRED', 'EXPIRED']);
@@ -59,7 +59,7 @@ describe('the status of a record', () => {
           state: fc.constantFrom('PENDING', 'COMMITTED', 'ROLLED_BACK'),
           serial,
           infoSerial: serial,
-          newest: fc.boolean(),
+          isInForce: fc.boolean(),
           expiresAt: fc.option(
             fc.date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true }),
           ),
@@ -68,7 +68,7 @@ describe('the status of a record', () => {
           const [status] = statusOf(facts as StatusFacts);
           const valid =
             facts.state === 'COMMITTED' &&
-            facts.newest &&
+            facts.isInForce &&
             facts.serial.startsWith('2.') &&
             facts.infoSerial.startsWith('1.') &&
             (facts.expiresAt === null || facts.expiresAt > now);

@@ -1,4 +1,4 @@
-import type { MessageChannel } from '#lib/contracts/forms.ts';
+import type { MessageChannel } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 

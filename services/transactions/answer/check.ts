@@ -2,7 +2,7 @@ import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sealExpiry } from '../sent-parts/part.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
-import { readEarlier } from '../standing/earlier.ts';
+import { readEarlier } from '../standing/earlier-store.ts';
 import { validRecords } from '../standing/status.ts';
 import { readContact } from '../transaction/contact.ts';
 import type { ConsentContext } from '../transaction/context.ts';

@@ -1,12 +1,11 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { CheckedAnswer, DescribedElement, ValidCheck } from '#lib/contracts/forms.ts';
+import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { composeReceipt, isWithdrawable, type SignedReceipt } from '../receipts/receipt.ts';
+import { isConsentNotice } from '../receipts/notices.ts';
+import { composeReceipt, type SignedReceipt } from '../receipts/receipt.ts';
 import { composeParts, deliveryDeadline, type NewPart } from '../sent-parts/part.ts';
 import {
   choiceOf,
-  currentOf,
   type Effect,
   effectOf,
   questionOf,
@@ -189,31 +188,6 @@ export function withdrawnAmong(
       return at ? [[key, at.toISOString()]] : [];
     }),
   );
-}
-
-/** Whether an element is a notice that rests on consent: the form shows it without a choice. */
-function isConsentNotice({ identifier, content }: { identifier: string; content: object }): boolean {
-  return isNotice(identifier, content) && isWithdrawable({ texts: { ...content } });
-}
-
-/** Keys of the own elements among these that are notices and rest on consent. */
-export function consentNotices(elements: readonly DescribedElement[]): Set<string> {
-  const own = elements.filter(({ owner }) => owner === null);
-  return new Set(own.filter(isConsentNotice).map(({ entry }) => entry.key));
-}
-
-/**
- * Leaves out notices that rest on consent and are refused or withdrawn: a notice offers no choice, so sending
- * a form must not give the consent again (docs/withdrawal.md, "The rule").
- * @param check answers to own elements, checked.
- */
-export function withoutWithdrawnNotices<Check extends { answers: CheckedAnswer[] }>(
-  check: Check,
-  standing: Pick<Standing, 'questions'>,
-): Check {
-  const isWithdrawn = (key: string) => currentOf(questionOf(standing, key))?.choice === 'refused';
-  const answers = check.answers.filter((answer) => !(isConsentNotice(answer) && isWithdrawn(answer.key)));
-  return { ...check, answers };
 }
 
 /** Whether answers take effect only when all owners hold their parts (docs/interface.md, "States"). */

@@ -2,7 +2,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { queueCode } from '../messages/queue.ts';
-import { lockSubjectOf } from '../person/positions.ts';
+import { lockSubjectOf } from '../person/positions-sql.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
 import { summarizeWaiting } from '../sent-parts/store.ts';
 import { requireAccess, requireAwaitingCode, taskScope, transactionBusy } from '../transaction/access.ts';
@@ -23,11 +23,16 @@ import {
   maxCodes,
   maxTries,
 } from './code.ts';
-import { countAttempt, readTransactionWithCode, replaceCode, type TransactionWithCode } from './codes.ts';
-import { commitSubmitted } from './commit.ts';
+import {
+  countAttempt,
+  readTransactionWithCode,
+  replaceCode,
+  type TransactionWithCode,
+} from './codes-store.ts';
+import { commitSubmitted } from './commit-submitted.ts';
 import { rollBackUnconfirmed } from './end-transactions.ts';
-import { awaitPeers, rollBackWithdrawn } from './release.ts';
 import type { StoreDependencies } from './store-answers.ts';
+import { awaitPeers, rollBackWithdrawn } from './waiting-parts-store.ts';
 
 interface ConfirmDependencies extends StoreDependencies {
   db: Database;

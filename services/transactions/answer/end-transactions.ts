@@ -5,6 +5,7 @@ import { isWithdrawn } from '../sent-parts/notices-store.ts';
 import { recordStateChange } from '../transaction/events.ts';
 import { statesBefore, type Transaction } from '../transaction/transaction.ts';
 import { commitSeconds, maxCodes } from './code.ts';
+
 /**
  * Cancels a transaction that the caller has locked.
  * @returns false in a final state, past the deadline, or if a peer leads it.

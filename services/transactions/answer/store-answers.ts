@@ -1,5 +1,3 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Messaging } from '../messages/queue.ts';
 import { queueCode, queueNotification } from '../messages/queue.ts';
@@ -11,6 +9,7 @@ import { drawCode } from './code.ts';
 import type { CommitmentFacts, CommitmentSettings } from './commitment.ts';
 import { composeCommitment, waitsForPeers } from './commitment.ts';
 import { commitTransaction, submitTransaction } from './store.ts';
+
 export interface StoreDependencies extends CommitmentSettings {
   db: Queries;
   signReceipt: ReceiptSigner;
@@ -18,13 +17,6 @@ export interface StoreDependencies extends CommitmentSettings {
   /** CODE_TTL; seconds. */
   codeTtl: number;
   messaging: Messaging;
-}
-
-/** Identifiers of the notices among checked answers. */
-export function noticesIn({ answers, parts }: ValidCheck): string[] {
-  return [...answers, ...parts.flatMap(({ elements }) => elements)].flatMap(({ identifier, content }) =>
-    isNotice(identifier, content) ? identifier : [],
-  );
 }
 
 /**

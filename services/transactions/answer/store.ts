@@ -1,13 +1,20 @@
 import { receiptSigned } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
-import { nextPosition } from '../person/positions.ts';
+import { nextPosition } from '../person/positions-sql.ts';
 import type { SignedReceipt } from '../receipts/receipt.ts';
-import { releaseNewParts, storeParts } from '../sent-parts/release.ts';
-import { recordStateChange, supersededEvents, withdrawnEvents } from '../transaction/events.ts';
+import { releaseNewParts, storeParts } from '../sent-parts/new-parts-sql.ts';
+import {
+  recordCreationAndCommit,
+  recordStateChange,
+  supersededEvents,
+  withdrawnEvents,
+} from '../transaction/events.ts';
+import type { Transaction } from '../transaction/transaction.ts';
 import type { NewCode } from './code.ts';
-import { storeCode } from './codes.ts';
+import { storeCode } from './codes-store.ts';
 import type { Commitment, CommittedRecord } from './commitment.ts';
+
 /**
  * Commits a transaction in one statement: state, records, receipt, parts, history and outbox rows. A child
  * takes over its parent's claim on the context.
@@ -38,7 +45,7 @@ export async function commitTransaction(
  * Common table expressions that commit the answers of the transaction in `t`: records, receipt, and the
  * events about what they replace. They need the `person` of {@link nextPosition}.
  */
-export function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
+function storeCommittedAnswers(commitment: Commitment, source: string): Statement {
   const { submittedAt, receipt } = commitment;
   return sql`${givenRecords(commitment)}, ${endReplaced(commitment.records, submittedAt, source)},
     ${storeRecords(commitment, sql`'COMMITTED'`)},
@@ -159,4 +166,41 @@ function storeRecords(commitment: Omit<Commitment, 'receipt'>, state: Statement)
        CROSS JOIN (SELECT count(*) FROM ended) AS e (count)
       RETURNING id, key, withdraws
     )`;
+}
+
+/**
+ * Common table expressions that store a transaction as if it had been created and then committed: with its
+ * records, receipt, history and events. They need the `person` of `storePerson`. @param from SQL: a join that
+ * has no row if nothing is to be stored.
+ */
+export function insertCommitted(
+  {
+    id,
+    subject,
+    context,
+    layout,
+    author,
+    parent,
+    leader,
+    kind,
+    createdAt,
+    expiresAt,
+    ...created
+  }: Transaction,
+  commitment: Commitment,
+  source: string,
+  from: Statement = empty,
+): Statement {
+  return sql`t AS (
+      INSERT INTO transactions (id, subject, state, version, context, layout, kind, author, created_by,
+                                is_address_known, parent, leader, answers_digest, created_at, changed_at, expires_at, notice_at, valid_until)
+      SELECT ${id}, ${subject}, 'COMMITTED', ${commitment.version + 1}::int,
+             ${JSON.stringify(context)}::jsonb, ${JSON.stringify(layout)}::jsonb, ${kind}::text, ${author},
+             ${created.createdBy}::text, ${created.isAddressKnown}::boolean, ${parent}::text, ${leader}::jsonb, ${commitment.answersDigest}::bytea,
+             ${createdAt}::timestamptz, ${commitment.submittedAt}::timestamptz, ${expiresAt}::timestamptz,
+             ${commitment.noticeAt}::timestamptz, ${commitment.validUntil}::timestamptz
+        FROM person ${from}
+      RETURNING *
+    ), ${storeCommittedAnswers(commitment, source)},
+    ${recordCreationAndCommit(source)}`;
 }

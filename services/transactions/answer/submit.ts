@@ -2,8 +2,9 @@ import type { AnswerCheck, FormsOperations, ValidCheck } from '#lib/contracts/fo
 import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { isNotified } from '../messages/queue.ts';
-import { lockSubject } from '../person/positions.ts';
-import { noticesOn, type Receipt } from '../receipts/receipt.ts';
+import { lockSubject } from '../person/positions-sql.ts';
+import { noticesIn, noticesOn, withoutWithdrawnNotices } from '../receipts/notices.ts';
+import type { Receipt } from '../receipts/receipt.ts';
 import { readReceiptBody } from '../receipts/store.ts';
 import type { Standing } from '../standing/in-force.ts';
 import { readStanding, readTransactionToAnswer } from '../standing/store.ts';
@@ -12,10 +13,11 @@ import { codeDestination } from '../transaction/destination.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';
 import { type AnswersDigests, invalidComment, splitComment, withComment } from './answers.ts';
 import { checkAnswers } from './check.ts';
-import { type CommitmentFacts, withoutWithdrawnNotices } from './commitment.ts';
+import type { CommitmentFacts } from './commitment.ts';
 import { recordByStaff } from './record-by-staff.ts';
 import type { StoreDependencies } from './store-answers.ts';
-import { noticesIn, storeAnswers } from './store-answers.ts';
+import { storeAnswers } from './store-answers.ts';
+
 export interface SubmitDependencies extends StoreDependencies {
   db: Database;
   forms: FormsOperations;
@@ -95,7 +97,7 @@ export async function submitAnswers(
       };
     };
     const { standing } = read;
-    const needsLock = attempt > 0 || isStaff(principal) || needsTransaction(dependencies, read.transaction);
+    const needsLock = attempt > 0 || isStaff(principal) || mayQueueMessage(dependencies, read.transaction);
     const stored = needsLock
       ? await db.withTransaction(async (tx) => {
           const locked = await readLocked(tx, read.transaction, checked);
@@ -128,7 +130,7 @@ async function readLocked(
  * Whether storing the answers may queue a message. The message needs further statements, so all run in one
  * database transaction.
  */
-function needsTransaction({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
+function mayQueueMessage({ messaging }: SubmitDependencies, transaction: Transaction): boolean {
   return codeDestination(transaction.context) !== undefined || isNotified(messaging, transaction);
 }
 

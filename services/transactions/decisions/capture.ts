@@ -1,6 +1,7 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail, prefixPointers } from '#lib/errors/fail.ts';
-import { type CreateDependencies, createTransaction, readContext } from '../request/create.ts';
+import { type CreateDependencies, createTransaction } from '../request/create.ts';
+import { readContext } from '../request/read-context.ts';
 import type { ReadContext } from '../transaction/context.ts';
 import { mintLinks, type TransactionTokens } from '../transaction/links.ts';
 import { invalid, isFault, parseSubject } from '../transaction/values.ts';

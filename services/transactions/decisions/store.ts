@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { isInForce } from '../person/positions.ts';
-import { isRestricted } from '../standing/holds.ts';
+import { isInForce } from '../person/positions-sql.ts';
+import { isRestricted } from '../standing/holds-store.ts';
 import type { AnswerAt } from './decision.ts';
 
 /** Whose answer to read, and as of when. */

@@ -8,12 +8,12 @@ import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
-import { releaseWaiting } from '../messages/counts.ts';
+import { releaseWaiting } from '../messages/counts-store.ts';
 import { hourlyRoom, type MessageLimits } from '../messages/limits.ts';
 import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../messages/message.ts';
 import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../messages/store.ts';
 import type { TransactionTokens } from '../transaction/links.ts';
-import { composeMessage } from './compose.ts';
+import { composeMessage } from './compose-message.ts';
 import type { MailTransport, SendResult, SmsTransport } from './transport.ts';
 
 /** A due message. */

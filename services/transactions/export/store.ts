@@ -2,11 +2,11 @@ import type { ExportedMessage, ExportedRecord } from '#lib/contracts/export-page
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { readPeers } from '../ending/erase-transactions.ts';
-import type { Erasure, ErasurePeer } from '../ending/erasure.ts';
-import { listErasuresOf } from '../ending/erasures-store.ts';
+import { readPeers } from '../erasure/erase-transactions.ts';
+import type { Erasure, ErasurePeer } from '../erasure/erasure.ts';
+import { listErasuresOf } from '../erasure/store.ts';
 import type { Subject } from '../person/store.ts';
-import { type Hold, readHold } from '../standing/holds.ts';
+import { type Hold, readHold } from '../standing/holds-store.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
 

@@ -5,7 +5,7 @@ import { Failure, fail } from '#lib/errors/fail.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode } from '#lib/http/send.ts';
 import { codeStatus, readCode } from '../answer/code.ts';
-import { readTransactionWithCode } from '../answer/codes.ts';
+import { readTransactionWithCode } from '../answer/codes-store.ts';
 import {
   type AwaitedCode,
   confirmCode,

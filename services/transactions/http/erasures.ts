@@ -4,15 +4,10 @@ import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail, invalidMember } from '#lib/errors/fail.ts';
 import { linkNext, readPage, readTime, uuidPattern } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
-import { decideErasure, noSuchErasure, requestErasure } from '../ending/erase.ts';
-import type { Erasure } from '../ending/erasure.ts';
-import {
-  listErasures,
-  listRepeatable,
-  type RepeatableErasure,
-  readErasure,
-} from '../ending/erasures-store.ts';
-import { endHold, holdSubject } from '../ending/hold.ts';
+import { decideErasure, noSuchErasure, requestErasure } from '../erasure/erase.ts';
+import type { Erasure } from '../erasure/erasure.ts';
+import { endHold, holdSubject } from '../erasure/hold.ts';
+import { listErasures, listRepeatable, type RepeatableErasure, readErasure } from '../erasure/store.ts';
 import { ensureSubject, readSubject, readSubjectById, type Subject } from '../person/store.ts';
 import { presentErasure, presentHold } from '../present/erasure.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';

@@ -7,7 +7,6 @@ import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { withColorScheme } from '#lib/pages/color-scheme.ts';
 import { staleSerial } from '../answer/answers.ts';
-import { consentNotices } from '../answer/commitment.ts';
 import { type SubmitResult, submitAnswers } from '../answer/submit.ts';
 import {
   type FilledForm,
@@ -22,8 +21,9 @@ import {
 } from '../present/form-page.ts';
 import { keepAnswers, shownIn } from '../present/form-retry.ts';
 import { frameAncestors } from '../present/page-parts.ts';
-import { readContext } from '../request/create.ts';
-import { readEarlier, readTransactionWithEarlier } from '../standing/earlier.ts';
+import { consentNotices } from '../receipts/notices.ts';
+import { readContext } from '../request/read-context.ts';
+import { readEarlier, readTransactionWithEarlier } from '../standing/earlier-store.ts';
 import { type EarlierRecord, validRecords } from '../standing/status.ts';
 import { noSuchTransaction, requireAccess, requireOpen } from '../transaction/access.ts';
 import { layoutReference } from '../transaction/context.ts';

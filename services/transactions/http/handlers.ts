@@ -7,7 +7,7 @@ import type { SubmitDependencies } from '../answer/submit.ts';
 import type { DecisionCounts } from '../decisions/counts.ts';
 import type { DecideDependencies } from '../decisions/decide.ts';
 import type { DemoMailbox } from '../delivery/demo.ts';
-import type { ErasureDependencies } from '../ending/erase.ts';
+import type { ErasureDependencies } from '../erasure/erase.ts';
 import { auditReads } from './audit-reads.ts';
 import { authzenHandlers } from './authzen.ts';
 import { childHandlers } from './children.ts';

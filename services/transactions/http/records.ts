@@ -6,7 +6,7 @@ import { linkNext, readChoices, readCursor, readLimit, readTime, uuidPattern } f
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { type Extracted, presentCsv } from '../standing/present.ts';
 import { type Extraction, extractPage, extractRecords, listRecords } from '../standing/read-records.ts';
-import type { Condition, RecordFilter } from '../standing/records.ts';
+import type { Condition, RecordFilter } from '../standing/records-store.ts';
 import { recordStates, recordStatuses } from '../standing/status.ts';
 import { normaliseText } from '../transaction/values.ts';
 import { listOf, readText } from './filters.ts';

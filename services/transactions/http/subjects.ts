@@ -13,7 +13,7 @@ import {
   updateSubject,
 } from '../person/store.ts';
 import { presentHold } from '../present/erasure.ts';
-import { readHold } from '../standing/holds.ts';
+import { readHold } from '../standing/holds-store.ts';
 import { invalid, isFault, parseLanguage, parseSubject } from '../transaction/values.ts';
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';

@@ -5,13 +5,13 @@ import type { Fault } from '#lib/errors/fail.ts';
 import { readPage } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
-import { readResult, type TransactionResult } from '../ending/results.ts';
 import { finalPage } from '../present/final-page.ts';
 import { askerOf, findTheme, readAsker } from '../present/page-parts.ts';
 import { presentTransaction } from '../present/transaction.ts';
 import { cancelTransaction } from '../request/cancel.ts';
 import { unknownFields } from '../request/context-warnings.ts';
-import { createTransaction, readContext } from '../request/create.ts';
+import { createTransaction } from '../request/create.ts';
+import { readContext } from '../request/read-context.ts';
 import { submitSingleStep } from '../request/single-step.ts';
 import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
 import { readParts } from '../sent-parts/store.ts';
@@ -25,6 +25,7 @@ import {
   stateAt,
   type Transaction,
 } from '../transaction/transaction.ts';
+import { readResult, type TransactionResult } from '../withdrawal/results.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import {

@@ -1,10 +1,10 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
-import { withdrawConsents, withdrawOfPerson } from '../ending/withdraw.ts';
 import { presentTransaction } from '../present/transaction.ts';
 import { mintLinks } from '../transaction/links.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import { withdrawConsents, withdrawOfPerson } from '../withdrawal/withdraw.ts';
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import { readRelated, redirectToTransaction, sendTransaction } from './send.ts';

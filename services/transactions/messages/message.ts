@@ -3,6 +3,7 @@ import type { MessageChannel, MessageKind } from '#lib/contracts/messages.ts';
 import { exponentialBackoff, listedBackoff } from '#lib/deliveries/backoff.ts';
 import { mailboxOf, mailDomain } from '../transaction/contact.ts';
 import type { Destination } from '../transaction/destination.ts';
+
 /**
  * EXPIRED: the message is obsolete: the transaction of an invitation or a code has ended, the code was used,
  * replaced or has expired, or every part that bad news is about has been stored after all or was withdrawn

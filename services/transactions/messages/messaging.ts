@@ -4,7 +4,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { MessageMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { countHourly, countRecentMessages } from './counts.ts';
+import { countHourly, countRecentMessages } from './counts-store.ts';
 import type { HourlyLimit, MessageLimits, ReachedLimit } from './limits.ts';
 import { hourlyRoom, reachedHourly, reachedLimit } from './limits.ts';
 import type { DestinationDigests, Message, MessageSecrets } from './message.ts';

@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { Erasure } from '../ending/erasure.ts';
+import type { Erasure } from '../erasure/erasure.ts';
 import type { Notice } from '../sent-parts/notice.ts';
-import type { Hold } from '../standing/holds.ts';
+import type { Hold } from '../standing/holds-store.ts';
 import { presentNotice } from './transaction.ts';
 
 /** The facts of an erasure that its subject may read, too; members without a value are left out. */

@@ -7,13 +7,13 @@ import type {
   WithdrawalChoice,
 } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
-import { type ShownStanding, standingOf } from '../ending/withdrawal.ts';
 import type { Notice } from '../sent-parts/notice.ts';
 import type { Part, PartState } from '../sent-parts/part.ts';
 import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
 import { receiptExpiry } from '../transaction/access.ts';
 import type { Links } from '../transaction/links.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';
+import { type ShownStanding, standingOf } from '../withdrawal/withdrawal.ts';
 import { presentAnswer, titleOf } from './form-page.ts';
 import { embeddingOf } from './page-parts.ts';
 

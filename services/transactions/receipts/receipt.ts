@@ -1,5 +1,4 @@
 import type { JWK } from 'jose';
-import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
@@ -7,6 +6,7 @@ import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
 import { codeDestination } from '../transaction/destination.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { keyOf, sha256Canonical } from '../transaction/values.ts';
+
 /** The body of a receipt, as it is signed and stored (docs/interface.md, "Receipts"). */
 export type Receipt = Readonly<Record<string, unknown>> & {
   receiptId: string;
@@ -123,12 +123,6 @@ function noteWithdrawal<Answered extends object>(
 
 function composeItem({ identifier, content }: Item, type: string, options: readonly string[] | null = null) {
   return { identifier, type, lang: content.lang, ...digestTexts(content), options: options ?? [] };
-}
-
-/** Identifiers of the notices on a receipt, including those of peers. */
-export function noticesOn({ consents, peers }: Receipt): string[] {
-  const shown = [...(consents ?? []), ...(peers ?? []).flatMap(({ elements }) => elements)];
-  return shown.flatMap(({ identifier, texts }) => (isNotice(identifier, texts) ? identifier : []));
 }
 
 interface Item {

@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { SignedReceipt } from './receipt.ts';
+
 /** What is kept of an erased receipt. */
 export interface ErasedReceipt {
   /** SHA-256 of the JWS, base64url. */

@@ -3,7 +3,7 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { SubmissionMetrics } from '#lib/observability/metrics/event-metrics.ts';
-import { type CommitDependencies, commitSubmitted } from '../answer/commit.ts';
+import { type CommitDependencies, commitSubmitted } from '../answer/commit-submitted.ts';
 import { rollBack } from '../answer/end-transactions.ts';
 import {
   changeVerdict,
@@ -14,6 +14,7 @@ import {
   presentVerdict,
   type StoredVerdict,
 } from './store.ts';
+
 export interface DecideDependencies extends CommitDependencies {
   db: Database;
   metrics?: SubmissionMetrics;

@@ -1,8 +1,8 @@
 import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { type ErasureDependencies, openErasure } from '../ending/erase.ts';
-import { wasRefused } from '../ending/erasures-store.ts';
-import { lockSubject } from '../person/positions.ts';
+import { type ErasureDependencies, openErasure } from '../erasure/erase.ts';
+import { wasRefused } from '../erasure/store.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import { ensureSubject } from '../person/store.ts';
 import { type DecideDependencies, endHeldPart, refuseOnArrival } from './decide.ts';
 import { lockVerdict, readStored } from './store.ts';

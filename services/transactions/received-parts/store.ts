@@ -2,12 +2,15 @@ import type { OwnerVerdict, RefusalReason } from '#lib/contracts/parts.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../answer/commitment.ts';
-import { insertCommitted } from '../ending/withdrawals-store.ts';
-import { storePerson } from '../person/positions.ts';
+import { insertCommitted } from '../answer/store.ts';
+import { storePerson } from '../person/positions-sql.ts';
+import { partEvents } from '../sent-parts/events.ts';
+import { since } from '../sent-parts/lost-events-store.ts';
 import type { Standing } from '../standing/in-force.ts';
 import { type Since, type StandingRow, standingColumns, toStanding } from '../standing/store.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+
 /** Identifies a part that a peer sent: base URL of the peer, and the peer's id of the part. */
 export interface PeerPartKey {
   peer: string;
@@ -173,4 +176,28 @@ export async function readStored(tx: Queries, id: string): Promise<Transaction> 
   const read = await readTransaction(tx, id);
   if (!read) throw new Error('the transaction of a part does not exist');
   return read.transaction;
+}
+
+/** Hours within which the service `peers` has got the decision, or has rolled the part back. */
+const undecidedHours = 26;
+
+/**
+ * Publishes `held` again every 26 hours for parts that are still held, in case the event was lost: the
+ * service `peers` then asks for the decision, and rolls the part back if it gets none.
+ * @returns how many, at most `limit`.
+ */
+export async function repeatHeldEvents(tx: Queries, limit: number, source: string): Promise<number> {
+  const repeated = await tx.query(sql`
+    WITH due AS MATERIALIZED (
+      SELECT s.ctid FROM received_parts AS s
+       WHERE s.verdict = 'held' AND coalesce(s.resent_at, s.received_at) <= ${since(undecidedHours)}
+       ORDER BY coalesce(s.resent_at, s.received_at) LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), changed AS (
+      UPDATE received_parts AS s SET resent_at = accord_now()
+       WHERE s.ctid = ANY(ARRAY(SELECT d.ctid FROM due AS d))
+      RETURNING s.sid, s.peer AS location
+    ), held AS (${partEvents('held', { from: sql`changed`, source })}
+    )
+    SELECT FROM changed`);
+  return repeated.length;
 }

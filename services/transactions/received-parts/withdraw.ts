@@ -1,16 +1,17 @@
 import type { OwnerVerdict, PeerSummary } from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { readAnswers, type WithdrawDependencies, withdraw } from '../ending/withdraw.ts';
-import { ownKeys } from '../ending/withdrawal.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import { readClock } from '../standing/answers-store.ts';
 import { isEndedByOrder } from '../standing/in-force.ts';
 import type { StandingAnswer } from '../standing/standing-answer.ts';
 import { storeOrder } from '../standing/store.ts';
+import { readAnswers, type WithdrawDependencies, withdraw } from '../withdrawal/withdraw.ts';
+import { ownKeys } from '../withdrawal/withdrawal.ts';
 import { type DecideDependencies, endHeldPart, refuseOnArrival } from './decide.ts';
 import { timeAtLeader } from './peer-part.ts';
 import { lockVerdict, readStored } from './store.ts';
+
 /**
  * Withdraws the consents to the questions of a part that its leader withdrew: the consents of the part, and
  * consents that were given in other parts of this leader before `order.withdrawn`. Answers that were given at

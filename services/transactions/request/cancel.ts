@@ -7,6 +7,7 @@ import { noSuchTransaction, requireAccess, requireOpen, transactionBusy } from '
 import { lockTransaction, readTransaction } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
 import type { CreateDependencies } from './create.ts';
+
 /**
  * Cancels an open transaction. Callers without privileges may only cancel one that is `cancellable`.
  * @throws Failure `not-found`, `forbidden` if not cancellable, `wrong-state` in a final state.

@@ -4,12 +4,13 @@ import { randomId } from '#lib/ids/random-ids.ts';
 import { closeExpiredChild } from '../answer/end-transactions.ts';
 import { recordByStaff } from '../answer/record-by-staff.ts';
 import { queueBadNews } from '../messages/queue.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import { authorOf, requireAccess, requireUpdatable } from '../transaction/access.ts';
 import { insertTransaction, lockTransaction, readOpenChild, readTransaction } from '../transaction/store.ts';
 import type { NewTransaction, ReadTransaction, Transaction } from '../transaction/transaction.ts';
 import type { CreateDependencies } from './create.ts';
-import { requireRoom } from './own-transactions.ts';
+import { requireUnderDailyLimit } from './daily-limit.ts';
+
 /**
  * Creates a transaction based on a final one, or returns its open child (docs/interface.md, "Children").
  * @param languages of the caller, which replace the language of the parent's context; may be empty.
@@ -35,7 +36,7 @@ export async function createChild(
     await queueBadNews(tx, messaging, await closeExpiredChild(tx, id, source));
     const open = await readOpenChild(tx, id);
     if (open) return { ...open, created: false };
-    await requireRoom(tx, principal, subject);
+    await requireUnderDailyLimit(tx, principal, subject);
     const created = await insertTransaction(tx, childOf(parent.transaction, principal, languages), source);
     await recordByStaff(tx, principal, 'transaction.created', created.transaction.id);
     return { ...created, created: true };

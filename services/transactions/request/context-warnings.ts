@@ -1,6 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { boundedPointer, escapePointer } from '#lib/json/pointer.ts';
-import { configurationFields, topFields } from '../request/read-context.ts';
+import { configurationFields, topFields } from './parse-context.ts';
 
 /** Fields of `layoutData`, which forms reads. */
 const layoutFields = [

@@ -11,6 +11,7 @@ import { readTransaction } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { creatorOf, isAwaitingCode } from '../transaction/transaction.ts';
 import type { CreateDependencies } from './create.ts';
+
 /**
  * Mails the URL of an open transaction to its subject.
  * @throws Failure `not-found`, `wrong-state`, `expired`, `not-available`, `invalid` without a valid address,

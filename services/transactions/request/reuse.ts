@@ -1,13 +1,12 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
-import { consentNotices } from '../answer/commitment.ts';
-import { ownKeys } from '../ending/withdrawal.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
+import { consentNotices } from '../receipts/notices.ts';
 import { areInForce } from '../sent-parts/store.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
-import { readEarlier } from '../standing/earlier.ts';
-import { readStatusFacts } from '../standing/records.ts';
+import { readEarlier } from '../standing/earlier-store.ts';
+import { readStatusFacts } from '../standing/records-store.ts';
 import { isRefusal, recordStatus, type StatusFacts, validRecords } from '../standing/status.ts';
 import { insertTransaction } from '../transaction/store.ts';
 import {
@@ -19,7 +18,8 @@ import {
   stateAt,
   type Transaction,
 } from '../transaction/transaction.ts';
-import { lockClaim, readClaimed, repointClaim } from './claims.ts';
+import { ownKeys } from '../withdrawal/withdrawal.ts';
+import { lockClaim, readClaimed, repointClaim } from './claims-store.ts';
 
 /** What {@link isReusable} needs to know of the elements. */
 export interface ReuseFacts {

@@ -10,19 +10,20 @@ import {
   withComment,
 } from '../answer/answers.ts';
 import { checkAnswers } from '../answer/check.ts';
-import { withoutWithdrawnNotices } from '../answer/commitment.ts';
 import { recordByStaff } from '../answer/record-by-staff.ts';
-import { noticesIn, storeAnswers } from '../answer/store-answers.ts';
+import { storeAnswers } from '../answer/store-answers.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
+import { noticesIn, withoutWithdrawnNotices } from '../receipts/notices.ts';
 import { readStanding } from '../standing/store.ts';
 import { requireOpen, transactionBusy } from '../transaction/access.ts';
 import { layoutReference } from '../transaction/context.ts';
 import { insertWithClaim, readNow } from '../transaction/store.ts';
 import { newTransaction, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
-import { replaceUncounted } from './claims.ts';
-import { readContext, requireNotifiable } from './create.ts';
-import { requireRoom } from './own-transactions.ts';
-import { contextDigest } from './read-context.ts';
+import { replaceUncounted } from './claims-store.ts';
+import { requireNotifiable } from './create.ts';
+import { requireUnderDailyLimit } from './daily-limit.ts';
+import { contextDigest } from './parse-context.ts';
+import { readContext } from './read-context.ts';
 import { isRepeatable, reuseOrCreate } from './reuse.ts';
 
 interface SingleStep {
@@ -47,7 +48,7 @@ export async function submitSingleStep(
   const { db, digests, forms, instance, messaging, wake } = dependencies;
   const read = await prefixPointers('/context', async () => readContext(body.context, principal, messaging));
   const { context } = read;
-  await requireRoom(db, principal, context.subject);
+  await requireUnderDailyLimit(db, principal, context.subject);
   const sent = await prefixPointers('/values', async () => {
     const split = splitComment(body.values);
     if (!split) throw invalidComment();

@@ -2,10 +2,11 @@ import type { Decision } from '#lib/contracts/parts.ts';
 import type { Statement } from '#lib/db/sql.ts';
 import { sql } from '#lib/db/sql.ts';
 import { insertEvents } from '../transaction/events.ts';
+
 /**
  * Inserts an event for each part in `from` (columns `sid` and `location`, for `released` also `deadline`).
- * @param name what the leader has done: released the part for delivery, or decided about it; `held`: what the
- * owner does until the leader decides.
+ * @param name `released`, `decided`: by the leader. `held`: by the owner, whose service `peers` then asks for
+ * the decision.
  */
 export function partEvents(
   name: 'released' | 'decided' | 'held',

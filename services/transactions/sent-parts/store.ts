@@ -3,6 +3,7 @@ import { sql } from '#lib/db/sql.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { isWithdrawn, withdrawalNotice } from './notices-store.ts';
 import type { Part } from './part.ts';
+
 /** Parts by transaction, in the order of the form. Transactions that cannot have parts are not looked up. */
 export async function readParts(
   db: Queries,

@@ -1,5 +1,6 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
+
 /** The ACTIVE versions of the elements and informations of records. */
 export async function readActiveVersions(
   forms: Pick<FormsOperations, 'activeVersions'>,

@@ -1,8 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
 import type { Statement } from '#lib/db/sql.ts';
 import { empty, sql } from '#lib/db/sql.ts';
-import { clock, isInForce } from '../person/positions.ts';
+import { clock, isInForce } from '../person/positions-sql.ts';
 import type { StandingAnswer } from './standing-answer.ts';
+
 /** Columns of {@link StandingAnswer} of a record `r` and its transaction `t`. */
 export const answerColumns = sql`
   r.id, r.transaction, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",

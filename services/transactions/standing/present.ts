@@ -1,6 +1,6 @@
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { type Cell, csvLine, joinOptions } from '#lib/text/csv.ts';
-import type { StoredRecord } from './records.ts';
+import type { StoredRecord } from './records-store.ts';
 import { recordStatus } from './status.ts';
 
 /** A record with its status at `now`; `Timestamp` members are epoch milliseconds. */

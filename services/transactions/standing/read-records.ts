@@ -12,7 +12,7 @@ import {
   readCandidates,
   readMatching,
   readRecords,
-} from './records.ts';
+} from './records-store.ts';
 
 /**
  * A subject's records by key; with an object by `<key>|<subject>|<object>` (docs/interface.md, "Records").

@@ -15,7 +15,7 @@ export interface StatusFacts {
   infoSerial: string;
   expiresAt: Date | null;
   /** Whether the record is in force (standing/in-force.ts). */
-  newest: boolean;
+  isInForce: boolean;
 }
 
 type RecordStatus = (typeof recordStatuses)[number];
@@ -44,7 +44,7 @@ export function recordStatus(
   if (active[record.infoKey]?.major !== major(record.infoSerial))
     return ['IRRELEVANT', 'INFO_SERIAL_ARCHIVED'];
   if (active[record.key]?.major !== major(record.serial)) return ['IRRELEVANT', 'BODY_SERIAL_ARCHIVED'];
-  return record.newest ? ['VALID', 'LATEST_VALID'] : ['OBSOLETE', 'OBSOLETE'];
+  return record.isInForce ? ['VALID', 'LATEST_VALID'] : ['OBSOLETE', 'OBSOLETE'];
 }
 
 /** The major of a serial `<major>.<minor>`. */
@@ -52,7 +52,7 @@ export function major(serial: string): number {
   return Number.parseInt(serial, 10);
 }
 
-/** The newest committed record of a subject, object and key. */
+/** The record in force of a subject, object and key. */
 export interface EarlierRecord {
   key: string;
   type: string;
@@ -79,7 +79,7 @@ export function validRecords(
   return earlier.filter(
     (record) =>
       (notices.has(record.key) && isRefusal(record)) ||
-      recordStatus({ ...record, state: 'COMMITTED', newest: true }, active, now)[0] === 'VALID',
+      recordStatus({ ...record, state: 'COMMITTED', isInForce: true }, active, now)[0] === 'VALID',
   );
 }
 

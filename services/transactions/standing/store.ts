@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement as Sql, sql } from '#lib/db/sql.ts';
-import { clock, isInForce } from '../person/positions.ts';
+import { clock, isInForce } from '../person/positions-sql.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
 import { choiceOf, type Question, type Source, type Standing, type Statement } from './in-force.ts';

@@ -2,7 +2,7 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
-import { newestPosition } from '../standing/records.ts';
+import { newestPosition } from '../standing/records-store.ts';
 import { readNow } from '../transaction/store.ts';
 import { addDuration } from '../transaction/values.ts';
 import { shareCounts } from './share-counts.ts';

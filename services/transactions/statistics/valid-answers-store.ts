@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
-import { isInForce } from '../person/positions.ts';
+import { isInForce } from '../person/positions-sql.ts';
 import type { AnswerGroup } from './valid-answers.ts';
 
 /** Consecutive records of a key, newest first. */

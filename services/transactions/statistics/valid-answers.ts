@@ -31,7 +31,7 @@ export interface ValidCount {
 export function addUpValid(groups: readonly AnswerGroup[], active: ActiveVersions, now: Date): ValidCount[] {
   const byKey = new Map<string, ValidCount>();
   for (const { answer, expiring, count, ...facts } of groups) {
-    const record = { ...facts, state: 'COMMITTED' as const, expiresAt: null, newest: true };
+    const record = { ...facts, state: 'COMMITTED' as const, expiresAt: null, isInForce: true };
     if (recordStatus(record, active, now)[0] !== 'VALID') continue;
     const { key, type } = facts;
     const decisions = type === 'preference' ? {} : { accepted: 0, refused: 0 };

@@ -2,6 +2,7 @@ import { unauthorized } from '#lib/auth/authenticate.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { isAwaitingCode, isFinal, type ReadTransaction, stateAt, type Transaction } from './transaction.ts';
+
 /** The failure for an unknown transaction and for one of another subject: callers cannot tell them apart. */
 export function noSuchTransaction() {
   return fail('not-found', 'Transaction not found.');

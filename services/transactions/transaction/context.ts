@@ -1,5 +1,6 @@
 import type { LayoutReference } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+
 /** How the answers were collected; kept on records (docs/interface.md, "The consent context"). */
 export const origins = ['WEBFORM', 'OPERATOR', 'USER', 'EMAIL', 'RECEIPT'] as const;
 

@@ -11,6 +11,7 @@ import {
 import type { ConsentContext } from './context.ts';
 import type { Transaction } from './transaction.ts';
 import { isFault } from './values.ts';
+
 /** Where a message goes: its channel and address, the address as it is shown, and the country. */
 export interface Destination {
   channel: MessageChannel;

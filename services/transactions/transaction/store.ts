@@ -4,6 +4,7 @@ import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { recordStateChange } from './events.ts';
 import type { HistoryEntry, NewTransaction, ReadTransaction, State, Transaction } from './transaction.ts';
+
 /** Columns under their names in the domain; the table's alias must be `t`. */
 export const transactionColumns = sql`
   t.id, t.subject, t.state, t.version, t.context, t.layout, t.kind, t.author, t.created_by AS "createdBy",

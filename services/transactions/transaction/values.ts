@@ -6,6 +6,7 @@ import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
 import { canStandInPath, hostName } from '#lib/text/host-name.ts';
 import { readBoundedText, toNfc } from '#lib/text/nfc.ts';
+
 /** True for a fault, which a parser returns instead of a value. */
 export function isFault(value: unknown): value is Fault {
   return typeof value === 'object' && value !== null && 'pointer' in value && 'detail' in value;

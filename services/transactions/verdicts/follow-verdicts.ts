@@ -3,7 +3,7 @@ import { sql } from '#lib/db/sql.ts';
 import { type EventBus, sharedReader } from '#lib/events/event-bus.ts';
 import { applyOnce } from '#lib/events/inbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { type CommitDependencies, commitSubmitted } from '../answer/commit.ts';
+import { type CommitDependencies, commitSubmitted } from '../answer/commit-submitted.ts';
 import { rollBack } from '../answer/end-transactions.ts';
 import { queueBadNews } from '../messages/queue.ts';
 import type { ReportedVerdict } from '../sent-parts/notice.ts';

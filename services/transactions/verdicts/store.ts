@@ -3,10 +3,11 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { noteOnce } from '#lib/events/inbox.ts';
 import { requestExtension } from '#lib/events/outbox.ts';
-import { lockSubjectOf } from '../person/positions.ts';
+import { lockSubjectOf } from '../person/positions-sql.ts';
 import { partEvents, verdictEvents } from '../sent-parts/events.ts';
 import type { Move, Part, PartState } from '../sent-parts/part.ts';
 import { lockTransaction } from '../transaction/store.ts';
+
 /** Locks the person of a part and then its transaction, until the end of the database transaction. */
 export async function lockTransactionOf(tx: Queries, sid: string): Promise<void> {
   const part = await tx.maybeOne<{ transaction: string }>(sql`

@@ -14,8 +14,8 @@ const room = 'services/transactions';
 const acts: Readonly<Record<string, string>> = {
   submit: 'answer/submit.ts',
   'confirm with a code': 'answer/confirm-code.ts',
-  withdraw: 'ending/withdraw.ts',
-  erase: 'ending/erase.ts',
+  withdraw: 'withdrawal/withdraw.ts',
+  erase: 'erasure/erase.ts',
   'accept a part': 'received-parts/accept.ts',
   'withdraw a part': 'received-parts/withdraw.ts',
   'follow a verdict': 'verdicts/follow-verdicts.ts',

@@ -9,7 +9,7 @@ import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
-import { readCodeLife } from '../answer/codes.ts';
+import { readCodeLife } from '../answer/codes-store.ts';
 import type { Message } from '../messages/message.ts';
 import { titleOf } from '../present/form-page.ts';
 import { askerOf, readAsker } from '../present/page-parts.ts';

@@ -1,14 +1,15 @@
 import type { Queries } from '#lib/db/database.ts';
 import { empty, sql } from '#lib/db/sql.ts';
-import { nextPosition } from '../person/positions.ts';
+import { nextPosition } from '../person/positions-sql.ts';
 import type { SignedReceipt } from '../receipts/receipt.ts';
 import { partEvents } from '../sent-parts/events.ts';
 import { recordStateChange } from '../transaction/events.ts';
 import { statesBefore } from '../transaction/transaction.ts';
-import { useCode } from './codes.ts';
+import { useCode } from './codes-store.ts';
 import type { CommittedRecord } from './commitment.ts';
-import { releaseWaitingParts } from './release.ts';
 import { endReplaced, storeReceipt, tellWithdrawn } from './store.ts';
+import { releaseWaitingParts } from './waiting-parts-store.ts';
+
 /**
  * Commits submitted answers in one statement: state, records, receipt, history and outbox rows. The caller
  * has locked the person. A child takes over its parent's claim on the context. Parts that waited for a code

@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { withdrawalNotice } from '../sent-parts/notices-store.ts';
-import { isHeld } from '../standing/holds.ts';
+import { isHeld } from '../standing/holds-store.ts';
 import type { Picked } from './erase-transactions.ts';
 
 /** A transaction whose retention may have ended. */

@@ -1,7 +1,8 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { isInForce } from '../person/positions.ts';
+import { isInForce } from '../person/positions-sql.ts';
 import { inPieces, insertEvents } from '../transaction/events.ts';
+
 /** A hold: nothing of the subject is erased while it is in force (docs/erasure.md). */
 export interface Hold {
   reason: string;

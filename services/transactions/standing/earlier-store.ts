@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import type { Statement } from '#lib/db/sql.ts';
 import { sql } from '#lib/db/sql.ts';
-import { isInForce } from '../person/positions.ts';
+import { isInForce } from '../person/positions-sql.ts';
 import type { TransactionRow } from '../transaction/store.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 import type { EarlierRecord } from './status.ts';

@@ -1,7 +1,7 @@
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { isInForce } from '../person/positions.ts';
+import { isInForce } from '../person/positions-sql.ts';
 import { readReceiptBodies } from '../receipts/store.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';

@@ -5,7 +5,7 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { type Messaging, queueWithdrawalNews } from '../messages/queue.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import type { ReceiptSigner } from '../receipts/receipt.ts';
 import { readReceiptBodies } from '../receipts/store.ts';
 import { queuePeerNotices } from '../sent-parts/notices-store.ts';
@@ -18,6 +18,7 @@ import { requireAccess, transactionBusy } from '../transaction/access.ts';
 import { changeLink, type TransactionTokens } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
 import { type ReadTransaction, stateAt, type Transaction } from '../transaction/transaction.ts';
+import { insertWithdrawal, readStandingParts } from './store.ts';
 import {
   acceptedOf,
   chooseConsents,
@@ -27,7 +28,6 @@ import {
   withdrawalReceipt,
 } from './withdrawal.ts';
 import { earlierWithdrawal, readWithdrawal, type WithdrawalRequest } from './withdrawal-request.ts';
-import { insertWithdrawal, readStandingParts } from './withdrawals-store.ts';
 
 export interface WithdrawDependencies {
   db: Database;

@@ -1,9 +1,10 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
-import { isInForce } from '../person/positions.ts';
+import { isInForce } from '../person/positions-sql.ts';
 import type { Leader } from '../transaction/transaction.ts';
 import type { StatusFacts } from './status.ts';
+
 /** A stored record with the facts that its status depends on. */
 export interface StoredRecord extends StatusFacts {
   id: string;
@@ -42,7 +43,7 @@ const recordColumns = sql`
 /** The columns of {@link StatusFacts}. */
 export const statusColumns = sql`
   r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.expires_at AS "expiresAt", ${isInForce} AS newest`;
+  r.expires_at AS "expiresAt", ${isInForce} AS "isInForce"`;
 
 const maxPerKey = 100;
 
@@ -56,7 +57,7 @@ export async function readStatusFacts(db: Queries, transaction: string): Promise
 export async function readRecords(db: Queries, filter: RecordFilter): Promise<StoredRecord[]> {
   return db.query<StoredRecord>(sql`
     SELECT ranked.* FROM (
-      SELECT ${recordColumns}, ${isInForce} AS newest,
+      SELECT ${recordColumns}, ${isInForce} AS "isInForce",
              row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
         FROM records AS r WHERE ${join(filterSql(filter), ' AND ')}) AS ranked
      WHERE ranked.place <= ${maxPerKey}
@@ -96,7 +97,7 @@ export type Candidate = Pick<ExtractedRecord, 'id' | 'subject' | 'position'>;
 export const newestPosition: Position = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
 const extracted = sql`
-    SELECT ${recordColumns}, true AS newest, s.email_address AS "emailAddress", r.created_at::text AS position
+    SELECT ${recordColumns}, true AS "isInForce", s.email_address AS "emailAddress", r.created_at::text AS position
       FROM records AS r LEFT JOIN subjects AS s ON s.name = r.subject`;
 
 /** Newest committed records that match any of the conditions, newest first. */

@@ -1,20 +1,19 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { queueNotification } from '../messages/queue.ts';
-import { lockSubjectOf } from '../person/positions.ts';
-import { completeReceipt, isWithdrawable } from '../receipts/receipt.ts';
+import { lockSubjectOf } from '../person/positions-sql.ts';
+import { consentNoticesOn } from '../receipts/notices.ts';
+import { completeReceipt } from '../receipts/receipt.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
 import { type Effect, effectOf, type Incoming, questionOf, sinceOf } from '../standing/in-force.ts';
 import { incomingOf } from '../standing/standing-answer.ts';
 import { readStanding } from '../standing/store.ts';
 import { changeLink } from '../transaction/links.ts';
 import { recordsExpiry, type Transaction } from '../transaction/transaction.ts';
-import { keyOf } from '../transaction/values.ts';
-import { commitSubmittedTransaction } from './commit-store.ts';
+import { commitSubmittedTransaction } from './commit-submitted-store.ts';
 import { effectColumns, withdrawnAmong } from './commitment.ts';
 import type { StoreDependencies } from './store-answers.ts';
-import { readSubmitted } from './submitted.ts';
+import { readSubmitted } from './submitted-store.ts';
 
 export type CommitDependencies = Pick<StoreDependencies, 'instance' | 'signReceipt' | 'tokens' | 'messaging'>;
 
@@ -74,11 +73,4 @@ export async function commitSubmitted(
     validUntil,
   } as const;
   return { ...transaction, ...changes };
-}
-
-/** Keys of the notices on a receipt that rest on consent. */
-function consentNoticesOn({ consents }: ReceiptBody): string[] {
-  return consents.flatMap(({ identifier, texts }) =>
-    isNotice(identifier, texts) && isWithdrawable({ texts }) ? keyOf(identifier) : [],
-  );
 }

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
-import { isHeld } from '../standing/holds.ts';
+import { isHeld } from '../standing/holds-store.ts';
 import type { Erased } from './erase-transactions.ts';
 import type { Erasure } from './erasure.ts';
 

@@ -3,9 +3,9 @@ import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import type { SubjectDigest } from './erasure.ts';
-import { hasSentBefore, type RepeatableErasure, repeatErasure, storeEnded } from './erasures-store.ts';
+import { hasSentBefore, type RepeatableErasure, repeatErasure, storeEnded } from './store.ts';
 
 /**
  * Repeats erasures after the restore of an older backup (docs/erasure.md, "Backups"). The services erase as

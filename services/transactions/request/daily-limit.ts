@@ -11,7 +11,11 @@ const maxPerDay = 500;
  * are not affected.
  * @throws Failure `too-many-requests`.
  */
-export async function requireRoom(db: Queries, principal: Principal, subject: string): Promise<void> {
+export async function requireUnderDailyLimit(
+  db: Queries,
+  principal: Principal,
+  subject: string,
+): Promise<void> {
   if (isPrivileged(principal)) return;
   if ((await countRecent(db, subject, maxPerDay)) < maxPerDay) return;
   throw fail('too-many-requests', `A person may create at most ${maxPerDay} transactions in 24 hours.`, {

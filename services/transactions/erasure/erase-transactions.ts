@@ -6,6 +6,7 @@ import { queuePeerNotices } from '../sent-parts/notices-store.ts';
 import type { ConsentContext } from '../transaction/context.ts';
 import { inPieces, insertEvents } from '../transaction/events.ts';
 import { type ErasureCounts, type ErasurePeer, erasedContext } from './erasure.ts';
+
 /** What a call of {@link eraseTransactions} has erased. */
 export interface Erased {
   counts: ErasureCounts;

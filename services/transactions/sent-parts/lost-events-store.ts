@@ -3,7 +3,7 @@ import { sql } from '#lib/db/sql.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { partEvents, verdictEvents } from './events.ts';
 
-const since = (hours: number) => sql`accord_now() - ${hours} * interval '1 hour'`;
+export const since = (hours: number) => sql`accord_now() - ${hours} * interval '1 hour'`;
 
 // Statements pass the rows of a batch as an array. If a list is joined instead, PostgreSQL expects many rows
 // of the table to match, and reads the whole table (docs/adr/0014-plans-for-tables-that-grow.md).
@@ -72,28 +72,4 @@ export function dropUnreported(tx: Queries, limit: number, source: string): Prom
     SELECT f.sid, f.location, jsonb_build_object('id', t.id, 'context', t.context, 'createdBy', t.created_by,
                                               'isAddressKnown', t.is_address_known) AS transaction
       FROM f JOIN transactions AS t ON t.id = f.transaction`);
-}
-
-/** Hours within which the service `peers` has got the decision, or has rolled the part back. */
-const undecidedHours = 26;
-
-/**
- * Publishes `held` again every 26 hours for parts that are still held, in case the event was lost: the
- * service `peers` then asks for the decision, and rolls the part back if it gets none.
- * @returns how many, at most `limit`.
- */
-export async function repeatHeldEvents(tx: Queries, limit: number, source: string): Promise<number> {
-  const repeated = await tx.query(sql`
-    WITH due AS MATERIALIZED (
-      SELECT s.ctid FROM received_parts AS s
-       WHERE s.verdict = 'held' AND coalesce(s.resent_at, s.received_at) <= ${since(undecidedHours)}
-       ORDER BY coalesce(s.resent_at, s.received_at) LIMIT ${limit} FOR UPDATE SKIP LOCKED
-    ), changed AS (
-      UPDATE received_parts AS s SET resent_at = accord_now()
-       WHERE s.ctid = ANY(ARRAY(SELECT d.ctid FROM due AS d))
-      RETURNING s.sid, s.peer AS location
-    ), held AS (${partEvents('held', { from: sql`changed`, source })}
-    )
-    SELECT FROM changed`);
-  return repeated.length;
 }

@@ -3,7 +3,7 @@ import type { Statement } from '#lib/db/sql.ts';
 import { empty, sql } from '#lib/db/sql.ts';
 import { partEvents, verdictEvents } from '../sent-parts/events.ts';
 import { isWithdrawn } from '../sent-parts/notices-store.ts';
-import { useCode } from './codes.ts';
+import { useCode } from './codes-store.ts';
 import { rollBack } from './end-transactions.ts';
 
 /** A transaction whose code was entered: its id, and the number of the code, which is marked as used. */
@@ -33,7 +33,7 @@ export async function awaitPeers(
 
 /**
  * Rolls answers back after the right code, because a part was withdrawn that its owner had to hold.
- * @returns false where {@link awaitPeers} returns undefined.
+ * @returns false where {@link awaitPeers} returns false.
  */
 export async function rollBackWithdrawn(tx: Queries, confirmed: Confirmed, source: string): Promise<boolean> {
   const row = await tx.maybeOne(sql`WITH ${endWaiting(confirmed)} SELECT t.id FROM t`);

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { consentEvents } from '../transaction/events.ts';
-import { statusColumns } from './records.ts';
+import { statusColumns } from './records-store.ts';
 import type { DueTransaction, ExpiryNotice, StatusFacts } from './status.ts';
 
 /**

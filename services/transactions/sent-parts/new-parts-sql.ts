@@ -1,6 +1,7 @@
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { partEvents } from './events.ts';
 import type { NewPart } from './part.ts';
+
 /** Common table expressions that store and release the parts of the transaction in `t`. */
 export function releaseNewParts(parts: readonly NewPart[], source: string): Statement {
   if (parts.length === 0) return empty;

@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import { clock } from '../person/positions.ts';
+import { clock } from '../person/positions-sql.ts';
 import { withdrawalNotice } from '../sent-parts/notices-store.ts';
 import { answerColumns } from '../standing/answers-store.ts';
 import type { StandingAnswer } from '../standing/standing-answer.ts';

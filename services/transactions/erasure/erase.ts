@@ -2,9 +2,9 @@ import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import { readSubject, replaceSubject, type Subject } from '../person/store.ts';
-import { deleteHold, readHold, restrictHeld, tellRestriction } from '../standing/holds.ts';
+import { deleteHold, readHold, restrictHeld, tellRestriction } from '../standing/holds-store.ts';
 import { deleteOrdersOf } from '../standing/store.ts';
 import {
   cancelOpen,
@@ -24,7 +24,7 @@ import {
   moveErasure,
   readErasure,
   readOpenErasure,
-} from './erasures-store.ts';
+} from './store.ts';
 
 export interface ErasureDependencies {
   db: Database;

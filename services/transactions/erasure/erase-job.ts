@@ -1,7 +1,7 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { type ErasureDependencies, runErasure } from './erase.ts';
-import { erasuresToWorkOn, forgetDigests } from './erasures-store.ts';
+import { erasuresToWorkOn, forgetDigests } from './store.ts';
 
 const page = 100;
 

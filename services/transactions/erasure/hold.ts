@@ -1,10 +1,10 @@
 import { recordAction } from '#lib/audit/record-action.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import { readSubject, type Subject } from '../person/store.ts';
-import { deleteHold, type Hold, readHold, tellRestriction, writeHold } from '../standing/holds.ts';
+import { deleteHold, type Hold, readHold, tellRestriction, writeHold } from '../standing/holds-store.ts';
 import { type ErasureDependencies, holdErasure } from './erase.ts';
-import { readOpenErasure } from './erasures-store.ts';
+import { readOpenErasure } from './store.ts';
 
 /**
  * Puts a hold on the data of a subject, in place of an earlier one (docs/erasure.md, "Hold"). An erasure that

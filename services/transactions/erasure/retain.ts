@@ -3,9 +3,8 @@ import type { Database } from '#lib/db/database.ts';
 import type { Statement } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { lockSubject } from '../person/positions.ts';
+import { lockSubject } from '../person/positions-sql.ts';
 import { eraseTransactions } from './erase-transactions.ts';
-import { endRequestsOfPeers } from './erasures-store.ts';
 import {
   deleteUnused,
   findAbandoned,
@@ -16,6 +15,7 @@ import {
   type Outlived,
   pickOutlived,
 } from './retention-store.ts';
+import { endRequestsOfPeers } from './store.ts';
 
 interface RetentionDependencies {
   db: Database;
