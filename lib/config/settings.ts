@@ -56,7 +56,7 @@ interface Service {
   name: string;
   // biome-ignore lint/suspicious/noExplicitAny: specifications have different types; the values read are typed.
   specs: Record<string, any>;
-  check?(settings: never, baseUrl: string | undefined): string[];
+  check?(settings: object, baseUrl: string | undefined): string[];
   calls: readonly string[];
 }
 
@@ -76,8 +76,7 @@ export function readServiceSettings<S extends Service>(
   type Read = ServiceSettings<S> & ProcessSettings;
   const settings = readSettings<typeof specs, Read>(environment, specs, (read, sound) => {
     const own = [...Object.keys(service.specs), 'BASE_URL'] as (keyof typeof specs)[];
-    // biome-ignore lint/plugin: `read` contains the settings of the service, whatever they are.
-    const faults = sound(...own) ? (service.check?.(read as never, read.BASE_URL) ?? []) : [];
+    const faults = sound(...own) ? (service.check?.(read, read.BASE_URL) ?? []) : [];
     if (sound(...connectionSettings)) faults.push(...checkConnections(read));
     if (read.DEMO)
       faults.push('DEMO: allowed in standalone mode only, because the passwords of demo accounts are public');

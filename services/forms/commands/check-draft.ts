@@ -2,9 +2,9 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { adviseOn } from '../domain/advise-on.ts';
 import { checkContent, checkMinor, type GivenContent, isGap } from '../domain/check-content.ts';
-import { layoutIn, layoutUses } from '../domain/content/layout.ts';
+import { type LayoutContent, layoutUses } from '../domain/content/layout.ts';
 import { parseReference } from '../domain/identifiers.ts';
-import type { ModelType, Version } from '../domain/model.ts';
+import { contentIn, type ModelType, type Version } from '../domain/model.ts';
 import { namedByPeer, resolveLayout } from '../domain/resolve-layout.ts';
 import { lockNamed } from '../queries/models.ts';
 import { readPeerRows } from '../queries/read-peers.ts';
@@ -49,7 +49,7 @@ export async function findDraftFaults(tx: Queries, type: ModelType, draft: Versi
  * transaction.
  */
 export async function findReferenceFaults(tx: Queries, { data, defaultLanguage }: Version): Promise<Fault[]> {
-  const content = layoutIn(data, defaultLanguage);
+  const content = contentIn<LayoutContent>(data, defaultLanguage);
   const at = `/data/${defaultLanguage}`;
   const pointers = {
     info: `${at}/info`,

@@ -4,7 +4,7 @@ import type { DescribedElement, DescribedInformation, DescribedPeer } from '#lib
 import type { ColorScheme, PageTheme } from '#lib/contracts/page-base.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { formatIdentifier, formatReference } from './identifiers.ts';
-import type { ModelType, VersionData } from './model.ts';
+import { contentIn, type ModelType, type VersionData } from './model.ts';
 
 /** An activated version as it is stored. */
 export interface StoredVersion {
@@ -84,17 +84,16 @@ function describeItem(
   lang: string,
   name: string,
 ): DescribedItem {
-  const content = { lang, ...data[lang] } as Record<string, unknown> & { lang: string };
-  // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
+  const stored = data[lang] ?? {};
   return {
     identifier,
     serial,
     entry: { key, type, name },
-    content,
-    answers: allowedAnswers(type, content),
-    required: type !== 'information' && content.optional !== true && !isNotice(identifier, content),
-    multiple: content.valueType === 'CHECKBOXES' || content.valueType === 'LIST_MULTI',
-  } as unknown as DescribedItem;
+    content: { lang, ...contentIn<Omit<DescribedItem['content'], 'lang'>>(data, lang) },
+    answers: allowedAnswers(type, stored),
+    required: type !== 'information' && stored.optional !== true && !isNotice(identifier, stored),
+    multiple: stored.valueType === 'CHECKBOXES' || stored.valueType === 'LIST_MULTI',
+  } as DescribedItem;
 }
 
 /** The allowed answers: `accepted` or `refused`, the options, or null for free text and for information. */

@@ -44,6 +44,15 @@ export function mayMove(from: VersionStatus, to: VersionStatus): boolean {
 /** Content by language, as it was checked and stored. */
 export type VersionData = Record<string, Record<string, unknown>>;
 
+/**
+ * The content of a version in a language.
+ * @template Content what versions of this type have. Stored content was checked (check-content.ts).
+ */
+export function contentIn<Content>(data: VersionData, language: string): Content {
+  // biome-ignore lint/plugin: the type of the entry says what its content is.
+  return data[language] as unknown as Content;
+}
+
 /** The stable identity of a model. */
 export interface Entry {
   id: string;

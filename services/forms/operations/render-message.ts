@@ -3,7 +3,7 @@ import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { type ContentVersion, pageTheme } from '../domain/content-version.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { reservedKeyOf } from '../domain/message-keys.ts';
-import type { ModelType } from '../domain/model.ts';
+import { contentIn, type ModelType } from '../domain/model.ts';
 import type { MailModel } from '../pages/message-parts.ts';
 import { isOwnUrl } from '../pages/placeholders.ts';
 import { readActive } from '../queries/active-entries.ts';
@@ -26,8 +26,7 @@ export async function renderMessage(
   const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? defaultLanguage;
   return renderer.renderMessage(content, {
     language,
-    // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
-    mail: email ? (email.data[language] as unknown as MailModel) : null,
+    mail: email ? contentIn<MailModel>(email.data, language) : null,
     brand: (theme && pageTheme(theme, language).logo?.alt) || null,
   });
 }

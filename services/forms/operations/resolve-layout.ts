@@ -5,12 +5,12 @@ import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import {
   elementPointers,
   type LayoutContent,
-  layoutIn,
   layoutTexts,
   readInlineLayout,
 } from '../domain/content/layout.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import { formatReference, isEntryId, parseReference } from '../domain/identifiers.ts';
+import { contentIn } from '../domain/model.ts';
 import { requireFresh, requireInformation } from '../domain/peer-entry.ts';
 import {
   findNotification,
@@ -140,9 +140,9 @@ function savedLayout(version: ContentVersion): Candidate {
   let candidate = known.get(version);
   if (!candidate) {
     const { data } = version;
-    const content = layoutIn(data, version.defaultLanguage);
+    const content = contentIn<LayoutContent>(data, version.defaultLanguage);
     const texts: Record<string, LayoutTexts> = { '*': textsOf(content) };
-    for (const language of version.languages) texts[language] = textsOf(layoutIn(data, language));
+    for (const language of version.languages) texts[language] = textsOf(contentIn(data, language));
     const elements = content.elements.map(() => '/layout');
     candidate = { content, texts, pointers: { info: '/layout', elements } };
     known.set(version, candidate);

@@ -16,7 +16,7 @@ import {
 } from '../domain/content-version.ts';
 import { formatSerial } from '../domain/identifiers.ts';
 import { messageKindOf } from '../domain/message-keys.ts';
-import type { Entry, Version } from '../domain/model.ts';
+import { contentIn, type Entry, type Version } from '../domain/model.ts';
 
 /** The options of a preview. */
 export interface PreviewRequest {
@@ -171,8 +171,7 @@ function missingElement({ id, key }: ContentVersion, language: string): Describe
 }
 
 async function mailPage({ version, language }: Preview, parts: Parts): Promise<MailPage> {
-  // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
-  const mail = version.data[language] as unknown as MailPage['mail'];
+  const mail = contentIn<MailPage['mail']>(version.data, language);
   const kind = messageKindOf(version.key);
   const from = await parts.readMailFrom();
   const { instance } = parts;

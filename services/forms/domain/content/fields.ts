@@ -11,6 +11,9 @@ import { safeUrl, sanitiseMailText, sanitiseRichText } from '../rich-text.ts';
  */
 export type Field<T = unknown> = (value: unknown, at: string, faults: Fault[]) => T | undefined;
 
+/** What a field reads. */
+export type ValueOf<Read extends Field> = NonNullable<ReturnType<Read>>;
+
 /** A {@link Field} that takes long to read: other requests have their turn meanwhile. */
 export type SlowField<T = unknown> = (value: unknown, at: string, faults: Fault[]) => Promise<T | undefined>;
 
@@ -135,14 +138,16 @@ export const listThatMayBeEmpty = <T>(item: Field<T>, most: number): Field<T[]> 
 
 /** An object with known members. Unknown members are ignored (docs/interface.md, "The consent context"). */
 export const objectOf =
-  (shape: Record<string, Field>): Field<Record<string, unknown>> =>
+  <Shape extends Record<string, Field>>(
+    shape: Shape,
+  ): Field<{ [Name in keyof Shape]?: ValueOf<Shape[Name]> }> =>
   (value, at, faults) => {
     const given = readObject(value, at, faults);
     if (given === undefined) return undefined;
-    const read: Record<string, unknown> = {};
+    const read = {};
     for (const [name, field] of Object.entries(shape)) {
       const member = field(memberOf(given, name), `${at}/${name}`, faults);
-      if (member !== undefined) read[name] = member;
+      if (member !== undefined) Object.assign(read, { [name]: member });
     }
     return read;
   };

@@ -1,8 +1,18 @@
 import type { LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalReference } from '../identifiers.ts';
-import type { ModelType, VersionData } from '../model.ts';
-import { addFault, type Field, flag, line, listOf, objectOf, oneOf, required } from './fields.ts';
+import { contentIn, type ModelType, type VersionData } from '../model.ts';
+import {
+  addFault,
+  type Field,
+  flag,
+  line,
+  listOf,
+  objectOf,
+  oneOf,
+  required,
+  type ValueOf,
+} from './fields.ts';
 
 /**
  * A checked layout with all defaults (docs/interface.md, "The consent context"). Its references are not
@@ -16,16 +26,10 @@ export interface LayoutContent extends Omit<PinnedLayout, 'id' | 'texts' | 'info
 /** Members that may differ between the languages of a layout; all others must be equal. */
 export const layoutTexts = ['acceptAllText', 'submitText', 'cancelText'] as const;
 
-/** The content of a layout in a language; {@link readSavedLayout} checked it. */
-export function layoutIn(data: VersionData, language: string): LayoutContent {
-  // biome-ignore lint/plugin: content is stored as it was read, and its type is that of the entry.
-  return data[language] as unknown as LayoutContent;
-}
-
 /** The references of a layout in all its languages; empty for other types. */
 export function layoutUses(type: ModelType, data: VersionData): string[] {
   if (type !== 'layout') return [];
-  const contents = Object.keys(data).map((language): Partial<LayoutContent> => layoutIn(data, language));
+  const contents = Object.keys(data).map((language) => contentIn<Partial<LayoutContent>>(data, language));
   const named = contents.flatMap(({ info, elements = [], theme, notification }) =>
     [info, ...elements, theme, notification].flatMap((each) => each || []),
   );
@@ -61,10 +65,7 @@ const inlineMembers = objectOf({
   blocs: listOf(objectOf({ parent: required(member), children: listOf(member, maxElements) }), maxElements),
 });
 
-interface Member {
-  key: string;
-  location?: string;
-}
+type Inline = ValueOf<typeof inlineMembers>;
 
 /** Reads the content of a layout model, with the defaults of docs/interface.md, "The consent context". */
 export const readSavedLayout: Field<Record<string, unknown>> = (value, at, faults) =>
@@ -77,17 +78,14 @@ export const readSavedLayout: Field<Record<string, unknown>> = (value, at, fault
 export const readInlineLayout: Field<Record<string, unknown>> = (value, at, faults) =>
   readLayout(inlineMembers, value, at, faults);
 
-function readLayout(members: Field<Record<string, unknown>>, value: unknown, at: string, faults: Fault[]) {
+function readLayout(members: Field<Inline>, value: unknown, at: string, faults: Fault[]) {
   const before = faults.length;
   const read = members(value, at, faults);
   if (!read || faults.length > before) return read;
-  const { blocs, elements, ...rest } = read as {
-    blocs?: { parent: Member; children?: Member[] }[];
-    elements?: string[];
-  };
+  const { blocs, elements, ...rest } = read;
   if (blocs && elements)
     addFault(faults, `${at}/blocs`, 'layout-conflict', 'must not be set beside elements');
-  const flat = blocs?.flatMap(({ parent, children = [] }) => [parent, ...children]).map(keyWithLocation);
+  const flat = blocs?.flatMap(({ parent = {}, children = [] }) => [parent, ...children]).map(keyWithLocation);
   const all = (elements ?? flat ?? []).map(canonicalReference);
   const pointers = elementPointers(value, at);
   if (all.length === 0) addFault(faults, `${at}/elements`, 'required', 'must name at least one element');
@@ -114,7 +112,7 @@ function readLayout(members: Field<Record<string, unknown>>, value: unknown, at:
 }
 
 /** A peer's element is named by its host in `elements`, by its location in `blocs`. */
-function keyWithLocation({ key, location }: Member): string {
+function keyWithLocation({ key = '', location }: ValueOf<typeof member>): string {
   if (location === undefined) return key;
   return `${key}@${URL.parse(location)?.host || location}`;
 }

@@ -1,4 +1,3 @@
-import type { PreferenceContent } from '#lib/contracts/form-content.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { visibleText } from '#lib/text/visible-text.ts';
 import { checkThemeCss } from '../theme-css.ts';
@@ -20,6 +19,7 @@ import {
   slowObjectOf,
   slowRequired,
   url,
+  type ValueOf,
 } from './fields.ts';
 
 /** The data controller; also part of processing. */
@@ -111,22 +111,22 @@ const preferenceMembers = objectOf({
   optional: flag,
 });
 
+type Preference = ValueOf<typeof preferenceMembers>;
+
 /** A preference: its valueType determines the valid options, and the options determine the valid defaults. */
 export const readPreference: Field<Record<string, unknown>> = (value, at, faults) => {
   const before = faults.length;
   const read = preferenceMembers(value, at, faults);
   if (!read || faults.length > before) return read;
-  // biome-ignore lint/plugin: `preferenceMembers` has read it without a fault.
-  const content = read as unknown as PreferenceContent;
   // Defaults are compared with options, and are stored like them.
-  if (content.valueType !== 'FREE_TEXT' && content.defaultValues)
-    content.defaultValues = content.defaultValues.map(oneLine);
-  checkOptions(content, `${at}/options`, faults);
-  checkDefaults(content, `${at}/defaultValues`, faults);
+  if (read.valueType !== 'FREE_TEXT' && read.defaultValues)
+    read.defaultValues = read.defaultValues.map(oneLine);
+  checkOptions(read, `${at}/options`, faults);
+  checkDefaults(read, `${at}/defaultValues`, faults);
   return read;
 };
 
-function checkOptions({ valueType, options = [] }: PreferenceContent, at: string, faults: Fault[]): void {
+function checkOptions({ valueType, options = [] }: Preference, at: string, faults: Fault[]): void {
   if (valueType === 'FREE_TEXT') {
     if (options.length > 0) addFault(faults, at, 'invalid', 'must be left out: FREE_TEXT has no options');
     return;
@@ -140,7 +140,7 @@ function checkOptions({ valueType, options = [] }: PreferenceContent, at: string
   });
 }
 
-function checkDefaults(content: PreferenceContent, at: string, faults: Fault[]): void {
+function checkDefaults(content: Preference, at: string, faults: Fault[]): void {
   const { valueType, options = [], defaultValues = [] } = content;
   const several = valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI';
   if (!several && defaultValues.length > 1) addFault(faults, at, 'too-many', `must be one for ${valueType}`);
