@@ -31,6 +31,8 @@ it('a decision says in words whether the person permits it, why, until when, and
   expect(html).toMatch(/class="full"[\s\S]*Allowed[\s\S]*The person has accepted, and the answer is valid\./);
   expect(html).toContain('href="/console/elements/processing.001"');
   expect(await page(linkTo(html, /transactions\/\w+$/))).toContain('Ann Example');
+  // Only records of the elements in question are read.
+  expect(html).toContain('/records?elements=processing.001');
   expect(html).not.toContain('Missing answers');
 });
 
