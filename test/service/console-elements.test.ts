@@ -448,6 +448,22 @@ describe('elements in the console', () => {
     expect(html).not.toContain('value="take:');
   });
 
+  it('are activated after a choice between minor and major that is not made beforehand', async () => {
+    const path = await create('Grows');
+    await write(path, letter);
+    await activate(path);
+    await write(path, { ...letter, 'en:title': 'A better title' });
+    const retitled = await textOf(`${path}/activate`);
+    expect(retitled).not.toMatch(/name="type"[^>]*checked/);
+    expect(retitled).not.toContain('People agreed to something else');
+    await write(path, { ...letter, 'en:data': 'Your name, address and the name of your doctor' });
+    const grown = await textOf(`${path}/activate`);
+    expect(grown).toContain('People agreed to something else: Data changed.');
+    expect(grown).not.toMatch(/name="type"[^>]*checked/);
+    const unanswered = await admin.fill(`${path}/activate`, {});
+    expect([unanswered.status, (await textOf(path)).includes('1.0')]).toEqual([422, true]);
+  });
+
   it('are archived and deleted after a page that says what it means', async () => {
     const path = await create('Ending');
     await write(path, letter);

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure } from '../api/api-failure.ts';
+import { ApiFailure, fieldFailure } from '../api/api-failure.ts';
 import type { Schemas } from '../api/api-types.ts';
 import type { FieldSpec } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
@@ -66,7 +66,11 @@ export function activationRoutes<Type extends Entry['type']>(
         ...asked,
         elsewhere,
         ...(!isReady && { failure: new ApiFailure(422, { errors: faults }) }),
-        hidden: { draft: draft.version.id, etag: draft.etag ?? '' },
+        hidden: {
+          draft: draft.version.id,
+          etag: draft.etag ?? '',
+          ...(asked.fields && { asks: 'type' }),
+        },
         locals: {
           isReady,
           effects,
@@ -86,6 +90,7 @@ export function activationRoutes<Type extends Entry['type']>(
       const { advice = [] } = (await api.call('checkVersion', { params })).body;
       if (advice.length > 0) throw new ApiFailure(422, { errors: advice });
       const type = field('type');
+      if (field('asks') && !type) throw fieldFailure('type', 'required');
       let ifMatch: string | undefined = field('etag') || undefined;
       if (type) ifMatch = (await api.call('setVersionType', { params, body: { type }, ifMatch })).etag;
       await api.call('setVersionStatus', { params, body: { status: 'ACTIVE' }, ifMatch });

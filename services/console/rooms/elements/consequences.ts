@@ -37,8 +37,10 @@ export async function describeActivation(
   const option = (kind: 'MINOR' | 'MAJOR', serial: string) =>
     [kind, t(`${kind.toLowerCase()}.${group}`, { ...counted, serial })] as const;
   const mayBeMinor = check.minor.allowed;
+  const grown = mayBeMinor ? grownMembers(draft.version, active.version) : [];
+  const members = kit.reader(ctx).list(grown.map((member) => t(`content.${wordOf[member] ?? member}`)));
   return {
-    effects: [],
+    effects: grown.length > 0 ? [t('elements.rather', { members })] : [],
     fields: [
       {
         name: 'type',
@@ -51,7 +53,8 @@ export async function describeActivation(
         ],
       },
     ],
-    values: { type: mayBeMinor ? draft.version.type : 'MAJOR' },
+    // Whether people are asked again is a decision: nothing is chosen beforehand where answers depend on it.
+    values: mayBeMinor && isAnswered(group) ? {} : { type: mayBeMinor ? draft.version.type : 'MAJOR' },
     locals: {
       shownIn: [
         ...forms,
@@ -61,6 +64,28 @@ export async function describeActivation(
       whyMajor: mayBeMinor ? [] : placeFaults(ctx, kit, { entry, draft, errors: check.minor.errors }),
     },
   };
+}
+
+/** Whether answers depend on the texts of a group of elements. */
+function isAnswered(group: string): boolean {
+  return group === 'question' || group === 'information';
+}
+
+/** What people agreed to, beside the question itself. */
+const agreedMembers = ['data', 'usage', 'retention', 'thirdParties', 'purposes', 'legalBases'] as const;
+const wordOf: Readonly<Record<string, string>> = { retention: 'retention.fullText' };
+
+/** The members of what people agreed to that differ in a language of the active version. */
+function grownMembers(draft: FoundVersion['version'], active: FoundVersion['version']): string[] {
+  return agreedMembers.filter((member) =>
+    Object.entries(active.data).some(([language, before]) => {
+      const after = (draft.data as Readonly<Record<string, object>>)[language];
+      return (
+        after !== undefined &&
+        JSON.stringify(Reflect.get(after, member)) !== JSON.stringify(Reflect.get(before, member))
+      );
+    }),
+  );
 }
 
 /** The members that only a MAJOR may change, named as in the editor. */
