@@ -1,5 +1,27 @@
 import type { FormAction } from './form-content.ts';
 import type { DescribedElement } from './forms.ts';
+import type { components } from './openapi.gen.ts';
+
+type Codes = components['schemas'];
+
+/** Purposes that a processing may have. */
+export const purposes = [
+  'CONSENT_CORE_SERVICE',
+  'CONSENT_IMPROVED_SERVICE',
+  'CONSENT_MARKETING',
+  'CONSENT_THIRD_PART_SHARING',
+  'CONSENT_RESEARCH',
+] as const satisfies readonly Codes['PurposeCode'][];
+
+/** Legal bases that a processing may have (GDPR, article 6(1)). */
+export const legalBases = [
+  'LEGAL_BASIS_CONSENT',
+  'LEGAL_BASIS_CONTRACT',
+  'LEGAL_BASIS_LEGITIMATE_INTEREST',
+  'LEGAL_BASIS_LEGAL_OBLIGATION',
+  'LEGAL_BASIS_PUBLIC_INTEREST',
+  'LEGAL_BASIS_VITAL_INTEREST',
+] as const satisfies readonly Codes['LegalBasisCode'][];
 
 /**
  * Whether an element is a notice: a processing that cannot be refused. It is shown without a choice, because

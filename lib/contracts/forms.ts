@@ -123,8 +123,8 @@ export type AnswerCheck =
       info: DescribedInformation;
       /** Answers to own elements. */
       answers: CheckedAnswer[];
-      /** Own optional elements that were shown and not answered; empty or absent if there are none. */
-      unanswered?: DescribedElement[];
+      /** Own optional elements that were shown and not answered. */
+      unanswered: DescribedElement[];
       /** Encrypted answers to elements of peers, one part for each peer. */
       parts: SealedPart[];
     }
@@ -216,7 +216,7 @@ export interface FormsOperations {
         language: string;
         info: DescribedInformation;
         answers: CheckedAnswer[];
-        unanswered?: DescribedElement[];
+        unanswered: DescribedElement[];
       }
     | { outcome: 'refused'; reason: Extract<RefusalReason, 'unknown-element' | 'stale' | 'invalid'> }
   >;

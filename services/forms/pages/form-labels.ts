@@ -1,7 +1,7 @@
+import { legalBases, purposes } from '#lib/contracts/element-rules.ts';
 import type { FormLabels } from '#lib/contracts/form-content.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
 import type { Reader } from '#lib/pages/reader.ts';
-import { legalBases, purposes } from '../domain/content/types.ts';
 import { type FormView, formView } from './form-view.ts';
 import { faultCodes, type QuestionView } from './question-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';

@@ -42,7 +42,7 @@ interface ReceiptFacts {
 export function composeReceipt(facts: ReceiptFacts): Receipt {
   const { transaction, check, instance, peers } = facts;
   const { context } = transaction;
-  const { info, answers, unanswered = [] } = check;
+  const { info, answers, unanswered } = check;
   return {
     receiptId: randomId(),
     transaction: transaction.id,

@@ -1,3 +1,4 @@
+import { legalBases, purposes } from '#lib/contracts/element-rules.ts';
 import type { ElementType } from '../../models/read-model.ts';
 
 /** A member of an element's content, as the editor shows it. */
@@ -57,22 +58,6 @@ const controller: readonly ContentField[] = [
   long('dataController.info'),
 ];
 
-/** Purposes that a processing may have. */
-export const purposes = [
-  'CONSENT_CORE_SERVICE',
-  'CONSENT_IMPROVED_SERVICE',
-  'CONSENT_MARKETING',
-  'CONSENT_THIRD_PART_SHARING',
-  'CONSENT_RESEARCH',
-];
-const legalBases = [
-  'LEGAL_BASIS_CONSENT',
-  'LEGAL_BASIS_CONTRACT',
-  'LEGAL_BASIS_LEGITIMATE_INTEREST',
-  'LEGAL_BASIS_LEGAL_OBLIGATION',
-  'LEGAL_BASIS_PUBLIC_INTEREST',
-  'LEGAL_BASIS_VITAL_INTEREST',
-];
 const fonts = ['Georgia, serif', 'Arial, Helvetica, sans-serif', 'ui-monospace, monospace'];
 const valueTypes = ['RADIO_BUTTONS', 'CHECKBOXES', 'LIST_SINGLE', 'LIST_MULTI', 'TOGGLE', 'FREE_TEXT'];
 

@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { Temporal } from 'temporal-polyfill';
+import { purposes } from '#lib/contracts/element-rules.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { listEntries } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
@@ -10,7 +11,6 @@ import { withQuery } from '../../pages/filters.ts';
 import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
 import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { purposes } from '../elements/content-fields.ts';
 import { type Decisions, decisionsView } from './decisions-view.ts';
 import { subjectPath } from './subject-path.ts';
 

@@ -1,3 +1,4 @@
+import { legalBases, purposes } from '#lib/contracts/element-rules.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { visibleText } from '#lib/text/visible-text.ts';
 import { checkThemeCss } from '../theme-css.ts';
@@ -46,23 +47,6 @@ export const readInformation = slowObjectOf({
   scopeVisible: flag,
   shortNoticeLinkVisible: flag,
 });
-
-export const purposes = [
-  'CONSENT_CORE_SERVICE',
-  'CONSENT_IMPROVED_SERVICE',
-  'CONSENT_MARKETING',
-  'CONSENT_THIRD_PART_SHARING',
-  'CONSENT_RESEARCH',
-] as const;
-
-export const legalBases = [
-  'LEGAL_BASIS_CONSENT',
-  'LEGAL_BASIS_CONTRACT',
-  'LEGAL_BASIS_LEGITIMATE_INTEREST',
-  'LEGAL_BASIS_LEGAL_OBLIGATION',
-  'LEGAL_BASIS_PUBLIC_INTEREST',
-  'LEGAL_BASIS_VITAL_INTEREST',
-] as const;
 
 const retentionMembers = objectOf({
   label: line(),
