@@ -181,7 +181,8 @@ describe('code in the console', () => {
   it('has the addresses of this instance, and creates a transaction as copied', async () => {
     const html = await textOf(`${here}/code`);
     const text = /id="code-0"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
-    expect(text).toContain(`curl -s -i ${instance.url}/consents`);
+    expect(text).toContain(`curl -s ${instance.url}/consents`);
+    expect(text).toContain('jq -r .links.subject');
     expect(text).toContain('$ACCORD_KEY');
     expect(await textOf(`${here}/code?language=fr`)).toContain('&quot;language&quot;:&quot;fr&quot;');
     for (const typed of ['f', '<b>']) {

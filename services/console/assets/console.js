@@ -6,8 +6,9 @@ const { body } = document;
 const main = document.getElementById('main');
 const status = document.getElementById('status');
 
-/** Tells a text to all readers, seeing or not. */
-function say(text) {
+/** Tells a text to all readers, seeing or not; a quiet one stands elsewhere on the page, too. */
+function say(text, isQuiet = false) {
+  status.classList.toggle('hidden', isQuiet);
   const line = document.createElement('p');
   line.className = 'done';
   line.textContent = text;
@@ -96,7 +97,7 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   if (ctx.hadFocus) moveFocus(ctx.target);
   if (isPanel(ctx)) return;
   const result = document.querySelector('[data-result]')?.dataset.result;
-  if (result) say(result);
+  if (result) say(result, true);
   document.getElementById('faults')?.focus();
 });
 

@@ -32,9 +32,9 @@ type Body = Readonly<Record<string, string>>;
 
 function curl(baseUrl: string, context: Body): string {
   return [
-    `curl -s -i ${baseUrl}/consents \\`,
+    `curl -s ${baseUrl}/consents \\`,
     `  -H "CM_KEY: $ACCORD_KEY" -H 'Content-Type: application/json' \\`,
-    `  -d '${JSON.stringify(context)}' | grep -i '^location:'`,
+    `  -d '${JSON.stringify(context)}' | jq -r .links.subject`,
   ].join('\n');
 }
 
@@ -47,7 +47,8 @@ function nodeServer(baseUrl: string, context: Body): string {
 ${lines.join('\n')}
   }),
 });
-const formUrl = response.headers.get('location');`;
+const { links } = await response.json();
+const formUrl = links.subject;`;
 }
 
 function phpServer(baseUrl: string, context: Body): string {
@@ -55,13 +56,11 @@ function phpServer(baseUrl: string, context: Body): string {
   return `$request = curl_init('${baseUrl}/consents');
 curl_setopt_array($request, [
   CURLOPT_POST => true,
-  CURLOPT_HEADER => true,
   CURLOPT_RETURNTRANSFER => true,
   CURLOPT_HTTPHEADER => ['CM_KEY: ' . getenv('ACCORD_KEY'), 'Content-Type: application/json'],
   CURLOPT_POSTFIELDS => json_encode([${pairs.join(', ')}]),
 ]);
-preg_match('/^location: (\\S+)/mi', curl_exec($request), $found);
-$formUrl = $found[1];`;
+$formUrl = json_decode(curl_exec($request))->links->subject;`;
 }
 
 /** docs/embedding.md */
