@@ -35,6 +35,26 @@ export function isNotice(identifier: string, content: object): boolean {
 }
 
 /**
+ * Whether a person can withdraw the consent to these texts: it could be refused, or consent is a legal basis
+ * (GDPR, article 7(3)).
+ */
+export function isWithdrawable({ texts }: { texts: object }): boolean {
+  const { refusable, legalBases } = texts as { refusable?: boolean; legalBases?: string[] };
+  return refusable !== false || legalBases?.includes('LEGAL_BASIS_CONSENT') === true;
+}
+
+/** Whether an element is a notice that rests on consent: the form shows it without a choice. */
+export function isConsentNotice({ identifier, content }: { identifier: string; content: object }): boolean {
+  return isNotice(identifier, content) && isWithdrawable({ texts: content });
+}
+
+/** Keys of the own elements among these that are notices and rest on consent. */
+export function consentNotices(elements: readonly DescribedElement[]): Set<string> {
+  const own = elements.filter(({ owner }) => owner === null);
+  return new Set(own.filter(isConsentNotice).map(({ entry }) => entry.key));
+}
+
+/**
  * Whether Global Privacy Control speaks about an element: a processing for marketing, or that shares data
  * with third parties (https://www.w3.org/TR/gpc/).
  */

@@ -1,13 +1,7 @@
-import type {
-  FormChange,
-  FormElement,
-  FormInformation,
-  FormLabels,
-  PreviousAnswer,
-} from '#lib/contracts/form-content.ts';
-import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
+import type { FormElement, FormInformation, FormLabels } from '#lib/contracts/form-content.ts';
+import type { MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
-import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { FormPage, PageContent, PageOptions, ReceiptPage, ShownForm } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import type { CataloguePeer, PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
 import type { ActiveVersions, VersionsAt } from '#lib/contracts/versions.ts';
@@ -78,8 +72,6 @@ export interface DescribedPeer {
 
 /** The current content of a form: the ACTIVE versions of a pinned layout, in the chosen language. */
 export interface FormDescription {
-  /** A digest that changes with any other member, for the same layout and languages. */
-  revision: string;
   language: string;
   info: DescribedInformation;
   /** All elements: own ones first, then those of peers, each in layout order. */
@@ -88,12 +80,6 @@ export interface FormDescription {
   theme: PageTheme | null;
   texts: LayoutTexts;
   active: ActiveVersions;
-}
-
-/** A form page without the members of its description. */
-export interface FormOutline extends Omit<FormPage, keyof FormDescription | 'layout'> {
-  /** The shown elements, with the subject's earlier answers. */
-  elements: { identifier: string; previous: PreviousAnswer | null }[];
 }
 
 /** A valid answer, ready to be recorded. */
@@ -154,26 +140,6 @@ export interface FormsOperations {
    */
   describeForm(input: { layout: PinnedLayout; languages: string[] }): Promise<FormDescription>;
   /**
-   * Compares versions of own entries, as people read them (docs/interface.md, "Asking again").
-   * @param input.pairs identifiers of versions that were activated. @param input.language of the form.
-   * @returns fields: what differs, for each pair; nothing for a version that no longer exists.
-   */
-  compareVersions(input: {
-    pairs: { from: string; to: string }[];
-    language: string;
-  }): Promise<{ fields: FormChange['fields'][] }>;
-  /**
-   * Renders a described form. @param input.revision of the description.
-   * @returns html: null if the form has changed since.
-   * @throws Failure as `describeForm`.
-   */
-  renderForm(input: {
-    layout: PinnedLayout;
-    languages: string[];
-    revision: string;
-    page: FormOutline;
-  }): Promise<{ html: string | null }>;
-  /**
    * Checks an answers map against the layout (docs/interface.md, "Answers").
    * @param input.openedAt RFC 3339: creation of the transaction. Serials that were ACTIVE then or later are
    * accepted while their MAJOR is ACTIVE.
@@ -226,13 +192,11 @@ export interface FormsOperations {
    * @param input.at RFC 3339; now if absent.
    */
   versionsAt(input: { keys: string[]; purposes: string[]; at?: string }): Promise<VersionsAt>;
-  /** The theme of a layout, for final and error pages; null if it has none, or one that is not ACTIVE. */
-  theme(input: { key: string; language: string }): Promise<PageTheme | null>;
-  renderPage(input: { model: PageModel }): Promise<{ html: string }>;
+  renderPage(input: PageOptions & { page: PageContent }): Promise<{ html: string }>;
   /** Renders the content of a page as plain text of 72 columns. */
-  renderText(input: { model: ReceiptPage }): Promise<{ text: string }>;
+  renderText(input: PageOptions & { page: ReceiptPage }): Promise<{ text: string }>;
   /** Composes a mail or SMS to a subject; the caller sends it. */
-  renderMessage(input: MessageContent): Promise<RenderedMessage>;
+  renderMessage(input: MessageRequest): Promise<RenderedMessage>;
   /**
    * Renders a receipt as a PDF document (docs/interface.md, "Receipts"). The same input gives the same bytes.
    * @param input.jws the signed receipt, which is attached to the document.
@@ -240,9 +204,16 @@ export interface FormsOperations {
    * @throws Failure `unavailable` with Retry-After if too many documents are being rendered; `not-acceptable`
    * for a receipt that is too long.
    */
-  renderReceiptPdf(input: { model: ReceiptPage; jws: string; asker: string }): Promise<{ pdf: string }>;
-  /** @returns the texts of a form page, for a client that renders the form itself. */
-  labelForm(input: { page: FormPage }): Promise<FormLabels>;
+  renderReceiptPdf(
+    input: PageOptions & { page: ReceiptPage; jws: string; asker: string },
+  ): Promise<{ pdf: string }>;
+  /**
+   * What a form page shows, for a client that renders the form itself.
+   * @returns hidden: the elements that are left out. labels: the texts of the page.
+   */
+  readForm(
+    input: PageOptions & { page: FormPage },
+  ): Promise<{ form: ShownForm; hidden: FormElement[]; labels: FormLabels }>;
   /**
    * Lists the entries that a peer may show, by key: shared elements, and the default information.
    * @param input.peer id of the peer. @param input.after a key; '' for the first page. @param input.known the

@@ -1,9 +1,11 @@
+import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
+import type { ShownInformation } from '#lib/contracts/pages.ts';
 
 export type MessageKind = 'invitation' | 'code' | 'notification' | 'bad-news' | 'withdrawal';
 export type MessageChannel = 'mail' | 'sms';
 
-/** Facts of a message to a subject, which forms writes in the subject's language. */
+/** Facts of a message to a subject, written in the subject's language. */
 export interface MessageContent {
   kind: MessageKind;
   channel: MessageChannel;
@@ -38,6 +40,13 @@ export interface MessageContent {
   withdrawn?: { peer: string | null; elements: MessageElement[] }[];
   /** Only for `notification`: the receipt could not be attached as a PDF. */
   isReceiptLeftOut?: boolean;
+}
+
+/** A message to be composed. */
+export interface MessageRequest extends Omit<MessageContent, 'instance' | 'organisation' | 'purpose'> {
+  /** The information under which was asked; absent: the current one of the layout. */
+  information?: ShownInformation | undefined;
+  layout: PinnedLayout;
 }
 
 /** An element with the title that the subject has seen. */

@@ -20,41 +20,18 @@ export interface PageTheme {
 /** Colour scheme of a page: that of the reader's device, or a fixed one. */
 export type ColorScheme = 'auto' | 'light' | 'dark';
 
-export type TransactionState = 'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK';
-
 /**
  * The query parameter `colorScheme`: `light` and `dark` override the theme; `auto-…` is the scheme of the
  * embedding page.
  */
 export type AskedColorScheme = 'light' | 'dark' | 'auto-light' | 'auto-dark';
 
-/** What a page sends to the page that embeds it; never an answer (docs/security.md, "Pages"). */
-export interface PageEmbedding {
-  /** The transaction's id. */
-  transaction: string;
-  state: TransactionState;
-  /** The only origin that gets the messages; null for any origin. */
-  iframeOrigin: string | null;
-  /** http(s) URL; shown as a link in a final state, and opened after the delay. */
-  callback: string | null;
-  /** Milliseconds. */
-  callbackTriggerDelay: number;
-  includeIFrameResizer: boolean;
-}
-
-/** Members of every page. */
+/** Members of every page that is drawn. */
 export interface PageBase {
-  /**
-   * The data controller of the information, shown before the instance. Absent on forms and receipts, which
-   * have the information.
-   */
-  asker?: { name: string; lang: string } | null;
   /** BCP 47 language of the page; falls back to English without a catalogue. */
   language: string;
   instance: PageInstance;
   theme: PageTheme | null;
   /** The scheme requested by the URL; absent if the theme and the reader's device decide. */
   colorScheme?: AskedColorScheme;
-  /** Null without a transaction, and on error pages, which send their code alone (`ErrorPage`). */
-  embedding: PageEmbedding | null;
 }

@@ -1,102 +1,92 @@
-import type { ExportPage, ExportPart } from '#lib/contracts/export-page.ts';
 import type { FormElement, FormInformation, FormLayout, FormPeer } from '#lib/contracts/form-content.ts';
-import type {
-  ApiPage,
-  HostPage,
-  MailPage,
-  MessagesPage,
-  ProblemPage,
-  WelcomePage,
-} from '#lib/contracts/instance-pages.ts';
-import type { PageBase, TransactionState } from '#lib/contracts/page-base.ts';
-import type { PageRecipient, WithdrawalChoice } from '#lib/contracts/page-withdrawal.ts';
+import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { AskedColorScheme } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { EarlierAnswer } from '#lib/contracts/record-status.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
-export type * from '#lib/contracts/instance-pages.ts';
-export type * from '#lib/contracts/page-withdrawal.ts';
+type Schemas = components['schemas'];
 
 /**
- * Page models: the input of the page renderer in forms, as plain JSON. HTML is only in the rich text members
- * of form-content.ts. The renderer escapes every text, and sanitises rich text again.
+ * What the pages of transactions are drawn from: the representations that JSON clients get (openapi.yaml),
+ * and what only a page needs. HTML is only in the rich text members of form-content.ts. The renderer escapes
+ * every text, and sanitises rich text again.
  */
-export type PageModel =
+export type PageContent =
   | FormPage
-  | AnsweredPage
-  | FinalPage
   | ConfirmPage
-  | MessagesPage
-  | ChildPage
-  | ErrorPage
+  | ResultPage
   | ReceiptPage
+  | ErrorPage
   | ExportPage
   | ExportPart
-  | MailPage
-  | WelcomePage
-  | HostPage
-  | ProblemPage
-  | ApiPage;
+  | MessagesPage;
 
-/** Whom the subject can contact: the data controller of the information. */
-export interface PageContact {
-  /** BCP 47 language of these texts; the page's if absent. */
-  lang?: string;
-  company?: string;
-  info?: string;
-  email?: string;
-  phoneNumber?: string;
-  address?: string;
+/** How a page is drawn. */
+export interface PageOptions {
+  /** BCP 47, best first; the first one is the language of the page, or English without a catalogue. */
+  languages: string[];
+  /** Keys or entry ids of themes; the first one that is ACTIVE is used. A form has that of its layout. */
+  themes?: (string | undefined)[];
+  /** The scheme requested by the URL; absent if the theme and the reader's device decide. */
+  colorScheme?: AskedColorScheme;
 }
 
-/** A fault in an answer, shown in the summary with a link to the element, which becomes `aria-invalid`. */
-export interface PageFault {
-  /** The element's identifier, or `info`, `comment`. */
-  identifier: string;
-  /**
-   * `required`, `not-refusable`, `too-long`, `too-long-together`, `too-many`, `not-an-option`,
-   * `invalid-text`; other codes get a general text.
-   */
-  code: string;
-  /** Only for JSON clients: pages have their own text for every code. */
-  detail?: string;
+/** Members of every page about a transaction. URLs have fresh tokens, and the requested colour scheme. */
+interface OfTransaction {
+  /** As operators get it; without `links` if the page has none. */
+  transaction: Schemas['ListedTransaction'];
+  /** If the page shows no information, the current one names the organisation that asks. */
+  layout: PinnedLayout;
 }
 
-/** The form, also after faults (422), for a stale version (409), and as a preview. */
-export interface FormPage extends PageBase {
-  page: 'form';
-  /** Null only in previews of a single element. */
-  info: FormInformation | null;
+/** Texts of the information under which was asked. They name the organisation that asks and its contact. */
+export type ShownInformation = Pick<ReceiptBody['information'], 'lang' | 'texts'>;
+
+/** A form as JSON clients get it, without what they need besides the page (openapi.yaml, `Form`). */
+export interface ShownForm {
+  language: string;
+  info: FormInformation;
   /** The shown elements: own ones first, then those of peers, each in layout order. */
   elements: FormElement[];
   peers: FormPeer[];
   layout: FormLayout;
-  /** URLs with fresh tokens; null in a preview. `cancel`: null if the transaction cannot be cancelled. */
-  actions: { submit: string; cancel: string | null } | null;
-  /** Answers entered before a fault, by identifier; they override earlier answers and defaults. */
-  values: Record<string, string[]>;
-  faults: PageFault[];
   /**
-   * Identifiers of elements that are new or have changed since the subject opened the form; the page marks
-   * them.
+   * Absent in a preview. `cancel`: absent if the transaction cannot be cancelled. `all`: the form with the
+   * hidden elements.
    */
-  changed: string[];
+  links?: { submit: string; cancel?: string; all: string };
+}
+
+/**
+ * The form, also after faults (422), for a stale version (409), and as a preview. If all elements are hidden,
+ * a button submits without answers.
+ */
+export interface FormPage extends Partial<OfTransaction> {
+  page: 'form';
+  layout: PinnedLayout;
+  /** The subject's newest committed answers to own questions. */
+  earlier: EarlierAnswer[];
+  /** RFC 3339: the time of the database. */
+  now: string;
+  /** Whether elements with a valid answer are left out, except those that `entered` shows. */
+  hides: boolean;
+  /** Whether the page lists the answers to the elements that are left out. */
+  listsHidden: boolean;
+  /** Whether elements of peers need no answer, because the peer keeps the earlier one. */
+  peersOptional: boolean;
   /**
-   * Number of questions that were removed since the subject opened the form. Present if the form is shown
-   * again because it has changed; the page then says that the answers have not been sent.
+   * A form post whose answers are shown again. `check`: why they were rejected; absent if they were sent too
+   * late, to the parent, and not checked.
    */
-  removed?: number;
-  /**
-   * Whether the answers were entered in a form that was submitted too late; the page says that they have not
-   * been submitted.
-   */
-  kept?: boolean;
+  entered?: { answers: Record<string, string[]>; check?: Exclude<AnswerCheck, { outcome: 'valid' }> };
+  links?: ShownForm['links'];
   /**
    * How long the answers are valid; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never
    * expire.
    */
-  validity: string | null;
-  /** RFC 3339: until when the form can be answered. */
-  expires: string | null;
+  validity: string;
   /** Whether answers can be changed later. */
   updatable: boolean;
   /**
@@ -104,66 +94,15 @@ export interface FormPage extends PageBase {
    * sharing is preselected.
    */
   gpc?: boolean;
-  /** Answers that stay as they are, because only changed questions are asked; absent without any. */
-  unchanged?: { answers: PageAnswer[]; all: string };
-  /**
-   * Whether elements of peers need no answer, because the peer keeps the earlier one: in a child, and if only
-   * changed questions are asked.
-   */
-  peersOptional: boolean;
-}
-
-/** One answer, as it is shown to the subject. */
-export interface PageAnswer {
-  identifier: string;
-  type: 'processing' | 'preference' | 'conditions';
-  title: string;
-  /** Language of `title` and `values`. */
-  lang: string;
-  owner: string | null;
-  /**
-   * The subject's answer to a processing or conditions; `shown` for a notice, null for a preference. It is no
-   * decision of a leader.
-   */
-  decision: 'accepted' | 'refused' | 'withdrawn' | 'shown' | null;
-  /** For a preference the texts chosen or entered; may be empty. */
-  values: string[];
-  /** When it was given (RFC 3339); for earlier answers. */
-  created?: string;
-}
-
-/** All elements are hidden because each has a valid answer; a button submits without answers. */
-export interface AnsweredPage extends PageBase {
-  page: 'answered';
-  /** Identifier of the information, for the hidden field. */
-  info: string;
-  /** The valid answers; may be empty. */
-  answers: PageAnswer[];
-  actions: {
-    submit: string;
-    cancel: string | null;
-    /** GET: the form with all elements and their answers. */
-    change: string;
-  } | null;
 }
 
 /** GET …/confirm: where the code was sent, and a field to enter it. */
-export interface ConfirmPage extends PageBase {
+export interface ConfirmPage extends OfTransaction {
   page: 'confirm';
-  type: 'FORM_CODE' | 'EMAIL_CODE' | 'SMS_CODE';
-  /** The address that the code was sent to, masked (`a…@example.org`, `…4567`); null for FORM_CODE. */
-  destination: string | null;
-  /** The code itself; null except for FORM_CODE. */
-  code: string | null;
-  /** RFC 3339: until when the code is valid. */
-  expires: string;
-  isExpired: boolean;
-  /** Attempts left with this code; at 0 another code is needed. */
-  triesLeft: number;
-  /** Codes that can still be requested. */
-  codesLeft: number;
-  /** Seconds until another code may be requested; 0: now. */
-  resendIn: number;
+  code: Omit<Schemas['CodeStatus'], 'token'>;
+  information: ShownInformation;
+  /** RFC 3339: the time of the database. */
+  now: string;
   /**
    * Fault of the last attempt. `malformed`: not six digits; `early`: another code was requested too soon;
    * `limit`: too many messages to the address, or too many SMS to its country.
@@ -171,122 +110,102 @@ export interface ConfirmPage extends PageBase {
   fault: 'malformed' | 'wrong' | 'superseded' | 'expired' | 'exhausted' | 'early' | 'limit' | null;
   /** Whether another code has just been sent. */
   isResent: boolean;
-  /**
-   * URLs with fresh tokens, all POST. `confirm` takes the field `code`. `resend`: null if no code is left.
-   * `cancel`: null if the subject may not cancel.
-   */
-  actions: { confirm: string; resend: string | null; cancel: string | null };
+  /** Both POST. */
+  actions: { resend: string; cancel: string };
 }
 
-/** A part and its state. */
-export interface PagePart {
-  /** The owner's name. */
-  owner: string;
-  /**
-   * `late`: the part, or the decision about it, was not acknowledged before the deadline; it may have
-   * arrived. `unsent`: withdrawn before it was sent.
-   */
-  state: 'sending' | 'held' | 'accepted' | 'refused' | 'late' | 'dropped' | 'unsent';
-  /**
-   * Whether the withdrawal of a part that is `held` or `accepted` was ordered, now or earlier. The owner may
-   * not have been told of it yet.
-   */
-  withdrawn?: boolean;
-  /** The elements of the part. */
-  elements: { title: string; lang: string }[];
+/** A consent that can be withdrawn now, or that has been withdrawn. */
+export interface ConsentStanding {
+  /** Identifier of the answer on the page. */
+  identifier: string;
+  /** RFC 3339: when it was withdrawn; null if it can be withdrawn. */
+  withdrawn: string | null;
+}
+
+/** What the subject can withdraw on a page that shows answers. */
+export interface WithdrawalChoice {
+  /** POST with `elements`: the identifiers of consents. */
+  url: string;
+  standing: ConsentStanding[];
+  /** Base URLs of peers that can be told to withdraw their part. */
+  peers: string[];
+}
+
+/** What pages tell of answers that were given; absent before the commitment. */
+interface GivenAnswers {
+  receipt?: ReceiptBody;
+  withdrawal?: WithdrawalChoice;
 }
 
 /**
- * A final state, or answers that wait for peers. A final page without a link to the child shows whom to
- * contact for changes.
+ * `result`: a final state, or answers that wait for peers. `child`: GET …/child, which offers to create the
+ * child or to withdraw consents.
  */
-export interface FinalPage extends PageBase {
-  page: 'submitted' | 'committed' | 'cancelled' | 'timeout' | 'rolledback';
-  /**
-   * Why the answers were rolled back. `codes`: the last code had expired or no attempt was left. `withdrawn`:
-   * a part was withdrawn. Absent: any other cause, such as an owner that did not hold its part, or at an
-   * owner the decision of the leader.
-   */
-  reason?: 'codes' | 'withdrawn';
-  /** The answers if committed, else empty. */
-  answers: PageAnswer[];
-  withdrawal?: WithdrawalChoice;
+export interface ResultPage extends OfTransaction, GivenAnswers {
+  page: 'result' | 'child';
+  /** The elements of each part, in the order of `transaction.followers`. */
+  asked: { title: string; lang: string }[][];
   /** Only for a withdrawal: peers that could still be told to withdraw their part of the parent. */
   keptBy?: string[];
-  /** Only for a withdrawal: peers that are told to end all consents of the form. */
-  toldPeers?: string[];
-  /** Who is told of a withdrawal or of a refusal of what was accepted; absent without recipients. */
-  recipients?: PageRecipient[];
-  /** Name of the peer that showed the form; null if this instance did. */
-  leader: string | null;
-  /** The parts of the submission, in the order of the form. */
-  parts: PagePart[];
-  /** RFC 3339: when the state was reached; for `submitted` and `timeout`, the deadline. */
-  at: string;
-  /**
-   * RFC 3339: until when the answers are valid (committed); null without an end, or without
-   * `validityVisible`.
-   */
-  validUntil: string | null;
+  /** Whether the last code had expired or no attempt was left. */
+  awaitsCode: boolean;
+  /** RFC 3339: when the state was reached. */
+  changed: string;
   /** RFC 3339: until when links open the receipt (committed). */
-  receiptUntil: string | null;
-  links: {
-    /** GET, HTML receipt (committed). */
-    receipt: string | null;
-    /** POST: creates the child and redirects to its form. */
-    child: string | null;
-    /** GET: this page again, while a verdict on the answers or on a part can still arrive. */
-    again: string | null;
-    /** POST: cancels the transaction (submitted, if `cancellable`). */
-    cancel: string | null;
-  };
-  contact: PageContact | null;
+  receiptUntil?: string;
+  /** POST: cancels the transaction. */
+  cancel: string;
 }
 
-/** GET …/child: offers to create the child or to withdraw consents. */
-export interface ChildPage extends PageBase {
-  page: 'child';
-  /** The state of the parent, which selects the text: "change my answers" or "start again". */
-  state: TransactionState;
-  /** The answers of the parent if it is committed. */
-  answers?: PageAnswer[];
-  withdrawal?: WithdrawalChoice;
-  links: { child: string; transaction: string };
+/** The receipt, in its own language. The renderer draws the QR code of `receipt.updateUrl`. */
+export interface ReceiptPage extends Partial<OfTransaction>, GivenAnswers {
+  page: 'receipt';
+  receipt: ReceiptBody;
 }
 
 /** An error in HTML mode. The embedding page gets only `code`. */
-export interface ErrorPage extends PageBase {
+export interface ErrorPage extends Pick<Partial<OfTransaction>, 'layout'> {
   page: 'error';
-  status: number;
   code: ProblemCode;
   /** The only origin that gets the code; absent: any, as the transaction was not read or names none. */
   iframeOrigin?: string;
   /** Seconds, with 429 and 503. */
   retryAfter?: number;
-  links: {
+  links?: {
     /** POST: starts again (410 of an updatable transaction). */
     child: string | null;
     /** GET: the transaction (409 `wrong-state`). */
     transaction: string | null;
   };
-  contact: PageContact | null;
-  /** Answers submitted too late, which the button that starts again sends along. */
-  entered?: { name: string; value: string }[];
+  /** A form post that came too late: the button that starts again sends its answers along. */
+  entered?: Record<string, string[]>;
 }
 
-/** The receipt, in its own language. The renderer draws the QR code of `receipt.updateUrl`. */
-export interface ReceiptPage extends PageBase {
-  page: 'receipt';
-  receipt: ReceiptBody;
-  withdrawal?: WithdrawalChoice;
-  /** As on the final page. */
-  recipients?: PageRecipient[];
-  links: {
-    /** POST: creates the child; null in a file, and if not updatable. */
-    child: string | null;
-    /** GET: the transaction's final page; null in a file. */
-    transaction: string | null;
-    /** Other formats of the same receipt. */
-    formats: { mediaType: string; url: string }[];
-  };
+/**
+ * Where the HTML of {@link ExportPart}s belongs in the HTML of an {@link ExportPage}. No text of a page can
+ * contain it, because texts are escaped.
+ */
+export const exportMarker = '<!-- transactions-->';
+
+/** The data of a person as one document, without the transactions (docs/erasure.md, "Access"). */
+export interface ExportPage extends Omit<Schemas['SubjectExport'], 'transactions'> {
+  page: 'export';
+  /** RFC 3339 */
+  at: string;
+  /** How many transactions the document has. */
+  count: number;
+  /** Whether the person has older transactions, which are not in the document. */
+  isCut: boolean;
+}
+
+/** Some of the transactions of an {@link ExportPage}. Its HTML is not a whole document. */
+export interface ExportPart extends Pick<Schemas['SubjectExport'], 'transactions'> {
+  page: 'export-part';
+}
+
+/** GET /demo/messages: messages that a demonstration keeps instead of sending them, newest first. */
+export interface MessagesPage {
+  page: 'messages';
+  /** `html` of a mail; `sizes` of its attachments in bytes. */
+  messages: (Schemas['DemoMessage'] & { html?: string; sizes: number[] })[];
 }

@@ -1,5 +1,4 @@
 import type { AskedColorScheme, PageTheme } from '#lib/contracts/page-base.ts';
-import type { PageModel } from '#lib/contracts/pages.ts';
 
 const allowed: readonly unknown[] = ['light', 'dark', 'auto-light', 'auto-dark'] satisfies AskedColorScheme[];
 
@@ -11,28 +10,13 @@ export function askedColorScheme(value: unknown): AskedColorScheme | undefined {
   return allowed.includes(value) ? (value as AskedColorScheme) : undefined;
 }
 
-/** Adds the requested colour scheme to a page, and to its links and form actions. */
-export function withColorScheme<Page extends PageModel>(page: Page, value: unknown): Page {
-  const colorScheme = askedColorScheme(value);
-  if (!colorScheme) return page;
-  const keep = (url: string) => keepColorScheme(url, value);
-  const keepAll = (urls: object) =>
-    Object.fromEntries(
-      Object.entries(urls).map(([name, url]) => [name, typeof url === 'string' ? keep(url) : url]),
-    );
-  const model: PageModel = page;
-  const result: Record<string, unknown> = { ...model, colorScheme };
-  if ('actions' in model && model.actions) result.actions = keepAll(model.actions);
-  if ('links' in model) result.links = keepAll(model.links);
-  if ('withdrawal' in model && model.withdrawal)
-    result.withdrawal = { ...model.withdrawal, url: keep(model.withdrawal.url) };
-  if ('unchanged' in model && model.unchanged)
-    result.unchanged = { ...model.unchanged, all: keep(model.unchanged.all) };
-  if (model.page === 'receipt') {
-    const formats = model.links.formats.map((format) => ({ ...format, url: keep(format.url) }));
-    result.links = { ...keepAll(model.links), formats };
-  }
-  return result as Page;
+/** Adds the requested colour scheme to all URLs of pages. @param links other texts stay as they are. */
+export function withColorScheme<Links extends object>(links: Links, value: unknown): Links {
+  const kept = Object.entries(links).map(([name, link]) => {
+    const isUrl = typeof link === 'string' && link.startsWith('http');
+    return [name, isUrl ? keepColorScheme(link, value) : link];
+  });
+  return Object.fromEntries(kept);
 }
 
 /** Adds the requested colour scheme to the URL of a page. */

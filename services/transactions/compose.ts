@@ -1,6 +1,5 @@
 import type { JWK } from 'jose';
 import type Koa from 'koa';
-import { LRUCache } from 'lru-cache';
 import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
 import { signedReceipts } from '#lib/audit/record-action.ts';
@@ -111,7 +110,6 @@ export async function composeTransactions(
   const dependencies: Dependencies = {
     db,
     forms,
-    knownForms: new LRUCache({ max: 200 }),
     tokens,
     instance,
     signReceipt: createReceiptSigner(options.signingKey),

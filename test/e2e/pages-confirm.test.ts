@@ -1,6 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ConfirmPage } from '#lib/contracts/pages.ts';
+import type { Drawn } from '../../services/forms/pages/page-model.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
@@ -13,19 +14,19 @@ let host: PageServer;
 let page: Page;
 
 /** Paths are `/<language>/<sample>`; the forms of a page post to the page after a wrong code. */
-function samplePage(path: string): ConfirmPage | null {
+function samplePage(path: string): Drawn<ConfirmPage> | null {
   const [, language = 'en', name = 'confirm-wrong'] = path.split('/');
-  const model = samplePages(language as SampleLanguage)[name] as ConfirmPage | undefined;
+  const model = samplePages(language as SampleLanguage)[name] as Drawn<ConfirmPage> | undefined;
   if (!model) return null;
-  const { resend } = model.actions;
+  const { context, links, ...transaction } = model.transaction;
   return {
     ...model,
-    embedding: model.embedding && { ...model.embedding, iframeOrigin: null },
-    actions: {
-      confirm: '/en/confirm-wrong',
-      resend: resend && '/en/confirm-resent',
-      cancel: '/en/confirm-over',
+    transaction: {
+      ...transaction,
+      links: links && { ...links, confirm: '/en/confirm-wrong' },
+      context: context && { ...context, iframeOrigin: undefined },
     },
+    actions: { resend: '/en/confirm-resent', cancel: '/en/confirm-over' },
   };
 }
 

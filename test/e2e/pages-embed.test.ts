@@ -3,7 +3,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FrameLocator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ResultPage } from '#lib/contracts/pages.ts';
+import type { Drawn, FormModel, PageModel } from '../../services/forms/pages/page-model.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type PageServer, startPageServer } from '../support/pages/page-server.ts';
 import { sampleForm, samplePages } from '../support/pages/sample-pages.ts';
@@ -19,6 +21,8 @@ const resizerHost = readFileSync(
   ),
   'utf8',
 );
+type Context = components['schemas']['StoredContext'];
+
 const callback = 'http://localhost:1/done?a=1&b=%C3%A9';
 
 const browser = useBrowser();
@@ -26,30 +30,29 @@ let accord: PageServer;
 let host: PageServer;
 let page: Page;
 /** What the pages say of themselves in the test at hand. */
-let embedding: Partial<NonNullable<PageModel['embedding']>>;
+let embedding: Partial<Context> & { includeIFrameResizer?: boolean };
+
+/** A page with the {@link embedding}. */
+function embedded<Page extends FormModel | Drawn<ResultPage>>(page: Page): Page {
+  const { includeIFrameResizer, ...told } = embedding;
+  const { callback } = told;
+  const context = { ...page.transaction?.context, iframeOrigin: undefined, ...told } as Context;
+  return {
+    ...page,
+    transaction: page.transaction && { ...page.transaction, callback, context },
+    ...(includeIFrameResizer !== undefined && { layout: { ...page.layout, includeIFrameResizer } }),
+  };
+}
 
 /** The pages of one transaction: its form, what follows on sending it, and an error. */
 function transactionPage(path: string): PageModel | null {
   const samples = samplePages('en');
-  const told = { iframeOrigin: null, ...embedding };
   if (path === '/form') {
-    const form = sampleForm('en', [newsletter, channel] as never);
-    return {
-      ...form,
-      embedding: { ...form.embedding, ...told } as never,
-      actions: { submit: '/sent', cancel: null },
-    };
+    const form = embedded(sampleForm('en', [newsletter, channel] as never));
+    return { ...form, form: { ...form.form, links: { submit: '/sent', all: '/form' } } };
   }
-  if (path === '/faulty')
-    return {
-      ...(samples['form-faults'] as PageModel),
-      embedding: { ...samples.form?.embedding, ...told } as never,
-    };
-  if (path === '/sent')
-    return {
-      ...(samples.committed as PageModel),
-      embedding: { ...samples.committed?.embedding, ...told } as never,
-    };
+  if (path === '/faulty') return embedded(samples['form-faults'] as FormModel);
+  if (path === '/sent') return embedded(samples.committed as Drawn<ResultPage>);
   if (path === '/error') return samples['error-not-found'] as PageModel;
   return null;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { MessagesPage } from '#lib/contracts/pages.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import { type FormsService, startForms } from '../support/instances/forms-service.ts';
 import {
@@ -271,8 +272,15 @@ describe('describing a form', () => {
     const form = await forms.operations.describeForm({ layout, languages: ['ar'] });
     expect(form.theme).toEqual({ key: 'theme.001', serial: '1.0', logo: null });
     expect(form.texts).toEqual({ submitText: 'حفظ اختياراتي' });
-    expect(await forms.operations.theme({ key: 'theme.001', language: 'en' })).toEqual(form.theme);
-    expect(await forms.operations.theme({ key: 'layout.001', language: 'en' })).toBeNull();
+  });
+
+  it('draws a page with the first theme that exists', async () => {
+    const page: MessagesPage = { page: 'messages', messages: [] };
+    const drawn = async (...themes: (string | undefined)[]) =>
+      (await forms.operations.renderPage({ page, languages: ['en'], themes })).html;
+    for (const themes of [['theme.001'], [undefined, 'layout.001', 'nothing', 'theme.001']])
+      expect(await drawn(...themes)).toContain('/assets/themes/theme.001/1.0.css');
+    expect(await drawn('layout.001')).not.toContain('/assets/themes');
   });
 });
 

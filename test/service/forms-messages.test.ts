@@ -15,12 +15,15 @@ const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const instance = { name: 'Clinic', baseUrl: formsBaseUrl, timeZone: 'UTC' };
+const asked = {
+  information: { texts: { title: 'Your data', dataController: { company: 'Riverside Clinic' } } },
+  layout: { info: 'information.001', elements: [] } as never,
+};
 const link = `${formsBaseUrl}/consents/x?t=abc`;
 const notification = (changes: object) =>
-  forms.operations.renderMessage({ ...sampleMessage('notification', 'en'), instance, link, ...changes });
+  forms.operations.renderMessage({ ...sampleMessage('notification', 'en'), ...asked, link, ...changes });
 const code = (changes: object = {}) =>
-  forms.operations.renderMessage({ ...sampleMessage('code', 'en'), instance, ...changes });
+  forms.operations.renderMessage({ ...sampleMessage('code', 'en'), ...asked, ...changes });
 
 describe('the text of a notification', () => {
   it('is that of the model with the key or the id', async () => {

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfirmPage } from '#lib/contracts/pages.ts';
+import type { Drawn } from '../../services/forms/pages/page-model.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
+import { codeTime } from '../support/pages/sample-confirm-pages.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 
-/** A page in the state of a sample. @param more overrides anything. */
-function confirm(name = 'confirm', more: Partial<ConfirmPage> = {}, language: SampleLanguage = 'en') {
-  const model = samplePages(language)[name] as ConfirmPage;
-  const page = parsePage(renderer.render({ ...model, ...more }));
+/** A page in the state of a sample. @param more overrides anything of the code. */
+function confirm(name = 'confirm', more: Partial<ConfirmPage['code']> = {}, language: SampleLanguage = 'en') {
+  const model = samplePages(language)[name] as Drawn<ConfirmPage>;
+  const page = parsePage(renderer.render({ ...model, code: { ...model.code, ...more } }));
   const byId = (id: string) => page.elements.find(({ attribs }) => attribs.id === id);
   const alert = page.elements.find(({ attribs }) => attribs.role === 'alert');
   return {
@@ -73,7 +75,7 @@ describe('the page that asks for a code', () => {
 
   it.each(sampleLanguages)('shows in %s the masked address from left to right', (language) => {
     for (const name of ['confirm', 'confirm-sms']) {
-      const { destination } = samplePages(language)[name] as ConfirmPage;
+      const { destination } = (samplePages(language)[name] as ConfirmPage).code;
       const { elements, text, words } = confirm(name, {}, language);
       const isolated = elements.find((element) => element.name === 'bdi' && text(element) === destination);
       expect(isolated?.attribs.dir).toBe('ltr');
@@ -93,11 +95,11 @@ describe('the page that asks for a code', () => {
 
 describe('another code', () => {
   it('can be requested by a button that stays usable while the page asks to wait', () => {
-    const page = confirm('confirm', { resendIn: 30 });
+    const page = confirm('confirm', { resendAfter: codeTime(30) });
     expect(page.words).toContain('You can request another code in 30 seconds.');
     expect(page.byId('resend')?.attribs).not.toHaveProperty('disabled');
-    expect(confirm('confirm', { resendIn: 570 }).words).toContain('in 10 minutes.');
-    expect(confirm('confirm', { resendIn: 0 }).words).toContain('You can request 2 more codes.');
+    expect(confirm('confirm', { resendAfter: codeTime(570) }).words).toContain('in 10 minutes.');
+    expect(confirm('confirm', { resendAfter: codeTime(0) }).words).toContain('You can request 2 more codes.');
   });
 
   it('is not offered if none is left', () => {
@@ -172,7 +174,7 @@ describe('a code on the page', () => {
   });
 
   it('is not shown any more once it cannot be entered', () => {
-    expect(confirm('confirm-shown', { isExpired: true }).words).not.toContain('048');
+    expect(confirm('confirm-shown', { expires: codeTime(0) }).words).not.toContain('048');
     expect(confirm('confirm-shown', { triesLeft: 0 }).words).not.toContain('048');
   });
 });

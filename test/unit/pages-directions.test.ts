@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { PageModel } from '../../services/forms/pages/page-model.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
@@ -16,7 +16,8 @@ describe('in a page from right to left', () => {
   });
 
   it('an answer keeps the direction of its own letters', () => {
-    const given = committed?.page === 'committed' ? committed.answers.flatMap(({ values }) => values) : [];
+    const consents = committed?.page === 'result' ? (committed.receipt?.consents ?? []) : [];
+    const given = consents.flatMap(({ type, answer }) => (type === 'preference' ? answer : []));
     expect(given.length).toBeGreaterThan(1);
     expect(isolated(committed)).toEqual(expect.arrayContaining(given));
     const shown = receipt?.page === 'receipt' ? receipt.receipt.consents : [];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { PageModel } from '../../services/forms/pages/page-model.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
@@ -47,6 +47,11 @@ const structural = new Set([
     'validity',
     'timestamp',
     'expirationTimestamp',
+    'now',
+    'resendAfter',
+    'changed',
+    'receiptUntil',
+    'since',
     'collectionMethod',
     'confirmation',
     'fault',
@@ -121,7 +126,7 @@ describe('a page', () => {
 
   it('links only to web and mail addresses', () => {
     const form = structuredClone(pages.form) as Extract<PageModel, { page: 'form' }>;
-    const content = form.info?.content ?? {};
+    const content = form.form.info?.content ?? {};
     for (const url of [
       'javascript:alert(1)',
       ' java\nscript:alert(1)',
@@ -134,10 +139,8 @@ describe('a page', () => {
         shortNoticeLink: url,
         header: `<a href="${url}">x</a>`,
       });
-      const final = {
-        ...(pages.committed as object),
-        embedding: { ...(pages.committed?.embedding as object), callback: url },
-      };
+      const committed = pages.committed as Extract<PageModel, { page: 'result' | 'child' }>;
+      const final = { ...committed, transaction: { ...committed.transaction, callback: url } };
       for (const model of [form, final]) {
         const links = parsePage(renderer.render(model as PageModel)).tagged('a');
         expect(

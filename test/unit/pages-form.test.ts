@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { FormElement } from '#lib/contracts/form-content.ts';
-import type { FormPage } from '#lib/contracts/pages.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { type Element, parsePage } from '../support/pages/parse-page.ts';
 import { sampleForm } from '../support/pages/sample-pages.ts';
@@ -10,8 +9,8 @@ const { newsletter, research, record, channel, topics, remarks, site, terms } = 
   'en',
 ) as Record<string, FormElement>;
 const all = [newsletter, research, record, channel, topics, remarks, site] as FormElement[];
-const layout = { ...sampleForm('en', []).layout, acceptAllVisible: true, cancelVisible: true };
-const form = (elements: (FormElement | undefined)[], more: Partial<FormPage> = {}) =>
+const layout = { ...sampleForm('en', []).form.layout, acceptAllVisible: true, cancelVisible: true };
+const form = (elements: (FormElement | undefined)[], more: Parameters<typeof sampleForm>[2] = {}) =>
   parsePage(renderer.render(sampleForm('en', elements as FormElement[], more)));
 const fields = (elements: Element[], name: string | undefined) =>
   elements.filter(({ attribs }) => attribs.name === name);
@@ -105,7 +104,7 @@ describe('a form', () => {
     const peer = { ...newsletter, owner, identifier: 'element/processing/study@hospital.example/1.0' };
     const peers = [{ name: owner, location: 'https://hospital.example', info: null, elements: [peer] }];
     const shown = (peersOptional: boolean) =>
-      form([newsletter, peer] as FormElement[], { peersOptional, peers } as Partial<FormPage>).text();
+      form([newsletter, peer] as FormElement[], { peersOptional, peers } as object).text();
     const note =
       'University Hospital keeps your earlier answer, if you gave one. Leave this empty to leave it as it stands there; a consent that was withdrawn stays withdrawn.';
     expect(shown(true).split(note)).toHaveLength(2);
@@ -132,13 +131,15 @@ describe('a form', () => {
   });
 
   it('offers to cancel only if the layout shows it and the transaction allows it', () => {
-    const cancels = (more: Partial<FormPage>) =>
+    const cancels = (more: Parameters<typeof sampleForm>[2]) =>
       form(all, more)
         .tagged('form')
         .filter(({ attribs }) => attribs.id === 'cancel').length;
     expect(cancels({ layout })).toBe(1);
     expect(cancels({})).toBe(0);
-    expect(cancels({ layout, actions: { submit: 'https://a.example/submit', cancel: null } })).toBe(0);
+    expect(
+      cancels({ layout, links: { submit: 'https://a.example/submit', all: 'https://a.example/all' } }),
+    ).toBe(0);
   });
 
   it('says in words which data are sensitive', () => {
@@ -216,7 +217,7 @@ describe('a form', () => {
   });
 
   it('sends nothing from a preview', () => {
-    const page = form(all, { actions: null, layout });
+    const page = form(all, { isPreview: true, layout });
     expect(page.tagged('form').map(({ attribs }) => attribs.action)).toEqual([undefined]);
     expect(page.tagged('button').every(({ attribs }) => 'disabled' in attribs)).toBe(true);
   });

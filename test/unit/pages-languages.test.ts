@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ErrorPage, FinalPage, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { ErrorPage, ReceiptPage, ResultPage } from '#lib/contracts/pages.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { demoModels } from '../../services/forms/demo/models.ts';
+import type { Drawn } from '../../services/forms/pages/page-model.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
@@ -75,18 +77,23 @@ describe('a piece in another language than its page', () => {
   }
 
   it('is marked on the final page', () => {
-    const committed = samplePages('ar').committed as FinalPage;
-    const { answers, parts, contact } = samplePages('en').committed as FinalPage;
+    const committed = samplePages('ar').committed as Drawn<ResultPage>;
+    const { receipt, asked } = samplePages('en').committed as Drawn<ResultPage>;
+    const { consents, information } = receipt as ReceiptBody;
+    const dataController = { company: 'Harbour Museum', info: 'Ask for Claire Morel' };
+    const texts = { ...information.texts, dataController };
+    const { child: _child, ...links } = committed.transaction.links ?? { subject: '' };
     const html = renderer.render({
       ...committed,
-      asker: { name: 'Harbour Museum', lang: 'en' },
-      answers,
-      parts,
-      contact: { ...contact, info: 'Ask for Claire Morel', lang: 'en' },
-      links: { ...committed.links, child: null },
+      receipt: { ...(receipt as ReceiptBody), information: { ...information, lang: 'en', texts } },
+      asked,
+      transaction: { ...committed.transaction, links },
     });
     const pieces = [
-      ...answers.flatMap(({ title, values }) => [title, ...values]),
+      ...consents.flatMap(({ type, texts, answer }) => [
+        String(texts.title ?? texts.label),
+        ...(type === 'preference' ? answer : []),
+      ]),
       'Harbour Museum',
       'Ask for Claire Morel',
     ];
@@ -95,7 +102,7 @@ describe('a piece in another language than its page', () => {
   });
 
   it('is marked on the receipt', () => {
-    const arabic = samplePages('ar').receipt as ReceiptPage;
+    const arabic = samplePages('ar').receipt as Drawn<ReceiptPage>;
     const { receipt } = samplePages('en').receipt as ReceiptPage;
     const information = { ...receipt.information, lang: 'en' };
     information.texts = { ...information.texts, dataController: { company: 'Harbour Museum' } };
@@ -119,7 +126,7 @@ it.each([
 ] as const)(
   'an error page says when to try again in a usual unit (%s, %i s)',
   (language, retryAfter, text) => {
-    const sample = samplePages(language)['error-too-many'] as ErrorPage;
+    const sample = samplePages(language)['error-too-many'] as Drawn<ErrorPage>;
     expect(parsePage(renderer.render({ ...sample, retryAfter })).text()).toContain(text);
   },
 );

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
+import type { Drawn } from '../../services/forms/pages/page-model.ts';
 import { pageText } from '../../services/forms/pages/page-text.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 import { cpuOf } from '../support/run/cpu-growth.ts';
 
-const sample = samplePages('en').receipt as ReceiptPage;
+const sample = samplePages('en').receipt as Drawn<ReceiptPage>;
 const [consent] = sample.receipt.consents as [ReceiptPage['receipt']['consents'][number]];
 
 /** A receipt of conditions with these texts. */
-function receiptOf(bodies: string[]): ReceiptPage {
+function receiptOf(bodies: string[]): Drawn<ReceiptPage> {
   const consents = bodies.map((body, index) => ({
     ...consent,
     identifier: `element/conditions/conditions.${index}/1.0`,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
+import type { Drawn } from '../../services/forms/pages/page-model.ts';
 import { pageText } from '../../services/forms/pages/page-text.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 import type { SampleLanguage } from '../support/samples/sample-content.ts';
 
-const sample = samplePages('en').receipt as ReceiptPage;
+const sample = samplePages('en').receipt as Drawn<ReceiptPage>;
 const dataController = { company: 'A hidden company', email: 'hidden@example.org' };
 const shortNoticeLink = 'https://hidden.example/short';
 const information = { title: 'T', scope: 'A hidden scope', dataController, shortNoticeLink };
@@ -59,7 +60,7 @@ describe('the end of the validity on a receipt', () => {
 describe('a receipt of answers that a code confirmed', () => {
   const confirmedAt = '2025-05-03T12:05:00Z';
   const texts = async (language: SampleLanguage, confirmation: ReceiptPage['receipt']['confirmation']) => {
-    const model = samplePages(language).receipt as ReceiptPage;
+    const model = samplePages(language).receipt as Drawn<ReceiptPage>;
     const html = renderer.render({ ...model, receipt: { ...model.receipt, confirmation } });
     // The isolates around values in Arabic are not shown.
     return [html, await pageText(html)].map((text) => text.replaceAll(/[\u2068\u2069]|\n +(?=\S)/g, ' '));

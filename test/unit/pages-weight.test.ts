@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { PageModel } from '../../services/forms/pages/page-model.ts';
 import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recordStatus, type StatusFacts } from '../../services/transactions/standing/status.ts';
+import { recordStatus, type StatusFacts } from '#lib/contracts/record-status.ts';
 
 const now = new Date('2026-06-01T00:00:00Z');
 const record: StatusFacts = {

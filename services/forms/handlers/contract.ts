@@ -57,7 +57,6 @@ export function contractHandlers(dependencies: Dependencies) {
           language: 'en',
           instance,
           theme: null,
-          embedding: null,
         }),
       );
       sendPage(ctx, '');

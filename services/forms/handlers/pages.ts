@@ -1,5 +1,4 @@
 import type { Context } from 'koa';
-import type { PageModel } from '#lib/contracts/pages.ts';
 import { fail, type ProblemCode } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
@@ -7,6 +6,7 @@ import { problemStatus } from '#lib/http/problem.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
 import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import type { PageModel } from '../pages/page-model.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** Handlers of the instance's own pages, which belong to no transaction. */
@@ -50,29 +50,23 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   return async (ctx, { code, headers }) => ({
     html: renderer.render({
       page: 'error',
-      status: problemStatus[code].status,
       code,
       ...(headers['Retry-After'] && { retryAfter: Number(headers['Retry-After']) }),
       language: readerLanguage(ctx, dependencies),
       instance,
       theme: null,
-      embedding: null,
       colorScheme: askedColorScheme(ctx.query.colorScheme),
-      links: { child: null, transaction: null },
-      contact: null,
     }),
   });
 }
 
 type OwnPage = Extract<PageModel, { page: 'welcome' | 'host' | 'problem' }>;
-type WithoutBase<Page> = Page extends unknown
-  ? Omit<Page, 'language' | 'instance' | 'theme' | 'embedding'>
-  : never;
+type WithoutBase<Page> = Page extends unknown ? Omit<Page, 'language' | 'instance' | 'theme'> : never;
 
 function sendOwnPage(ctx: Context, dependencies: Dependencies, page: WithoutBase<OwnPage>): void {
   const { renderer, instance } = dependencies;
   const language = readerLanguage(ctx, dependencies);
-  const html = renderer.render({ language, instance, theme: null, embedding: null, ...page });
+  const html = renderer.render({ language, instance, theme: null, ...page });
   ctx.vary('Accept-Language');
   sendPage(ctx, html, { frameSources: [instance.baseUrl], compress: true });
 }

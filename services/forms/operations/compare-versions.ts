@@ -1,21 +1,28 @@
 import { LRUCache } from 'lru-cache';
 import type { FormChange, FormElement } from '#lib/contracts/form-content.ts';
-import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { type ComparisonBudget, createBudget } from '#lib/text/compare-words.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import { parseIdentifier } from '../domain/identifiers.ts';
 import { readSerials } from '../queries/active-entries.ts';
-import type { FormsContext } from './context.ts';
+import type { VersionsContext } from './context.ts';
 
 /** Comparisons that are kept, of about 10 kB each. */
 const maxKept = 500;
 
+/** Identifiers of versions that were activated. */
+interface Pair {
+  from: string;
+  to: string;
+}
+
 /**
- * Creates the internal operation `compareVersions` (lib/contracts/forms.ts). Activated contents never change,
- * so comparisons are cached.
+ * Compares versions of own entries, as people read them (docs/interface.md, "Asking again").
+ * @returns what differs, for each pair; nothing for a version that no longer exists.
  */
-export function createCompareVersions(context: FormsContext): FormsOperations['compareVersions'] {
-  const { db, contents, renderer } = context;
+export type CompareVersions = (pairs: readonly Pair[], language: string) => Promise<FormChange['fields'][]>;
+
+/** Activated contents never change, so comparisons are cached. */
+export function createCompareVersions({ db, contents, renderer }: VersionsContext): CompareVersions {
   /** Also comparisons that are being made, so that concurrent requests for the same ones wait for them. */
   const kept = new LRUCache<string, Promise<FormChange['fields']>>({ max: maxKept });
 
@@ -29,8 +36,8 @@ export function createCompareVersions(context: FormsContext): FormsOperations['c
     return new Map([...found.values()].map((version) => [version.identifier, version]));
   }
 
-  return async ({ pairs, language }) => {
-    const key = ({ from, to }: (typeof pairs)[number]) => `${from} ${to} ${language}`;
+  return async (pairs, language) => {
+    const key = ({ from, to }: Pair) => `${from} ${to} ${language}`;
     const missing = pairs.filter((pair) => !kept.has(key(pair)));
     const versions = await readByIdentifier([...new Set(missing.flatMap(({ from, to }) => [from, to]))]);
     const budget = createBudget();
@@ -48,7 +55,7 @@ export function createCompareVersions(context: FormsContext): FormsOperations['c
       if (!known) keep(key(pair), comparison, budget);
       fields.set(key(pair), await comparison);
     }
-    return { fields: pairs.map((pair) => fields.get(key(pair)) ?? []) };
+    return pairs.map((pair) => fields.get(key(pair)) ?? []);
   };
 
   /** Keeps a comparison, unless the budget did not suffice for it: the next view goes on from there. */

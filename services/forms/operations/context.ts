@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { type ContentVersion, createContentVersion, type StoredVersion } from '../domain/content-version.ts';
@@ -6,6 +7,7 @@ import type { PageRenderer } from '../pages/page-renderer.ts';
 import type { PdfRenderer } from '../pdf/pdf-renderer.ts';
 import { readContents } from '../queries/active-entries.ts';
 import { readPeerContents } from '../queries/read-peers.ts';
+import { type CompareVersions, createCompareVersions } from './compare-versions.ts';
 
 /** The dependencies and settings that the service passes to its internal operations. */
 export interface OperationOptions {
@@ -13,7 +15,7 @@ export interface OperationOptions {
   log: Logger;
   renderer: PageRenderer;
   pdf: Pick<PdfRenderer, 'render'>;
-  instance: { name: string; baseUrl: string };
+  instance: PageInstance;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
   /** PEER_STALE_LIMIT: the age in days at which a copy of a peer's elements is no longer shown. */
@@ -26,14 +28,20 @@ export interface FormsContext extends OperationOptions {
   contents: ContentCache;
   /** Contents of peers' versions. */
   peerContents: ContentCache;
+  compareVersions: CompareVersions;
 }
+
+/** What is needed to compare versions. */
+export type VersionsContext = Pick<FormsContext, 'db' | 'contents' | 'renderer'>;
 
 export function createContext(options: OperationOptions): FormsContext {
   const { db } = options;
+  const contents = createContentCache((ids) => readContents(db, ids));
   return {
     ...options,
-    contents: createContentCache((ids) => readContents(db, ids)),
+    contents,
     peerContents: createContentCache((ids) => readPeerContents(db, ids)),
+    compareVersions: createCompareVersions({ ...options, contents }),
   };
 }
 

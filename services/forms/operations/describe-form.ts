@@ -1,21 +1,16 @@
-import { hash } from 'node:crypto';
-import type { FormElement } from '#lib/contracts/form-content.ts';
 import type {
   DescribedElement,
   DescribedInformation,
   DescribedPeer,
   FormDescription,
-  FormOutline,
-  FormsOperations,
   LayoutTexts,
   PinnedLayout,
 } from '#lib/contracts/forms.ts';
-import type { FormPage } from '#lib/contracts/pages.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { ActiveItem } from '../domain/check-answers.ts';
-import { pageTheme, presentPeer } from '../domain/content-version.ts';
+import { pageTheme } from '../domain/content-version.ts';
 import type { FormsContext } from './context.ts';
-import { type CurrentForm, readForm } from './read-form.ts';
+import { readForm } from './read-form.ts';
 import type { PeerSection } from './read-peer-sections.ts';
 
 /** The internal operation `describeForm`. Described items are frozen and shared between requests. */
@@ -23,11 +18,9 @@ export async function describeForm(
   context: FormsContext,
   { layout, languages }: { layout: PinnedLayout; languages: string[] },
 ): Promise<FormDescription> {
-  const current = await readForm(context, layout, languages);
-  const { language, info, elements, peers, theme, active } = current;
+  const { language, info, elements, peers, theme, active } = await readForm(context, layout, languages);
   const described = peers.map((part) => describePeer(part, language));
   return {
-    revision: revisionOf(current),
     language,
     info: info.version.describe(language, info.name) as DescribedInformation,
     elements: [...describeElements(elements, language), ...inLayoutOrder(layout.elements, peers, described)],
@@ -71,53 +64,4 @@ function inLayoutOrder(
 function textsIn(texts: PinnedLayout['texts'], language: string): LayoutTexts {
   const found = lookupLanguage([language], Object.keys(texts));
   return (found === undefined ? texts['*'] : texts[found]) ?? {};
-}
-
-/**
- * The revision of a form: it changes with everything that the description depends on, except the layout and
- * the requested languages.
- */
-function revisionOf({ language, info, elements, peers, theme, active }: CurrentForm): string {
-  const own = [info, ...elements.values(), theme].map(idAndName);
-  const parts = peers.map((part) => [
-    ...[part.url, part.name, part.asOf],
-    ...[part.info, ...part.elements.values()].map(idAndName),
-  ]);
-  const versions = Object.entries(active).sort(([one], [other]) => (one < other ? -1 : 1));
-  return hash('sha256', JSON.stringify([language, own, parts, versions]), 'base64url');
-}
-
-/** What identifies a described item: a version's content never changes, but the name of its entry can. */
-function idAndName(item: ActiveItem | undefined): readonly string[] {
-  return item ? [item.version.id, item.name] : [];
-}
-
-/**
- * The internal operation `renderForm`. It runs one query, as `describeForm` does, and passes the cached items
- * to the renderer, which reuses their cached views.
- */
-export async function renderForm(
-  context: FormsContext,
-  { layout, languages, revision, page }: Parameters<FormsOperations['renderForm']>[0],
-): Promise<{ html: string | null }> {
-  const description = await describeForm(context, { layout, languages });
-  if (description.revision !== revision) return { html: null };
-  return { html: await context.renderer.renderInTurns(formPage(page, layout, description)) };
-}
-
-function formPage(page: FormOutline, layout: PinnedLayout, description: FormDescription): FormPage {
-  const { language, theme, texts, info, elements, peers } = description;
-  const described = new Map(elements.map((element) => [element.identifier, element]));
-  return {
-    ...page,
-    language,
-    theme,
-    info: { ...info, previous: null },
-    elements: page.elements.flatMap(({ identifier, previous }) => {
-      const element = described.get(identifier);
-      return element ? [{ ...element, previous } as FormElement] : [];
-    }),
-    peers: peers.map(presentPeer),
-    layout: { ...layout, ...texts },
-  };
 }

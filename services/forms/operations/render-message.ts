@@ -1,13 +1,15 @@
-import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
+import type { MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { type ContentVersion, pageTheme } from '../domain/content-version.ts';
 import { isEntryId } from '../domain/identifiers.ts';
 import { reservedKeyOf } from '../domain/message-keys.ts';
 import { contentIn, type ModelType } from '../domain/model.ts';
+import { controllerIn } from '../pages/facts.ts';
 import type { MailModel } from '../pages/message-parts.ts';
 import { isOwnUrl } from '../pages/placeholders.ts';
 import { readActive } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
+import { readInformation } from './render-page.ts';
 
 /**
  * The internal operation `renderMessage`. If the model is no longer ACTIVE, the message has the built-in
@@ -15,16 +17,25 @@ import type { FormsContext } from './context.ts';
  */
 export async function renderMessage(
   context: FormsContext,
-  content: MessageContent,
+  { information, layout, ...content }: MessageRequest,
 ): Promise<RenderedMessage> {
-  const { renderer, defaultLanguage } = context;
-  const { kind, link, languages, instance } = content;
+  const { renderer, instance, defaultLanguage } = context;
+  const { kind, link, languages } = content;
   if (link !== null && !isOwnUrl(link, instance.baseUrl))
     throw new Error('The link of a message is not a URL of this instance');
   const { email, theme } = await readModels(context, content.model ?? reservedKeyOf(kind), content.theme);
   const known = email ? email.languages : renderer.languages;
   const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? defaultLanguage;
-  return renderer.renderMessage(content, {
+  const asked = information ?? (await readInformation(context, { layout, languages }));
+  const asker = controllerIn(asked, language);
+  const title = asked?.texts.title;
+  const facts = {
+    ...content,
+    instance,
+    organisation: (!asker?.isHidden && asker?.controller.company) || instance.name,
+    purpose: typeof title === 'string' ? title : null,
+  };
+  return renderer.renderMessage(facts, {
     language,
     mail: email ? contentIn<MailModel>(email.data, language) : null,
     brand: (theme && pageTheme(theme, language).logo?.alt) || null,

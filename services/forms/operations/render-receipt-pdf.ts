@@ -6,6 +6,7 @@ import { tooLong } from '../pdf/pdf-renderer.ts';
 import type { PdfJob } from '../pdf/typesetter.ts';
 import { readLogo, readThemeCss } from '../queries/theme-files.ts';
 import type { FormsContext } from './context.ts';
+import { completePage } from './render-page.ts';
 
 /**
  * Maximum length of a page that is rendered as PDF: about 250 sheets, which take 2 s and 150 MB.
@@ -16,7 +17,8 @@ const maxPdfHtml = 750_000;
 /** The internal operation `renderReceiptPdf`. */
 export function createRenderReceiptPdf(context: FormsContext): FormsOperations['renderReceiptPdf'] {
   const { renderer, pdf } = context;
-  return async ({ model, jws, asker }) => {
+  return async ({ page, jws, asker, ...options }) => {
+    const model = await completePage(context, page, options);
     const { receipt } = model;
     const html = await renderer.renderInTurns(model);
     if (html.length > maxPdfHtml) throw tooLong();

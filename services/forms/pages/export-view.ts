@@ -1,16 +1,15 @@
 import { isNotice } from '#lib/contracts/element-rules.ts';
-import type {
-  ExportedErasure,
-  ExportedMessage,
-  ExportedRecord,
-  ExportedTransaction,
-  ExportPage,
-  ExportPart,
-} from '#lib/contracts/export-page.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ExportPage, ExportPart } from '#lib/contracts/pages.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
-import { recipientViews } from './facts.ts';
+import { partState, recipientViews } from './facts.ts';
+import type { Drawn } from './page-model.ts';
 import { receiptView } from './receipt-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
+
+type Schemas = components['schemas'];
+type Transaction = ExportPart['transactions'][number];
 
 /** A line of a cell. */
 interface Line {
@@ -29,8 +28,8 @@ function table(reader: Reader, words: [caption: string, ...columns: string[]], r
 const plain = (text: string): Cell => [{ text }];
 
 /** The document of an export without its transactions. */
-export function exportView(page: ExportPage, reader: Reader) {
-  const { subject, instance, count, isCut, peers, audit, hold, erasures } = page;
+export function exportView(page: Drawn<ExportPage>, reader: Reader) {
+  const { subject, instance, count, isCut, peers, audit, hold, erasures = [] } = page;
   const { t } = reader;
   return {
     title: t('export.title', { instance: instance.name }),
@@ -40,7 +39,7 @@ export function exportView(page: ExportPage, reader: Reader) {
       [t('receipt.subject'), subject.name],
       [t('export.email'), subject.emailAddress],
       [t('receipt.language'), subject.defaultLanguage && reader.languageName(subject.defaultLanguage)],
-      [t('export.since'), reader.dateTime(subject.created)],
+      [t('export.since'), reader.dateTime(new Date(subject.creationTimestamp).toISOString())],
       [t('export.reference'), subject.id],
     ]),
     hold: hold ? holdFacts(hold, reader) : null,
@@ -67,7 +66,7 @@ export function exportView(page: ExportPage, reader: Reader) {
   };
 }
 
-function holdFacts({ reason, restrict, since, until }: NonNullable<ExportPage['hold']>, reader: Reader) {
+function holdFacts({ reason, restrict, since, until }: Schemas['Hold'], reader: Reader) {
   const { t } = reader;
   return rows([
     [t('export.reason'), reason],
@@ -77,7 +76,10 @@ function holdFacts({ reason, restrict, since, until }: NonNullable<ExportPage['h
   ]);
 }
 
-function erasureRow({ state, reason, ground, peer, created, due, done }: ExportedErasure, reader: Reader) {
+function erasureRow(
+  { state, reason, ground, peer, created, due, done }: Schemas['ExportedErasure'],
+  reader: Reader,
+) {
   return [
     [{ text: reader.dateTime(created) }, ...(peer ? [{ text: peer, isAside: true }] : [])],
     plain(reader.word('export.erasure', state)),
@@ -88,8 +90,13 @@ function erasureRow({ state, reason, ground, peer, created, due, done }: Exporte
 }
 
 /** Transactions of an export. */
-export function exportPartView({ transactions, ...page }: ExportPart, reader: Reader, rich: RichBlocks) {
-  const links = { child: null, transaction: null, formats: [] };
+export function exportPartView(
+  { transactions, ...page }: Drawn<ExportPart>,
+  reader: Reader,
+  rich: RichBlocks,
+) {
+  const receiptOf = ({ receipt }: Transaction) =>
+    receipt && receiptView({ ...page, page: 'receipt', receipt: shownReceipt(receipt) }, reader, rich);
   return {
     transactions: transactions.map((transaction) => ({
       title: reader.t(transaction.kind ? 'export.withdrawal' : 'export.answers', {
@@ -97,14 +104,21 @@ export function exportPartView({ transactions, ...page }: ExportPart, reader: Re
       }),
       facts: factsOf(transaction, reader),
       tables: tablesOf(transaction, reader),
-      receipt: transaction.receipt
-        ? receiptView({ ...page, page: 'receipt', receipt: transaction.receipt, links }, reader, rich)
-        : null,
+      receipt: receiptOf(transaction),
     })),
   };
 }
 
-function factsOf(transaction: ExportedTransaction, { t, ...reader }: Reader) {
+/**
+ * A receipt without the link that changes the answers, and without an author other than the subject and the
+ * peer that showed the form: other authors are employees.
+ */
+function shownReceipt({ updateUrl: _link, author, ...receipt }: Schemas['Receipt']): ReceiptBody {
+  const isShown = receipt.leader !== undefined || author === receipt.subject;
+  return { ...(receipt as ReceiptBody), ...(isShown && { author }) };
+}
+
+function factsOf(transaction: Transaction, { t, ...reader }: Reader) {
   const { id, kind, state, changed, author, context } = transaction;
   const pairs = (map: Record<string, string> = {}) =>
     Object.entries(map).map(([name, value]) => `${name}: ${value}`);
@@ -124,12 +138,8 @@ function factsOf(transaction: ExportedTransaction, { t, ...reader }: Reader) {
   ]);
 }
 
-function tablesOf(transaction: ExportedTransaction, reader: Reader) {
-  const { records, recipients, parts, messages } = transaction;
-  const told = recipientViews(
-    recipients.map((recipient) => ({ ...recipient, kept: recipient.outcome === 'kept' })),
-    reader,
-  );
+function tablesOf(transaction: Transaction, reader: Reader) {
+  const { records, recipients, followers, messages } = transaction;
   return [
     table(
       reader,
@@ -139,16 +149,17 @@ function tablesOf(transaction: ExportedTransaction, reader: Reader) {
     table(
       reader,
       ['recipients.title', 'export.organisation', 'export.state'],
-      told.map(({ name, text }) => [plain(name), plain(text)]),
+      recipientViews(recipients, reader).map(({ name, text }) => [plain(name), plain(text)]),
     ),
     table(
       reader,
       ['export.parts', 'export.organisation', 'export.address', 'export.state'],
-      parts.map(({ owner, location, state, withdrawn }) => [
-        plain(owner),
-        plain(location),
-        plain(reader.t(withdrawn ? 'part.withdrawn' : `part.${state}`, { owner })),
-      ]),
+      followers.map((follower) => {
+        const { name: owner, location } = follower;
+        const { state, isWithdrawn } = partState(follower);
+        const text = reader.t(isWithdrawn ? 'part.withdrawn' : `part.${state}`, { owner });
+        return [plain(owner), plain(location), plain(text)];
+      }),
     ),
     table(
       reader,
@@ -158,9 +169,14 @@ function tablesOf(transaction: ExportedTransaction, reader: Reader) {
   ];
 }
 
-function answerRow(record: ExportedRecord, { receipt }: ExportedTransaction, reader: Reader): Cell[] {
-  const { element, answers, state, comment, created, expires } = record;
-  const consent = receipt?.consents.find(({ identifier }) => identifier === element);
+function answerRow(
+  { element, answers, state, comment, created, expires }: Transaction['records'][number],
+  { receipt }: Transaction,
+  reader: Reader,
+): Cell[] {
+  const consent = (receipt as ReceiptBody | undefined)?.consents.find(
+    ({ identifier }) => identifier === element,
+  );
   const title = consent?.texts.title ?? consent?.texts.label;
   const attributes = consent ? reader.in(consent.lang) : {};
   const isPreference = element.split('/')[1] === 'preference';
@@ -181,7 +197,10 @@ function answerRow(record: ExportedRecord, { receipt }: ExportedTransaction, rea
   ];
 }
 
-function messageRow({ kind, channel, destination, state, created, sent }: ExportedMessage, reader: Reader) {
+function messageRow(
+  { kind, channel, destination, state, created, sent }: Transaction['messages'][number],
+  reader: Reader,
+) {
   const title = reader.has(`message.${kind}.title`) ? reader.t(`message.${kind}.title`) : kind;
   return [
     [{ text: title }, { text: reader.word('export.channel', channel), isAside: true }],

@@ -1,15 +1,15 @@
+import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { DataController, ProcessingContent, Retention } from '#lib/contracts/form-content.ts';
-import type {
-  PageAnswer,
-  PageContact,
-  PageModel,
-  PageRecipient,
-  WithdrawalChoice,
-} from '#lib/contracts/pages.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { FormPage, PageContent, ShownInformation, WithdrawalChoice } from '#lib/contracts/pages.ts';
+import type { ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import { type LanguageAttributes, quantity, type Reader } from '#lib/pages/reader.ts';
+import type { PageModel } from './page-model.ts';
+
+type Schemas = components['schemas'];
 
 /** The data controller: pages show the name, and the rest under "Details". Null if it is unknown. */
-export function controllerView(controller: (DataController & PageContact) | null | undefined) {
+export function controllerView(controller: DataController | null | undefined) {
   if (!controller) return null;
   const { company, info, address, email, phoneNumber } = controller;
   const more = Boolean(info || address || email || phoneNumber);
@@ -19,29 +19,49 @@ export function controllerView(controller: (DataController & PageContact) | null
 export type ControllerView = ReturnType<typeof controllerView>;
 
 /**
- * The organisation that asks, for the masthead and the receipt; null if it is the instance itself or unknown.
+ * The organisation that asks, for the masthead and the receipt; null if it is the instance itself or unknown,
+ * or if the form hides it.
  */
 export function askerView(
   model: PageModel,
   reader: Reader,
 ): { name: string; attributes: LanguageAttributes } | null {
-  const asker = askerOf(model);
-  if (!asker?.name || asker.name === model.instance.name) return null;
-  return { name: asker.name, attributes: reader.in(asker.lang) };
+  const found = controllerOf(model);
+  const name = found?.controller.company;
+  if (!name || found?.isHidden || name === model.instance.name) return null;
+  return { name, attributes: reader.in(found.lang) };
 }
 
-function askerOf(model: PageModel): { name: string | undefined; lang: string } | null | undefined {
-  if (model.page === 'form') {
-    const content = model.info?.content;
-    if (!content || content.dataControllerVisible === false) return null;
-    return { name: content.dataController?.company, lang: content.lang };
+/** The data controller of the information under which was asked; null if it is unknown. */
+export function controllerOf(model: PageModel) {
+  const shown = informationOf(model) ?? ('information' in model ? model.information : undefined);
+  return controllerIn(shown, model.language);
+}
+
+/** The data controller of an information. @param language of texts that state none. */
+export function controllerIn(information: ShownInformation | undefined, language: string) {
+  const { dataController, dataControllerVisible } = information?.texts ?? {};
+  if (!dataController) return null;
+  return {
+    controller: dataController as DataController,
+    lang: information?.lang ?? language,
+    isHidden: dataControllerVisible === false,
+  };
+}
+
+/**
+ * The information that a page shows. A child is asked for under the current information, not under that of
+ * the receipt.
+ */
+export function informationOf(
+  page: Exclude<PageContent, FormPage> | PageModel,
+): ShownInformation | undefined {
+  if (page.page === 'form') {
+    const content = page.form.info?.content;
+    return content && { lang: content.lang, texts: { ...content } };
   }
-  if (model.page !== 'receipt') return model.asker;
-  const { information, language } = model.receipt;
-  const controller = information.texts.dataController as DataController | undefined;
-  // The form's page did not show a hidden controller either.
-  if (information.texts.dataControllerVisible === false) return null;
-  return { name: controller?.company, lang: information.lang ?? language };
+  if ('receipt' in page && page.page !== 'child') return page.receipt?.information;
+  return page.page === 'confirm' ? page.information : undefined;
 }
 
 /** The facts of a processing that must be visible without opening anything (GDPR art. 13). */
@@ -78,26 +98,78 @@ function retentionText(retention: Retention | undefined, language: string): stri
   return [label, duration].filter(Boolean).join(' ');
 }
 
+/** An answer that was given before. */
+type GivenAnswer = Pick<ReceiptConsent, 'identifier' | 'type' | 'lang' | 'texts' | 'answer' | 'withdraws'> & {
+  /** Name of the peer that it went to. */
+  owner: string | null;
+  /** RFC 3339 */
+  created?: string | undefined;
+};
+
 /** An answer, as it is shown to the subject afterwards. */
-export function answerView(answer: PageAnswer, reader: Reader, withdrawal?: WithdrawalChoice) {
-  const { title, decision, values, owner, created } = answer;
+export function answerView(answer: GivenAnswer, reader: Reader, withdrawal?: WithdrawalChoice) {
+  const { identifier, texts, owner, withdraws, created = withdraws?.given } = answer;
   const attributes = reader.in(answer.lang);
-  const text = reader.t(decision ? `answer.${decision}` : 'preference.none');
+  const given = withdraws ? 'answer.agreedOn' : 'answer.given';
   return {
-    title,
+    title: String(texts.title ?? texts.label ?? ''),
     attributes,
-    /** Never empty. */
-    values:
-      decision === null && values.length > 0
-        ? values.map((value) => ({ text: value, attributes }))
-        : [{ text, attributes: {} as LanguageAttributes }],
+    values: answerTexts(answer, reader).map((text) => ({
+      text,
+      attributes: isOwnText(answer) ? attributes : ({} as LanguageAttributes),
+    })),
     owner: owner ? reader.t('answer.toOwner', { owner }) : null,
-    given: created
-      ? reader.t(decision === 'withdrawn' ? 'answer.agreedOn' : 'answer.given', {
-          date: reader.date(created),
-        })
-      : null,
-    ...standingView(answer.identifier, reader, withdrawal),
+    given: created ? reader.t(given, { date: reader.date(created) }) : null,
+    ...standingView(identifier, reader, withdrawal),
+  };
+}
+
+/** Whether the texts of the answer are texts of the element, in its language. */
+export function isOwnText({ type, answer }: Pick<GivenAnswer, 'type' | 'answer'>): boolean {
+  return type === 'preference' && answer.length > 0;
+}
+
+/** The answer in words; never empty. */
+export function answerTexts(
+  { identifier, type, texts, answer, withdraws }: Omit<GivenAnswer, 'lang' | 'owner'>,
+  reader: Reader,
+): string[] {
+  if (withdraws) return [reader.t('answer.withdrawn')];
+  if (type === 'preference') return answer.length > 0 ? answer : [reader.t('preference.none')];
+  if (answer[0] === 'refused') return [reader.t('answer.refused')];
+  return [reader.t(isNotice(identifier, texts) ? 'answer.shown' : 'answer.accepted')];
+}
+
+/** States of parts on pages, by the state of the transaction's follower. */
+const partStates = {
+  // While a part is WAITING, the subject sees the page for the code. After the timeout, the final page may be
+  // shown before the sweeper has dropped the part.
+  WAITING: 'dropped',
+  SENDING: 'sending',
+  HELD: 'held',
+  ACCEPTED: 'accepted',
+  REFUSED: 'refused',
+  DROPPED: 'dropped',
+} as const;
+
+/**
+ * States on pages by the reason of a DROPPED part. `late`: it, or the decision about it, was not acknowledged
+ * before the deadline; it may have arrived. `unsent` is the name of a state and of a reason, with different
+ * meanings: in the state `unsent` the part was withdrawn before it was sent. A part that was dropped for the
+ * reason `unsent` is in the state `dropped`.
+ */
+const dropReasons = new Map<string | undefined, 'late' | 'unsent'>([
+  ['expired', 'late'],
+  ['withdrawn', 'unsent'],
+]);
+
+/** The state of a part as pages show it. */
+export function partState({ state, reason, withdrawal }: Schemas['Follower']) {
+  return {
+    // The reason of a REFUSED part is the owner's own text.
+    state: (state === 'DROPPED' && dropReasons.get(reason)) || partStates[state],
+    /** Whether the withdrawal was ordered. The owner may not have been told of it yet. */
+    isWithdrawn: (state === 'ACCEPTED' || state === 'HELD') && withdrawal !== undefined,
   };
 }
 
@@ -112,13 +184,14 @@ export function standingView(identifier: string, reader: Reader, withdrawal: Wit
 }
 
 /** What organisations know of a withdrawal, in words. */
-export function recipientViews(recipients: readonly PageRecipient[] = [], reader: Reader) {
-  return recipients.map(({ name, state, kept, since }) => ({
-    name,
-    text: reader.t(kept && state === 'ACKNOWLEDGED' ? 'recipient.kept' : `recipient.${state}`, {
-      date: reader.dateTime(since),
-    }),
-  }));
+export function recipientViews(recipients: readonly Schemas['Recipient'][] = [], reader: Reader) {
+  return recipients.map(({ name, state, outcome, since }) => {
+    const isKept = outcome === 'kept' && state === 'ACKNOWLEDGED';
+    return {
+      name,
+      text: reader.t(isKept ? 'recipient.kept' : `recipient.${state}`, { date: reader.dateTime(since) }),
+    };
+  });
 }
 
 /**

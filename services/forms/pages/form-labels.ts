@@ -1,8 +1,8 @@
 import { legalBases, purposes } from '#lib/contracts/element-rules.ts';
 import type { FormLabels } from '#lib/contracts/form-content.ts';
-import type { FormPage } from '#lib/contracts/pages.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { type FormView, formView } from './form-view.ts';
+import type { FormModel } from './page-model.ts';
 import { faultCodes, type QuestionView } from './question-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
 
@@ -35,14 +35,14 @@ const phrases = {
 };
 
 /** The texts of the form page around its content, for clients that render the form themselves. */
-export function formLabels(page: FormPage, reader: Reader, rich: RichBlocks): FormLabels {
+export function formLabels(page: FormModel, reader: Reader, rich: RichBlocks): FormLabels {
   const { t } = reader;
   const view = formView(page, reader, rich);
   const questions = [...view.columns.flat(), ...view.owners.flatMap((owner) => owner.questions)];
   return {
     ...fixedLabels(reader),
     submit: view.submitText,
-    ...(page.layout.acceptAllVisible && { acceptAll: view.acceptAllText }),
+    ...(page.form.layout.acceptAllVisible && { acceptAll: view.acceptAllText }),
     ...(view.cancel && {
       cancel: view.cancelText,
       cancelQuestion: {
@@ -54,11 +54,11 @@ export function formLabels(page: FormPage, reader: Reader, rich: RichBlocks): Fo
     }),
     rights: { title: t('form.rights'), ...view.rights },
     ...(view.validity && { validity: view.validity }),
-    ...(page.expires && { expires: t('form.expires', { date: reader.dateTime(page.expires) }) }),
+    ...(view.expires && { expires: view.expires }),
     elements: Object.fromEntries(questions.map((question) => [question.name, elementLabels(question)])),
     peers: Object.fromEntries(
       view.owners.map((owner, index) => [
-        page.peers[index]?.location ?? '',
+        page.form.peers[index]?.location ?? '',
         peerLabels(owner, page.instance.name, reader),
       ]),
     ),

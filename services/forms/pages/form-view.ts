@@ -1,50 +1,62 @@
 import { canAnswerAll } from '#lib/contracts/element-rules.ts';
-import type { FormInformation } from '#lib/contracts/form-content.ts';
-import type { FormPage } from '#lib/contracts/pages.ts';
+import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
 import type { Reader } from '#lib/pages/reader.ts';
+import type { EnteredAnswers } from '../domain/entered-answers.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { changeView } from './change-view.ts';
 import { answerView, controllerView } from './facts.ts';
+import type { FormModel } from './page-model.ts';
 import { type QuestionView, questionView } from './question-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
 
 type Content = FormInformation['content'];
 
-export function formView(page: FormPage, reader: Reader, rich: RichBlocks) {
-  const ids = new Map(page.elements.map((element, index) => [element.identifier, `q${index + 1}`]));
-  const view = (element: FormPage['elements'][number]) =>
-    questionView(element, ids.get(element.identifier) ?? 'q', page, reader, rich);
-  const questions = page.elements.filter(({ owner }) => owner === null).map(view);
-  const { layout } = page;
-  const owners = page.peers.map(({ name, info, elements, asOf }) => {
+/** Whether the page says that everything is answered, because all elements are hidden. */
+export function isAnswered({ form, hidden }: FormModel): boolean {
+  return form.links !== undefined && form.elements.length === 0 && hidden.length > 0;
+}
+
+const nothingEntered: EnteredAnswers = { values: {}, faults: [], changed: [] };
+
+export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
+  const { form, hidden, listsHidden, entered = nothingEntered } = page;
+  const { info, elements, peers, layout, links } = form;
+  const ids = new Map(elements.map((element, index) => [element.identifier, `q${index + 1}`]));
+  const view = (element: FormElement) =>
+    questionView(element, ids.get(element.identifier) ?? 'q', { page, entered }, reader, rich);
+  const questions = elements.filter(({ owner }) => owner === null).map(view);
+  const owners = peers.map(({ name, asOf, ...peer }) => {
     // By identifier: two organisations may have the same name.
-    const owned = new Set(elements.map(({ identifier }) => identifier));
-    const ownedQuestions = page.elements.filter(({ identifier }) => owned.has(identifier)).map(view);
+    const owned = new Set(peer.elements.map(({ identifier }) => identifier));
+    const ownedQuestions = elements.filter(({ identifier }) => owned.has(identifier)).map(view);
     return {
       owner: name,
       /** When the copy was last confirmed, if it is old. */
       asOf: asOf ? reader.dateTime(asOf) : null,
-      info: informationView(info, reader, rich, 3),
+      info: informationView(peer.info, reader, rich, 3),
       questions: ownedQuestions,
       columns: inColumns(ownedQuestions, layout.orientation),
     };
   });
   const all = [...questions, ...owners.flatMap((owner) => owner.questions)];
-  const entered = new Set(all.filter(hasAnswer).map(({ name }) => name));
+  const answered = new Set(all.filter(hasAnswer).map(({ name }) => name));
   return {
-    title: page.info?.content.title ?? reader.t('form.title'),
-    info: informationView(page.info, reader, rich, 2),
-    infoChange: changeView(page.info?.change, page.info?.content.lang ?? reader.language, reader),
-    unchanged: page.unchanged && {
-      title: reader.t('unchanged.title', { count: page.unchanged.answers.length }),
-      answers: page.unchanged.answers.map((answer) => answerView(answer, reader)),
-      all: page.unchanged.all,
-    },
+    title: info?.content.title ?? reader.t('form.title'),
+    info: informationView(info, reader, rich, 2),
+    infoChange: changeView(info?.change, info?.content.lang ?? reader.language, reader),
+    unchanged: links &&
+      listsHidden &&
+      hidden.length > 0 && {
+        title: reader.t('unchanged.title', { count: hidden.length }),
+        answers: hiddenAnswers(page, reader),
+        all: links.all,
+      },
     columns: inColumns(questions, layout.orientation),
     owners,
-    faults: faultLinks(page, all, reader),
-    changes: changesNotice(page, reader),
+    faults: faultLinks(entered, all, reader),
+    changes: changesNotice(entered, reader),
+    isKept: entered.kept,
     validity: validityText(page, reader),
     rights: rightsTexts(page, reader),
     submitText: layout.submitText || reader.t(asksNothing(all) ? 'form.continue' : 'form.submit'),
@@ -53,19 +65,45 @@ export function formView(page: FormPage, reader: Reader, rich: RichBlocks) {
     /** Whether the form shows accept-all and refuse-all. */
     bulk:
       layout.acceptAllVisible &&
-      canAnswerAll([...page.elements, ...page.peers.flatMap(({ elements }) => elements)], ({ identifier }) =>
-        entered.has(identifier),
+      canAnswerAll([...elements, ...peers.flatMap((peer) => peer.elements)], ({ identifier }) =>
+        answered.has(identifier),
       ),
     /** Whether the page shows input that is not stored, and that is lost if the subject leaves the page. */
-    entered: Object.keys(page.values).length > 0,
-    cancel: layout.cancelVisible ? (page.actions?.cancel ?? null) : null,
+    entered: Object.keys(entered.values).length > 0,
+    cancel: layout.cancelVisible ? (links?.cancel ?? null) : null,
+    expires: page.transaction
+      ? reader.t('form.expires', { date: reader.dateTime(page.transaction.expires) })
+      : null,
   };
 }
 
 export type FormView = ReturnType<typeof formView>;
 
+/** The page instead of a form without questions. */
+export function answeredView(page: FormModel, reader: Reader) {
+  return { title: reader.t('answered.title'), answers: hiddenAnswers(page, reader) };
+}
+
+/** The earlier answers to the hidden elements. */
+function hiddenAnswers({ hidden }: FormModel, reader: Reader) {
+  return hidden.map(({ identifier, entry, owner, content, previous }) =>
+    answerView(
+      {
+        identifier,
+        owner,
+        type: entry.type,
+        lang: content.lang,
+        texts: { ...content },
+        answer: previous?.answers ?? [],
+        created: previous?.created,
+      },
+      reader,
+    ),
+  );
+}
+
 /** What has changed since the subject opened the form; null if it is not shown again for that. */
-function changesNotice({ changed, removed }: FormPage, reader: Reader) {
+function changesNotice({ changed, removed }: EnteredAnswers, reader: Reader) {
   if (changed.length === 0 && removed === undefined) return null;
   const removedText = removed ? [reader.t('removed.text', { count: removed })] : [];
   if (changed.length > 0)
@@ -92,7 +130,7 @@ function asksNothing(questions: readonly QuestionView[]): boolean {
  * HORIZONTAL: two columns of about the same height, read one after the other. Heights are estimated in
  * lines.
  */
-function inColumns(questions: QuestionView[], orientation: FormPage['layout']['orientation']) {
+function inColumns(questions: QuestionView[], orientation: FormModel['form']['layout']['orientation']) {
   if (orientation === 'VERTICAL' || questions.length < 2) return [questions];
   const heights = questions.map((question) =>
     question.type === 'preference' ? 3 + question.options.length : 12,
@@ -138,11 +176,11 @@ function contentView(content: Content, reader: Reader, rich: RichBlocks, topHead
 }
 
 /** Each fault with a link to the first field of its element, in page order (WCAG 3.3.1). */
-function faultLinks(page: FormPage, questions: QuestionView[], reader: Reader) {
+function faultLinks({ faults }: EnteredAnswers, questions: QuestionView[], reader: Reader) {
   const faulty = questions.filter(({ error }) => error !== null);
   const linked = new Set(faulty.map(({ name }) => name));
   // A fault in a hidden field has no visible field to link to.
-  const isElsewhere = page.faults.some(({ identifier }) => !linked.has(identifier));
+  const isElsewhere = faults.some(({ identifier }) => !linked.has(identifier));
   return [
     ...faulty.map((question) => ({
       /** The id of the field. */
@@ -160,15 +198,15 @@ function fieldOf({ id, control, options }: QuestionView): string {
   return control === 'select' || !options[0] ? `${id}-field` : options[0].id;
 }
 
-function validityText(page: FormPage, reader: Reader): string | null {
-  if (!page.layout.validityVisible) return null;
-  if (page.elements.some(({ entry }) => entry.type === 'conditions'))
+function validityText({ form, validity }: FormModel, reader: Reader): string | null {
+  if (!form.layout.validityVisible) return null;
+  if (form.elements.some(({ entry }) => entry.type === 'conditions'))
     return reader.t('form.validityConditions');
-  return page.validity ? reader.t('form.validity', { duration: reader.duration(page.validity) }) : null;
+  return reader.t('form.validity', { duration: reader.duration(validity) });
 }
 
-function rightsTexts(page: FormPage, reader: Reader) {
-  const company = page.info?.content.dataController?.company || page.instance.name;
+function rightsTexts(page: FormModel, reader: Reader) {
+  const company = page.form.info?.content.dataController?.company || page.instance.name;
   return {
     change: reader.t(page.updatable ? 'form.rightsChange' : 'form.rightsAsk', { company }),
     more: reader.t('form.rightsMore'),

@@ -1,7 +1,7 @@
 import type { MessageContent } from '#lib/contracts/messages.ts';
-import type { MailPage } from '#lib/contracts/pages.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import type { RenderMessage } from './message-renderer.ts';
+import type { MailPage } from './page-model.ts';
 
 /** The preview of an `email` model: the mail with sample values, in the content's own language. */
 export function mailView(

@@ -1,6 +1,6 @@
 import type { MessageContent, MessageElement } from '#lib/contracts/messages.ts';
-import type { MailPage } from '#lib/contracts/pages.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
+import type { MailPage } from './page-model.ts';
 import { createPlaceholders, inlineText } from './placeholders.ts';
 import type { RichNode, RichText } from './rich-text-tree.ts';
 

@@ -5,15 +5,15 @@ import type { Reader } from '#lib/pages/reader.ts';
 export function messagesView({ messages }: MessagesPage, reader: Reader) {
   return {
     title: reader.t('messages.title'),
-    messages: messages.map(({ at, from, to, mail, text }) => ({
-      title: mail?.subject ?? reader.t('messages.sms'),
+    messages: messages.map(({ at, from, to, subject, html, text, attachments, sizes }) => ({
+      title: subject ?? reader.t('messages.sms'),
       at: reader.dateTime(at),
-      from: from === null ? [] : [from],
+      from: from === undefined ? [] : [from],
       to: [to],
-      attachments: (mail?.attachments ?? []).map(({ name, bytes }) =>
-        reader.t('messages.file', { name, size: String(Math.ceil(bytes / 1024)) }),
+      attachments: attachments.map((name, place) =>
+        reader.t('messages.file', { name, size: String(Math.ceil((sizes[place] ?? 0) / 1024)) }),
       ),
-      html: mail?.html ?? null,
+      html: html ?? null,
       text,
     })),
   };

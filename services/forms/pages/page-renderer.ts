@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { FormChange, FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
-import type { FormPage, PageModel, ReceiptPage } from '#lib/contracts/pages.ts';
+import type { ReceiptPage } from '#lib/contracts/pages.ts';
 import type { Assets } from '#lib/http/assets.ts';
 import { loadCatalogues } from '#lib/pages/catalogues.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
@@ -15,15 +15,16 @@ import { confirmView } from './confirm-view.ts';
 import { exportPartView, exportView } from './export-view.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
-import { formView } from './form-view.ts';
+import { answeredView, formView, isAnswered } from './form-view.ts';
 import { mailView } from './mail-view.ts';
 import { createMessageRenderer, type MessageStyle, type RenderMessage } from './message-renderer.ts';
 import { messagesView } from './messages-view.ts';
+import type { Drawn, FormModel, PageModel } from './page-model.ts';
 import { problemView } from './problem-view.ts';
 import { receiptView } from './receipt-view.ts';
 import { createRichBlocks, type RichBlock, type RichBlocks, writeRichBlocks } from './rich-blocks.ts';
 import { createRichText } from './rich-text-tree.ts';
-import { answeredView, childView, errorView, finalView } from './status-views.ts';
+import { childView, errorView, resultName, resultView } from './status-views.ts';
 import { hostView, welcomeView } from './welcome-view.ts';
 
 /** Renders page models to HTML. */
@@ -39,37 +40,37 @@ export interface PageRenderer {
     budget: ComparisonBudget;
   }): Promise<FormChange['fields']>;
   /** The texts of a form page around its content. */
-  label(page: FormPage): FormLabels;
+  label(page: FormModel): FormLabels;
   /** Writes a mail or SMS to a subject. */
   renderMessage(content: MessageContent, style: MessageStyle): RenderedMessage;
   /** Texts of a receipt on paper besides those of its page. */
-  paperWords(page: ReceiptPage): { attachment: string; replacedNote: string };
+  paperWords(page: Drawn<ReceiptPage>): { attachment: string; replacedNote: string };
   /** Languages that have a catalogue. */
   languages: string[];
 }
 
-/** The template of each page, in `views/`. */
-const templateOf = {
-  form: 'form',
-  answered: 'answered',
-  confirm: 'confirm',
-  submitted: 'final',
-  committed: 'final',
-  cancelled: 'final',
-  timeout: 'final',
-  rolledback: 'final',
-  messages: 'messages',
-  child: 'child',
-  error: 'error',
-  receipt: 'receipt',
-  export: 'export',
-  'export-part': 'export-part',
-  mail: 'mail',
-  welcome: 'welcome',
-  host: 'host',
-  problem: 'problem',
-  api: 'api',
-} as const satisfies Record<PageModel['page'], string>;
+/** Templates in `views/`, which most pages are named after. */
+const templateNames = [
+  ...([
+    'form',
+    'answered',
+    'confirm',
+    'result',
+    'child',
+    'error',
+    'receipt',
+    'export',
+    'export-part',
+  ] as const),
+  ...(['messages', 'mail', 'welcome', 'host', 'problem', 'api', 'message', 'rich'] as const),
+] as const;
+
+/** The template of a page, and the name of the page for its style and its messages to the embedding page. */
+function namesOf(model: PageModel) {
+  if (model.page === 'form' && isAnswered(model)) return { template: 'answered', name: 'answered' } as const;
+  if (model.page === 'result') return { template: 'result', name: resultName(model) } as const;
+  return { template: model.page, name: model.page };
+}
 
 /** Other requests have their turn after a longer page. */
 const longPage = 500_000;
@@ -79,8 +80,7 @@ const englishOnly = new Set<PageModel['page']>(['problem', 'api']);
 
 /** Loads the templates of all pages and messages. */
 export function loadPageTemplates() {
-  const names = [...new Set(Object.values(templateOf)), 'message', 'rich'] as const;
-  return loadTemplates(new URL('../views/', import.meta.url), names);
+  return loadTemplates(new URL('../views/', import.meta.url), templateNames);
 }
 
 export function createPageRenderer(assets: Assets): PageRenderer {
@@ -117,8 +117,11 @@ export function createPageRenderer(assets: Assets): PageRenderer {
   }
 
   function write(model: PageModel, reader: Reader, view: unknown): string {
-    const html = templates[templateOf[model.page]]({
+    const { template, name } = namesOf(model);
+    const html = templates[template]({
       model,
+      name,
+      embedding: embeddingOf(model),
       reader,
       t: reader.t,
       asset: assets.url,
@@ -162,6 +165,20 @@ export function createPageRenderer(assets: Assets): PageRenderer {
   };
 }
 
+/** What a page sends to the page that embeds it; never an answer (docs/security.md, "Pages"). */
+function embeddingOf(model: PageModel) {
+  if (model.page === 'error') return { iframeOrigin: model.iframeOrigin };
+  if (!('transaction' in model) || !model.transaction) return {};
+  const { id, state, context } = model.transaction;
+  return {
+    transaction: id,
+    state,
+    iframeOrigin: context?.iframeOrigin,
+    callbackTriggerDelay: context?.callbackTriggerDelay,
+    includeIFrameResizer: model.layout?.includeIFrameResizer,
+  };
+}
+
 interface ViewTools {
   reader: Reader;
   blocks: RichBlocks;
@@ -172,9 +189,7 @@ interface ViewTools {
 function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools): unknown {
   switch (model.page) {
     case 'form':
-      return formView(model, reader, blocks);
-    case 'answered':
-      return answeredView(model, reader);
+      return isAnswered(model) ? answeredView(model, reader) : formView(model, reader, blocks);
     case 'confirm':
       return confirmView(model, reader);
     case 'messages':
@@ -200,6 +215,6 @@ function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools):
     case 'api':
       return apiView(model.document, blocks);
     default:
-      return finalView(model, reader);
+      return resultView(model, reader);
   }
 }

@@ -1,5 +1,5 @@
-import type { ProblemPage } from '#lib/contracts/pages.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
+import type { ProblemPage } from './page-model.ts';
 
 /** The meaning and the remedy of each problem code, for client developers. In English, like openapi.yaml. */
 const explanations: Record<ProblemCode, [meaning: string, remedy: string]> = {

@@ -5,11 +5,12 @@ import type {
   PreferenceElement,
   ProcessingElement,
 } from '#lib/contracts/form-content.ts';
-import type { FormPage } from '#lib/contracts/pages.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
 import type { Reader } from '#lib/pages/reader.ts';
+import type { EnteredAnswers } from '../domain/entered-answers.ts';
 import { changeView } from './change-view.ts';
 import { type ControllerView, controllerView, type ProcessingFacts, processingFacts } from './facts.ts';
+import type { FormModel } from './page-model.ts';
 import type { RichBlock, RichBlocks } from './rich-blocks.ts';
 
 /**
@@ -34,26 +35,30 @@ interface Specifics {
 
 export type QuestionView = ReturnType<typeof questionView>;
 
+/** The page of a question, and what was entered in it before. */
+interface Asking {
+  page: FormModel;
+  entered: EnteredAnswers;
+}
+
 /** One element of the form. */
 export function questionView(
   element: FormElement,
   id: string,
-  page: FormPage,
+  { page, entered: { values, faults, changed } }: Asking,
   reader: Reader,
   rich: RichBlocks,
 ) {
   const { choices, defaults, ...view } = specifics(element.content, reader, () =>
     specificsOf(element, reader, rich),
   );
-  const entered = Object.hasOwn(page.values, element.identifier)
-    ? page.values[element.identifier]
-    : undefined;
+  const entered = Object.hasOwn(values, element.identifier) ? values[element.identifier] : undefined;
   const isSignalled = page.gpc === true && isAboutGpc(element.content) && view.control !== 'notice';
   const isDeselected = isSignalled && element.previous?.answers[0] === 'accepted';
   const previous = isDeselected ? undefined : element.previous?.answers;
   const chosen = entered ?? previous ?? defaults;
   const attributes = reader.in(element.content.lang);
-  const error = faultText(element, view.control, page, reader);
+  const error = faultText(element, view.control, faults, reader);
   const isPreset = !entered && !element.previous && defaults.length > 0;
   const suggested = isPreset ? reader.t('preference.suggested', { company: askerOf(element, page) }) : null;
   const isListed = view.control === 'select' || view.control === 'text';
@@ -73,7 +78,7 @@ export function questionView(
     type: element.entry.type,
     attributes,
     optional: isOptional(element, view.control),
-    changed: page.changed.includes(element.identifier),
+    changed: changed.includes(element.identifier),
     change: changeView(element.change, element.content.lang, reader),
     error,
     /** The origin of a preset answer, or the statement that the peer has the earlier answer. */
@@ -100,7 +105,7 @@ export function questionView(
 function noteText(
   element: FormElement,
   { isEntered, isDeselected }: { isEntered: boolean; isDeselected: boolean },
-  page: FormPage,
+  page: FormModel,
   reader: Reader,
 ): string | null {
   const { owner, previous } = element;
@@ -112,12 +117,12 @@ function noteText(
 }
 
 /** The organisation that asks a question: the data controller of its owner's information, else the owner. */
-function askerOf({ owner, identifier }: FormElement, page: FormPage): string {
-  const peer = page.peers.find(({ elements }) =>
+function askerOf({ owner, identifier }: FormElement, { form, instance }: FormModel): string {
+  const peer = form.peers.find(({ elements }) =>
     elements.some((element) => element.identifier === identifier),
   );
-  const info = owner === null ? page.info : peer?.info;
-  return info?.content.dataController?.company || (owner ?? page.instance.name);
+  const info = owner === null ? form.info : peer?.info;
+  return info?.content.dataController?.company || (owner ?? instance.name);
 }
 
 /** Whether the title is marked as optional: never for checkboxes, which may all stay empty, or notices. */
@@ -233,8 +238,13 @@ export const faultCodes: readonly string[] = [
   'invalid-text',
 ];
 
-function faultText(element: FormElement, control: Control, page: FormPage, reader: Reader): string | null {
-  const fault = page.faults.find(({ identifier }) => identifier === element.identifier);
+function faultText(
+  element: FormElement,
+  control: Control,
+  faults: EnteredAnswers['faults'],
+  reader: Reader,
+): string | null {
+  const fault = faults.find(({ identifier }) => identifier === element.identifier);
   if (!fault) return null;
   if (faultCodes.includes(fault.code)) return reader.t(`fault.${fault.code}`);
   if (fault.code !== 'required') return reader.t('fault.other');

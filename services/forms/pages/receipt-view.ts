@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { isNotice } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import type {
   ReceiptBody,
@@ -9,11 +8,14 @@ import type {
 } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { askerView, recipientViews, standingView, withdrawAllView } from './facts.ts';
+import { answerTexts, askerView, isOwnText, recipientViews, standingView, withdrawAllView } from './facts.ts';
+import type { Drawn } from './page-model.ts';
 import { elementView, informationView } from './receipt-shown.ts';
 import type { RichBlocks } from './rich-blocks.ts';
 
 const require = createRequire(import.meta.url);
+
+type Page = Drawn<ReceiptPage>;
 
 interface Row {
   label: string;
@@ -24,8 +26,9 @@ interface Row {
   code?: boolean;
 }
 
-export function receiptView(page: ReceiptPage, reader: Reader, rich: RichBlocks) {
-  const { receipt } = page;
+export function receiptView(page: Page, reader: Reader, rich: RichBlocks) {
+  const { receipt, transaction } = page;
+  const links = transaction?.links;
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
     consentView(consent, reader, rich, page.withdrawal),
   );
@@ -45,16 +48,20 @@ export function receiptView(page: ReceiptPage, reader: Reader, rich: RichBlocks)
     owners,
     withdrawAll: withdrawAllView(page.withdrawal),
     isWithdrawal: receipt.kind !== undefined,
-    recipients: recipientViews(page.recipients, reader),
+    recipients: recipientViews(transaction?.recipients, reader),
     answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
     updateUrl: safeUrl(receipt.updateUrl),
     qr: receipt.updateUrl ? qrImage(receipt.updateUrl) : null,
-    formats: page.links.formats.map(({ mediaType, url }) => ({
-      url,
+    links: { child: links?.child, transaction: links?.subject },
+    formats: (links?.receipt ? formats : []).map((mediaType) => ({
+      url: `${links?.receipt}&format=${encodeURIComponent(mediaType)}`,
       text: reader.word('receipt.format', mediaType),
     })),
   };
 }
+
+/** Other formats of a receipt that its page links to. */
+const formats = ['application/pdf', 'text/plain', 'application/xml', 'application/json', 'application/jose'];
 
 /** Also for receipts whose information has no language, and whose URL stands outside the information. */
 function shownInformation(receipt: ReceiptBody): ReceiptPeer['information'] {
@@ -68,7 +75,7 @@ function textsLanguage({ information, language }: ReceiptPage['receipt']): strin
   return information.lang ?? language;
 }
 
-function mainRows(page: ReceiptPage, reader: Reader): Row[] {
+function mainRows(page: Page, reader: Reader): Row[] {
   const { receipt } = page;
   return rows(
     [
@@ -151,15 +158,14 @@ function consentView(
   withdrawal?: WithdrawalChoice,
 ) {
   const given = 'answer' in consent ? consent : null;
-  const isOwnText = consent.type === 'preference' && (given?.answer.length ?? 0) > 0;
   return {
     ...elementView(consent, reader, rich),
     codes: withdrawnCodes(given, reader),
     /** null if the answer went to a peer, whose receipt has it. */
-    answers: answerTexts(consent, reader),
+    answers: given ? answerTexts(given, reader) : [reader.t('answer.none')],
     notes: given ? answerNotes(given, reader, withdrawal) : [],
     withdrawable: standingView(consent.identifier, reader, withdrawal).withdrawable,
-    answerLanguage: isOwnText ? reader.in(consent.lang) : {},
+    answerLanguage: given && isOwnText(given) ? reader.in(given.lang) : {},
     /** What is said of an answer that a peer has. */
     owner: null,
   };
@@ -208,15 +214,6 @@ function ownerView(
       owner: answered,
     })),
   };
-}
-
-function answerTexts(consent: ReceiptConsent | ReceiptUnanswered, reader: Reader): string[] {
-  if (!('answer' in consent)) return [reader.t('answer.none')];
-  const { type, identifier, texts, answer, withdraws } = consent;
-  if (withdraws) return [reader.t('answer.withdrawn')];
-  if (type === 'preference') return answer.length > 0 ? answer : [reader.t('preference.none')];
-  if (isNotice(identifier, texts)) return [reader.t('answer.shown')];
-  return [reader.t(answer[0] === 'accepted' ? 'answer.accepted' : 'answer.refused')];
 }
 
 /** What became of a consent: on the receipt of its withdrawal, and on a page that knows of a later one. */

@@ -1,120 +1,172 @@
-import type {
-  AnsweredPage,
-  ChildPage,
-  ErrorPage,
-  FinalPage,
-  PageContact,
-  PagePart,
-} from '#lib/contracts/pages.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ErrorPage, ResultPage } from '#lib/contracts/pages.ts';
+import { problemStatus } from '#lib/http/problem.ts';
 import type { Reader } from '#lib/pages/reader.ts';
+import { enteredFields } from '../domain/entered-answers.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { answerView, controllerView, recipientViews, withdrawAllView } from './facts.ts';
+import {
+  answerView,
+  controllerOf,
+  controllerView,
+  partState,
+  recipientViews,
+  withdrawAllView,
+} from './facts.ts';
+import type { Drawn, PageModel } from './page-model.ts';
+
+type Follower = components['schemas']['Follower'];
+type Result = Drawn<ResultPage>;
+
+/** Names of the pages of results, by state. */
+const names = {
+  SUBMITTED: 'submitted',
+  COMMITTED: 'committed',
+  CANCELLED: 'cancelled',
+  TIMEOUT: 'timeout',
+  ROLLBACK: 'rolledback',
+} as const;
+
+export function resultName({ transaction }: ResultPage) {
+  return names[transaction.state as keyof typeof names];
+}
 
 /** The symbol beside the title; a warning for the other pages. */
-const marks: Partial<Record<FinalPage['page'], 'done' | 'neutral'>> = {
+const marks: Partial<Record<string, 'done' | 'neutral'>> = {
   committed: 'done',
   cancelled: 'neutral',
   submitted: 'neutral',
 };
 
 /** The page of a transaction that takes no answers: its state and the possible next steps. */
-export function finalView(page: FinalPage, reader: Reader) {
-  const committed = page.page === 'committed';
-  const withdrawal = page.keptBy !== undefined;
-  const sent = committed && isSentOnly(page);
-  const showsContact = page.links.child === null && page.page !== 'submitted';
+export function resultView(page: Result, reader: Reader) {
+  const { transaction } = page;
+  const { kind, followers, links, cancellable } = transaction;
+  const name = resultName(page);
+  const isCommitted = name === 'committed';
+  const waits = name === 'submitted';
+  const isSent = isCommitted && isSentOnly(page);
+  const isUnderWay = waits || followers.some(({ state }) => state === 'SENDING' || state === 'HELD');
+  const count = answersOf(page).length;
   return {
-    title: withdrawal
-      ? reader.t('withdrawal.title', { count: page.answers.length })
-      : reader.t(sent ? titleOfSent(page) : `${page.page}.title`),
-    mark: sent ? 'neutral' : (marks[page.page] ?? 'warning'),
-    texts: withdrawal
-      ? withdrawalTexts(page, reader)
-      : committed
-        ? committedTexts(page, reader)
-        : [reader.t(otherText(page), { date: reader.dateTime(page.at), leader: page.leader ?? '' })],
-    answers: page.answers.map((answer) => answerView(answer, reader, page.withdrawal)),
+    title: kind
+      ? reader.t('withdrawal.title', { count })
+      : reader.t(isSent ? titleOfSent(page) : `${name}.title`),
+    mark: isSent ? 'neutral' : (marks[name] ?? 'warning'),
+    texts: textsOf(page, reader),
+    answers: answersOf(page).map((answer) => answerView(answer, reader, page.withdrawal)),
     withdrawAll: withdrawAllView(page.withdrawal),
-    parts: page.parts.map((part) => partView(part, reader)),
-    isWithdrawal: withdrawal,
-    recipients: recipientViews(page.recipients, reader),
+    parts: followers.map((follower, place) => partView(follower, page.asked[place] ?? [], reader)),
+    isWithdrawal: kind !== undefined,
+    recipients: recipientViews(transaction.recipients, reader),
     /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
-    /** The link has a query, with its token. */
-    pdf: page.links.receipt ? `${page.links.receipt}&format=pdf` : null,
+    links: {
+      receipt: links?.receipt,
+      /** The link has a query, with its token. */
+      pdf: links?.receipt && `${links.receipt}&format=pdf`,
+      child: links?.child,
+      /** This page again, while a verdict on the answers or on a part can still arrive. */
+      again: isUnderWay ? links?.subject : null,
+      cancel: waits && cancellable ? page.cancel : null,
+    },
     /**
      * Whether the verdict of an owner or the decision of the leader is awaited: page.js reloads the parts.
      */
-    isUnderWay:
-      page.page === 'submitted' || page.parts.some(({ state }) => state === 'sending' || state === 'held'),
-    callback: page.page === 'submitted' ? null : callbackLink(page, reader),
+    isUnderWay,
+    callback: waits ? null : callbackLink(page, reader),
     /** Label of the button that creates a child. */
-    childText: reader.t(withdrawal ? 'withdrawal.undo' : committed ? 'committed.change' : 'final.startAgain'),
-    ...contactOf(page.contact, showsContact, reader),
+    childText: reader.t(kind ? 'withdrawal.undo' : isCommitted ? 'committed.change' : 'final.startAgain'),
+    ...contactOf(page, links?.child === undefined && !waits, reader),
   };
 }
 
-/** An accepted part stays in force even if the transaction was rolled back or cancelled. */
-function otherText({ page, parts, leader, reason }: FinalPage): string {
-  const isOver = page === 'rolledback' || page === 'cancelled';
-  if (isOver && parts.some(({ state }) => state === 'accepted')) return 'final.textAgainst';
-  if (page === 'submitted' && leader !== null) return 'submitted.textLeader';
-  if (page === 'rolledback' && reason === 'codes') return 'rolledback.textCodes';
-  if (page === 'rolledback' && reason === 'withdrawn') return 'rolledback.textWithdrawn';
-  if (page === 'rolledback' && leader !== null) return 'rolledback.textLeader';
-  return page === 'rolledback' && parts.length > 0 ? 'rolledback.textPeers' : `${page}.text`;
+function answersOf({ receipt }: ResultPage) {
+  return (receipt?.consents ?? []).map((consent) => ({ ...consent, owner: null }));
 }
 
-function partView({ owner, state, withdrawn, elements }: PagePart, reader: Reader) {
+function textsOf(page: Result, reader: Reader): string[] {
+  const { transaction, changed } = page;
+  const name = resultName(page);
+  if (transaction.kind) return withdrawalTexts(page, reader);
+  if (name === 'committed') return committedTexts(page, reader);
+  const date = reader.dateTime(name === 'timeout' || name === 'submitted' ? transaction.expires : changed);
+  return [reader.t(otherText(page), { date, leader: leaderOf(page) ?? '' })];
+}
+
+/** Name of the peer that showed the form; null if this instance did. */
+function leaderOf({ transaction: { leader, author } }: ResultPage): string | null {
+  return leader ? (author ?? '') : null;
+}
+
+/** An accepted part stays in force even if the transaction was rolled back or cancelled. */
+function otherText(page: ResultPage): string {
+  const name = resultName(page);
+  const { followers, leader } = page.transaction;
+  const isOver = name === 'rolledback' || name === 'cancelled';
+  if (isOver && followers.some(({ state }) => state === 'ACCEPTED')) return 'final.textAgainst';
+  if (name === 'submitted' && leader) return 'submitted.textLeader';
+  if (name !== 'rolledback') return `${name}.text`;
+  if (page.awaitsCode) return 'rolledback.textCodes';
+  if (followers.some(({ withdrawal }) => withdrawal)) return 'rolledback.textWithdrawn';
+  if (leader) return 'rolledback.textLeader';
+  return followers.length > 0 ? 'rolledback.textPeers' : 'rolledback.text';
+}
+
+function partView(follower: Follower, asked: ResultPage['asked'][number], reader: Reader) {
+  const { name: owner } = follower;
+  const { state, isWithdrawn } = partState(follower);
   const withdrawnText = state === 'held' ? 'part.heldWithdrawn' : 'part.withdrawn';
   return {
     state,
     title: reader.t('part.title', { owner }),
-    text: reader.t(withdrawn ? withdrawnText : `part.${state}`, { owner }),
-    elements: elements.map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
+    text: reader.t(isWithdrawn ? withdrawnText : `part.${state}`, { owner }),
+    elements: asked.map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
   };
 }
 
 /** Whether all answers were to peers: nothing is stored here. */
-function isSentOnly({ answers, parts }: FinalPage): boolean {
-  return answers.length === 0 && parts.length > 0;
+function isSentOnly(page: ResultPage): boolean {
+  return answersOf(page).length === 0 && page.transaction.followers.length > 0;
 }
 
 /** Answers that were all withdrawn before the code was entered were not sent. */
-const areUnsent = ({ parts }: FinalPage) => parts.every(({ state }) => state === 'unsent');
-const titleOfSent = (page: FinalPage) => (areUnsent(page) ? 'rolledback.title' : 'committed.titleSent');
+const areUnsent = ({ transaction: { followers } }: ResultPage) =>
+  followers.every(({ state, reason }) => state === 'DROPPED' && reason === 'withdrawn');
+const titleOfSent = (page: ResultPage) => (areUnsent(page) ? 'rolledback.title' : 'committed.titleSent');
 
-function committedTexts(page: FinalPage, reader: Reader): string[] {
+function committedTexts(page: ResultPage, reader: Reader): string[] {
+  const { changed, receipt, layout, transaction } = page;
   const at = isSentOnly(page) ? 'committed.atSent' : 'committed.at';
+  const leader = leaderOf(page);
+  const hasAnswers = answersOf(page).length > 0;
+  const validUntil = layout.validityVisible && hasAnswers ? receipt?.expirationTimestamp : undefined;
   return [
-    ...(isSentOnly(page) && areUnsent(page) ? [] : [reader.t(at, { date: reader.dateTime(page.at) })]),
-    ...(page.leader === null ? [] : [reader.t('committed.leader', { leader: page.leader })]),
-    ...(page.answers.length === 0 && page.parts.length === 0 ? [reader.t('committed.none')] : []),
-    ...(page.validUntil && page.answers.length > 0
-      ? [reader.t('committed.validUntil', { date: reader.date(page.validUntil) })]
-      : []),
+    ...(isSentOnly(page) && areUnsent(page) ? [] : [reader.t(at, { date: reader.dateTime(changed) })]),
+    ...(leader === null ? [] : [reader.t('committed.leader', { leader })]),
+    ...(!hasAnswers && transaction.followers.length === 0 ? [reader.t('committed.none')] : []),
+    ...(validUntil ? [reader.t('committed.validUntil', { date: reader.date(validUntil) })] : []),
   ];
 }
 
-function withdrawalTexts(
-  { at, answers, withdrawal, keptBy = [], toldPeers = [] }: FinalPage,
-  reader: Reader,
-): string[] {
+function withdrawalTexts(page: ResultPage, reader: Reader): string[] {
+  const { changed, withdrawal, keptBy = [], transaction } = page;
+  const count = answersOf(page).length;
   const isGivenAgain = withdrawal?.standing.some(({ withdrawn }) => withdrawn === null);
+  // Peers that cannot be told are among the recipients only.
+  const told = (transaction.recipients ?? []).filter(
+    ({ kind, state }) => kind === 'PEER' && state !== 'UNSUPPORTED' && state !== 'FAILED',
+  );
   return [
-    ...(answers.length > 0
-      ? [reader.t('withdrawal.at', { count: answers.length, date: reader.dateTime(at) })]
-      : []),
+    ...(count > 0 ? [reader.t('withdrawal.at', { count, date: reader.dateTime(changed) })] : []),
     ...(isGivenAgain ? [reader.t('withdrawal.again')] : []),
-    ...toldPeers.map((owner) => reader.t('withdrawal.told', { owner })),
+    ...told.map(({ name: owner }) => reader.t('withdrawal.told', { owner })),
     reader.t('withdrawal.before'),
     ...keptBy.map((owner) => reader.t('withdrawal.peer', { owner })),
   ];
 }
 
 /** A link, so that it works without JavaScript; http and https only (docs/security.md, "Pages"). */
-function callbackLink({ embedding }: FinalPage, reader: Reader) {
-  const url = embedding?.callback;
+function callbackLink({ transaction: { callback: url } }: ResultPage, reader: Reader) {
   if (!url || !safeUrl(url)?.startsWith('http')) return null;
   const { host } = new URL(url);
   return {
@@ -126,34 +178,28 @@ function callbackLink({ embedding }: FinalPage, reader: Reader) {
 }
 
 /** The contact, on pages without a link or button to another page. */
-function contactOf(pageContact: PageContact | null, isShown: boolean, reader: Reader) {
+function contactOf(page: PageModel, isShown: boolean, reader: Reader) {
   if (!isShown) return { contact: null, contactLanguage: {}, contactText: null };
-  const contactLanguage = pageContact?.lang ? reader.in(pageContact.lang) : {};
-  const contact = controllerView(pageContact);
+  const found = controllerOf(page);
+  const contact = controllerView(found?.controller);
   const contactText = contact?.company
     ? reader.t('contact.ask', { company: contact.company })
     : reader.t('contact.askAnyone');
-  return { contact, contactLanguage, contactText };
+  return { contact, contactLanguage: found ? reader.in(found.lang) : {}, contactText };
 }
 
 /** The page that asks for confirmation before a child is created. */
-export function childView(page: ChildPage, reader: Reader) {
-  const kind = page.state === 'COMMITTED' ? 'COMMITTED' : 'other';
+export function childView(page: Result, reader: Reader) {
+  const kind = page.transaction.state === 'COMMITTED' ? 'COMMITTED' : 'other';
   return {
     title: reader.t(`child.title.${kind}`),
     text: reader.t(`child.text.${kind}`),
     button: reader.t(`child.button.${kind}`),
-    answers: (page.answers ?? [])
+    answers: answersOf(page)
       .map((answer) => answerView(answer, reader, page.withdrawal))
       .filter(({ withdrawable }) => withdrawable !== null),
     withdrawAll: withdrawAllView(page.withdrawal),
-  };
-}
-
-export function answeredView(page: AnsweredPage, reader: Reader) {
-  return {
-    title: reader.t('answered.title'),
-    answers: page.answers.map((answer) => answerView(answer, reader)),
+    links: { child: page.transaction.links?.child, back: page.transaction.links?.subject },
   };
 }
 
@@ -161,14 +207,20 @@ export function answeredView(page: AnsweredPage, reader: Reader) {
 const needsContact = new Set<ErrorPage['code']>(['expired', 'withdrawn', 'layout-conflict']);
 
 /** The title and the remedy for the subject. The problem's detail is for clients and is not shown. */
-export function errorView(page: ErrorPage, reader: Reader) {
-  const hasLink = page.links.child !== null || page.links.transaction !== null;
+export function errorView(page: Drawn<ErrorPage>, reader: Reader) {
+  const { code, links = { child: null, transaction: null }, layout, retryAfter } = page;
+  const entered = layout && links.child !== null ? enteredFields(page.entered ?? {}, layout) : [];
+  const hasLink = links.child !== null || links.transaction !== null;
+  const hasContact = controllerOf(page) !== null || needsContact.has(code);
   return {
-    title: reader.t(`error.${page.code}.title`),
-    text: reader.t(`error.${page.code}.text`),
-    kept: page.links.child !== null && page.entered?.length ? reader.t('error.expired.kept') : null,
-    retry: page.retryAfter === undefined ? null : retryText(page.retryAfter, reader),
-    ...contactOf(page.contact, !hasLink && (page.contact !== null || needsContact.has(page.code)), reader),
+    title: reader.t(`error.${code}.title`),
+    text: reader.t(`error.${code}.text`),
+    kept: entered.length > 0 ? reader.t('error.expired.kept') : null,
+    retry: retryAfter === undefined ? null : retryText(retryAfter, reader),
+    status: String(problemStatus[code].status),
+    links,
+    entered,
+    ...contactOf(page, !hasLink && hasContact, reader),
   };
 }
 

@@ -1,5 +1,5 @@
-import type { HostPage, WelcomePage } from '#lib/contracts/pages.ts';
 import type { Reader } from '#lib/pages/reader.ts';
+import type { HostPage, WelcomePage } from './page-model.ts';
 
 /** The welcome page. In demo mode its commands contain this instance's URLs, so that they work as shown. */
 export function welcomeView(page: WelcomePage, reader: Reader) {

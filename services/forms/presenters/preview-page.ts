@@ -1,7 +1,6 @@
 import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/form-content.ts';
 import type { DescribedPeer, FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
-import type { FormPage, MailPage } from '#lib/contracts/pages.ts';
 import { type Fault, fail, movePointers } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { demoModels } from '../demo/models.ts';
@@ -17,6 +16,7 @@ import {
 import { formatSerial } from '../domain/identifiers.ts';
 import { messageKindOf } from '../domain/message-keys.ts';
 import { contentIn, type Entry, type Version } from '../domain/model.ts';
+import type { FormModel, MailPage } from '../pages/page-model.ts';
 
 /** The options of a preview. */
 export interface PreviewRequest {
@@ -51,7 +51,7 @@ export async function previewPage(
   stored: Version,
   request: PreviewRequest,
   parts: Parts,
-): Promise<FormPage | MailPage> {
+): Promise<FormModel | MailPage> {
   const preview = await readPreview(entry, stored, request);
   const { version, language } = preview;
   switch (version.type) {
@@ -114,38 +114,37 @@ function formPage(
   { language, orientation }: Preview,
   { instance }: Parts,
   { info, elements = [], peers = [], theme = null, layout }: Shown,
-): FormPage {
+): FormModel {
   return {
     page: 'form',
     language,
     instance,
     theme,
-    embedding: null,
-    info: info ? ({ ...info, previous: null } as FormInformation) : null,
-    elements: elements.map((element) => ({ ...element, previous: null }) as FormElement),
-    peers: peers.map(presentPeer),
-    layout: {
-      orientation,
-      existingElementsVisible: true,
-      validityVisible: true,
-      acceptAllVisible: false,
-      cancelVisible: false,
-      footerOnTop: false,
-      includeIFrameResizer: false,
-      ...layout,
+    form: {
+      language,
+      info: info ? ({ ...info, previous: null } as FormInformation) : null,
+      elements: elements.map((element) => ({ ...element, previous: null }) as FormElement),
+      peers: peers.map(presentPeer),
+      layout: {
+        orientation,
+        existingElementsVisible: true,
+        validityVisible: true,
+        acceptAllVisible: false,
+        cancelVisible: false,
+        footerOnTop: false,
+        includeIFrameResizer: false,
+        ...layout,
+      },
     },
-    actions: null,
-    values: {},
-    faults: [],
-    changed: [],
+    hidden: [],
+    listsHidden: false,
     validity: 'P6M',
-    expires: null,
     updatable: true,
     peersOptional: false,
   };
 }
 
-async function layoutPage(preview: Preview, parts: Parts): Promise<FormPage> {
+async function layoutPage(preview: Preview, parts: Parts): Promise<FormModel> {
   const { version, language } = preview;
   const { elements: named = [] } = version.data[language] as { elements?: string[] };
   if (named.length === 0) return formPage(preview, parts, { elements: [missingElement(version, language)] });
@@ -175,7 +174,7 @@ async function mailPage({ version, language }: Preview, parts: Parts): Promise<M
   const kind = messageKindOf(version.key);
   const from = await parts.readMailFrom();
   const { instance } = parts;
-  return { page: 'mail', kind, language, instance, theme: null, embedding: null, lang: language, from, mail };
+  return { page: 'mail', kind, language, instance, theme: null, lang: language, from, mail };
 }
 
 /** Sample elements for a theme. */

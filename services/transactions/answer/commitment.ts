@@ -1,7 +1,7 @@
+import { isConsentNotice } from '#lib/contracts/element-rules.ts';
 import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { isConsentNotice } from '../receipts/notices.ts';
 import { composeReceipt, type SignedReceipt } from '../receipts/receipt.ts';
 import { composeParts, deliveryDeadline, type NewPart } from '../sent-parts/part.ts';
 import {

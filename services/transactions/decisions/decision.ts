@@ -1,5 +1,5 @@
+import { major } from '#lib/contracts/record-status.ts';
 import type { VersionAt } from '#lib/contracts/versions.ts';
-import { major } from '../standing/status.ts';
 
 /** Why a decision is as it is (docs/decisions-api.md). GIVEN alone allows. */
 export type DecisionReason =

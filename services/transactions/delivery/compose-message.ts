@@ -1,19 +1,13 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type {
-  MessageContent,
-  MessageElement,
-  MessageKind,
-  RenderedMessage,
-} from '#lib/contracts/messages.ts';
+import type { MessageKind, MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
 import { readCodeLife } from '../answer/codes-store.ts';
 import type { Message } from '../messages/message.ts';
-import { titleOf } from '../present/form-page.ts';
-import { askerOf, readAsker } from '../present/page-parts.ts';
 import { receiptPdf } from '../present/receipt-pdf.ts';
+import { shownTitle } from '../present/result-page.ts';
 import { readReceipt, readReceiptBody } from '../receipts/store.ts';
 import type { Part } from '../sent-parts/part.ts';
 import { readPartLanguage, readParts } from '../sent-parts/store.ts';
@@ -43,7 +37,7 @@ export async function composeMessage(
   dependencies: Dependencies,
   { kind, channel, transaction: id, code }: MessageToCompose,
 ): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
-  const { db, forms, instance, defaultLanguage } = dependencies;
+  const { db, forms, defaultLanguage } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
@@ -57,17 +51,12 @@ export async function composeMessage(
   const answeredIn = receipt?.language ?? (kind === 'bad-news' ? await readPartLanguage(db, id) : undefined);
   const language = answeredIn ?? transaction.context.language;
   const languages = [...(language ? [language] : []), defaultLanguage];
-  const { asker } = receipt
-    ? askerOf(receipt.information.texts, receipt.information.lang ?? defaultLanguage)
-    : await readAsker(forms, read, languages);
-  const purpose = receipt?.information.texts.title ?? (await readPurpose(forms, read, languages));
-  const content: MessageContent = {
+  const content: MessageRequest = {
     kind,
     channel,
     languages,
-    instance,
-    organisation: asker?.name ?? instance.name,
-    purpose: typeof purpose === 'string' ? purpose : null,
+    information: receipt?.information,
+    layout: transaction.layout,
     model: kind === 'notification' ? (transaction.layout.notification ?? null) : null,
     theme: transaction.layout.theme ?? null,
     link: kind === 'code' ? null : linkOf(dependencies, kind, read),
@@ -112,7 +101,7 @@ async function attachReceipt(
   if (!signed) return { attachments: [], isLeftOut: false };
   const receipt = JSON.parse(signed.body) as ReceiptBody;
   const content = await receiptPdf(
-    dependencies,
+    dependencies.forms,
     read,
     { receipt, jws: signed.jws },
     { asker: 'messages' },
@@ -130,15 +119,6 @@ function isObsolete(kind: MessageKind, { transaction, now }: ReadTransaction): b
   return kind === 'invitation' && isFinal(stateAt(transaction, now));
 }
 
-async function readPurpose(
-  forms: FormsOperations,
-  { transaction }: ReadTransaction,
-  languages: string[],
-): Promise<string | null> {
-  const form = await forms.describeForm({ layout: transaction.layout, languages }).catch(() => undefined);
-  return form?.info.content.title ?? null;
-}
-
 /**
  * An invitation links to the form. Other mails link to the result, with a token that does not allow answers
  * to this transaction, because people other than the subject may read the mails later. The token allows a
@@ -154,7 +134,7 @@ function untilOf(kind: MessageKind, { transaction }: ReadTransaction) {
 }
 
 /** What the receipt of a withdrawal says that was withdrawn. */
-function withdrawnOn({ consents, peers = [] }: ReceiptBody): NonNullable<MessageContent['withdrawn']> {
+function withdrawnOn({ consents, peers = [] }: ReceiptBody): NonNullable<MessageRequest['withdrawn']> {
   const entries = [
     { peer: null, elements: consents },
     ...peers.map(({ name, elements }) => ({ peer: name, elements })),
@@ -164,14 +144,10 @@ function withdrawnOn({ consents, peers = [] }: ReceiptBody): NonNullable<Message
     .filter(({ elements }) => elements.length > 0);
 }
 
-function shownTitle({ texts, lang }: { texts: Record<string, unknown>; lang: string }): MessageElement {
-  return { title: titleOf(texts), lang };
-}
-
 async function failedOwners(
   db: Queries,
   { transaction }: ReadTransaction,
-): Promise<MessageContent['owners']> {
+): Promise<MessageRequest['owners']> {
   if (transaction.state !== 'COMMITTED') return [];
   const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
   return parts

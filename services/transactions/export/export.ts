@@ -1,19 +1,14 @@
 import { Readable } from 'node:stream';
-import { exportMarker } from '#lib/contracts/export-page.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
+import { type ExportPage, exportMarker } from '#lib/contracts/pages.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Subject } from '../person/store.ts';
+import { presentSubject } from '../present/person.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
 import { readParts } from '../sent-parts/store.ts';
 import { readNow } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
-import {
-  presentExportedOnPage,
-  presentExportedSubject,
-  presentExportFacts,
-  type ReadExport,
-} from './present.ts';
+import { presentExported, presentExportFacts, type ReadExport } from './present.ts';
 import { listTransactionIds, readExport, readExportFacts, readTransactions } from './store.ts';
 
 /** Transactions in one document. */
@@ -39,7 +34,6 @@ export async function readExported(db: Queries, reads: readonly ReadTransaction[
 interface Exporting {
   db: Queries;
   forms: Pick<FormsOperations, 'renderPage'>;
-  instance: PageInstance;
   /** Runs the work of a piece. Between the pieces the client sets the pace. */
   inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
@@ -50,24 +44,22 @@ interface Exporting {
  * @throws Failure `unavailable` before the first byte. Later faults end the stream with an error.
  */
 export async function exportDocument(
-  { db, forms, instance, inTurn }: Exporting,
+  { db, forms, inTurn }: Exporting,
   subject: Subject,
   language: string,
 ): Promise<Readable> {
   const found = await listTransactionIds(db, subject.name, maxTransactions + 1);
   const ids = found.slice(0, maxTransactions);
-  const base = { language, instance, theme: null, embedding: null };
-  const { html } = await forms.renderPage({
-    model: {
-      ...base,
-      page: 'export',
-      at: (await readNow(db)).toISOString(),
-      subject: presentExportedSubject(subject),
-      count: ids.length,
-      isCut: found.length > ids.length,
-      ...presentExportFacts(await readExportFacts(db, subject, ids)),
-    },
-  });
+  const languages = [language];
+  const page: ExportPage = {
+    page: 'export',
+    at: (await readNow(db)).toISOString(),
+    subject: presentSubject(subject),
+    count: ids.length,
+    isCut: found.length > ids.length,
+    ...presentExportFacts(await readExportFacts(db, subject, ids)),
+  };
+  const { html } = await forms.renderPage({ page, languages });
   const [start, end] = html.split(exportMarker);
   return Readable.from(pieces(), { objectMode: false });
 
@@ -80,7 +72,7 @@ export async function exportDocument(
 
   async function makePiece(of: readonly string[]): Promise<string> {
     const reads = await readTransactions(db, subject.name, of);
-    const transactions = (await readExported(db, reads)).map(presentExportedOnPage);
-    return (await forms.renderPage({ model: { ...base, page: 'export-part', transactions } })).html;
+    const transactions = (await readExported(db, reads)).map(presentExported);
+    return (await forms.renderPage({ page: { page: 'export-part', transactions }, languages })).html;
   }
 }

@@ -1,5 +1,4 @@
-import type { ExportedMessage, ExportedRecord } from '#lib/contracts/export-page.ts';
-import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { readPeers } from '../erasure/erase-transactions.ts';
@@ -10,17 +9,19 @@ import { type Hold, readHold } from '../standing/holds-store.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
 
+type Exported = components['schemas']['ExportedTransaction'];
+
 /** The rows of a transaction. */
 export interface ExportRows {
   id: string;
-  records: ExportedRecord[];
-  receipt: ReceiptBody | null;
-  messages: ExportedMessage[];
+  records: Exported['records'];
+  receipt: Exported['receipt'] | null;
+  messages: Exported['messages'];
 }
 
 /** What an export has beside the transactions themselves. */
 export interface ExportFacts {
-  audit: { at: Date; action: string; by: string }[];
+  audit: { at: Date; action: string; by: 'account' | 'key' | 'system' }[];
   peers: ErasurePeer[];
   hold: Hold | undefined;
   erasures: Erasure[];

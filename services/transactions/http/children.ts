@@ -1,27 +1,29 @@
 import type { Context } from 'koa';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { FormFields, OperationHandlers } from '#lib/http/operation.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
-import { receiptAnswers, withdrawalChoice } from '../present/final-page.ts';
-import { formPage } from '../present/form-page.ts';
-import { enteredAgain } from '../present/form-retry.ts';
-import { embeddingOf, findTheme, readAsker } from '../present/page-parts.ts';
+import { resultPage } from '../present/result-page.ts';
 import { createChild } from '../request/child.ts';
-import { readParts } from '../sent-parts/store.ts';
 import { requireAccess, requireUpdatable } from '../transaction/access.ts';
-import { mintFormLinks, mintLinks } from '../transaction/links.ts';
 import { readOpenChild } from '../transaction/store.ts';
 import { type ReadTransaction, stateAt } from '../transaction/transaction.ts';
+import { keyOf } from '../transaction/values.ts';
 import { readResult } from '../withdrawal/results.ts';
-import { hasGpc, openForm } from './forms.ts';
+import { formOf, openForm } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+import {
+  mintPageLinks,
+  readerLanguages,
+  readRelated,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+} from './send.ts';
 
 /** /consents/{txid}/child */
 export function childHandlers(dependencies: Dependencies) {
-  const { db, forms, instance, defaultLanguage } = dependencies;
+  const { db, instance, defaultLanguage } = dependencies;
   return {
     /**
      * A page that offers to create the child or to withdraw consents, or the open child as JSON. Creates
@@ -29,32 +31,22 @@ export function childHandlers(dependencies: Dependencies) {
      */
     async getChild(ctx, { params, principal, mode }) {
       const read = requireAccess(principal, await readResult(db, params.txid), 'result');
-      const { transaction, now } = read;
+      const { transaction } = read;
       if (mode === 'json') {
         const child = await readOpenChild(db, transaction.id);
         if (!child) throw fail('not-found', 'The transaction has no open child.');
         return sendTransaction(ctx, dependencies, child, { principal: withoutToken(principal) });
       }
       requireUpdatable(read);
-      const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
-      const language = languages[0] as string;
-      const theme = await findTheme(forms, [transaction.layout.theme], language);
-      const links = mintLinks(dependencies, read, principal);
-      const parts = (await readParts(db, [transaction])).get(transaction.id) ?? [];
-      const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
+      const page = resultPage('child', read, {
+        baseUrl: instance.baseUrl,
+        links: mintPageLinks(ctx, dependencies, read, principal),
+        related: await readRelated(db, [transaction]),
+      });
       await sendTransactionPage(ctx, dependencies, read, {
-        page: 'child',
-        language,
-        instance,
-        theme,
-        asker: (await readAsker(forms, read, languages)).asker,
-        embedding: embeddingOf(read),
-        state: stateAt(transaction, now),
-        ...(receipt && {
-          answers: receiptAnswers(receipt),
-          withdrawal: withdrawalChoice(links, receipt, { standing: read.standing, parts }),
-        }),
-        links: { child: links.child, transaction: links.transaction },
+        page,
+        languages: readerLanguages(ctx, transaction.context.language, defaultLanguage),
+        themes: [transaction.layout.theme],
       });
     },
 
@@ -86,20 +78,19 @@ async function sendEntered(
   fields: FormFields | undefined,
 ): Promise<boolean> {
   const { transaction, now } = child;
-  if (!fields || Object.keys(fields).length === 0) return false;
-  if (stateAt(transaction, now) !== 'CREATED') return false;
+  if (!fields || stateAt(transaction, now) !== 'CREATED') return false;
+  const asked = new Set(transaction.layout.elements);
+  const named = [...Object.keys(fields), ...(fields['accord-shown'] ?? [])];
+  // Names may have a prefix (docs/interface.md).
+  const isAsked = (name: string) => asked.has(keyOf(name.replace(/^bloc\/[^/]*\//, '')));
+  if (!named.some(isAsked)) return false;
   // A caller who may create a child may read its form.
   const use = { id: transaction.id, use: 'tx', epoch: transaction.tokenEpoch } as const;
   const reader = principal.transaction ? { ...principal, transaction: use } : principal;
   const input = { params: { txid: transaction.id }, principal: reader, mode: 'html' } as const;
-  const { read, describe } = await openForm(ctx, dependencies, input, () => false);
-  const form = await describe();
-  const retry = enteredAgain(fields, form);
-  if (!retry) return false;
-  const gpc = await hasGpc(ctx, dependencies);
-  const links = mintFormLinks(dependencies, read, { principal: reader, gpc });
-  ctx.set('Location', links.transaction);
-  const page = formPage(read, { form, links, instance: dependencies.instance, retry, gpc });
-  await sendTransactionPage(ctx, dependencies, read, page);
+  const read = await openForm(dependencies, input);
+  const form = await formOf(ctx, dependencies, read, { principal: reader, entered: { answers: fields } });
+  ctx.set('Location', form.links.transaction);
+  await sendTransactionPage(ctx, dependencies, read, form);
   return true;
 }

@@ -4,7 +4,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode } from '#lib/http/send.ts';
-import { codeStatus, readCode } from '../answer/code.ts';
+import { type CodeType, codeStatus, readCode } from '../answer/code.ts';
 import { readTransactionWithCode } from '../answer/codes-store.ts';
 import {
   type AwaitedCode,
@@ -13,14 +13,19 @@ import {
   resendCode,
   withCode,
 } from '../answer/confirm-code.ts';
-import { confirmPage } from '../present/confirm-page.ts';
-import { askerOf, findTheme } from '../present/page-parts.ts';
+import { pageOf } from '../present/transaction.ts';
 import { requireAccess } from '../transaction/access.ts';
 import { codeDestination } from '../transaction/destination.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { isAwaitingCode } from '../transaction/transaction.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectToTransaction, sendTransaction, sendTransactionPage } from './send.ts';
+import {
+  mintPageLinks,
+  readerLanguages,
+  redirectToTransaction,
+  sendTransaction,
+  sendTransactionPage,
+} from './send.ts';
 
 type Asked = Pick<Input<'confirmAnswers'>, 'params' | 'principal' | 'form' | 'mode'>;
 /** The effect of the last request, as the page reports it. */
@@ -107,30 +112,30 @@ function faultOf({ errors = [] }: Failure): ConfirmPage['fault'] | undefined {
     | undefined;
 }
 
-/** Sends the state of the code as JSON; with FORM_CODE it contains the code itself. */
+/** Sends the state of the code as JSON. */
 async function sendStatus(
   ctx: Context,
   dependencies: Dependencies,
-  { read, code }: AwaitedCode,
+  awaited: AwaitedCode,
   { principal }: Asked,
 ): Promise<void> {
-  const { transaction } = read;
-  const { triesLeft, codesLeft, expires, resendAfter } = codeStatus(code, dependencies.resendAfter);
-  ctx.body = {
-    token: mintLinks(dependencies, read, principal).token,
-    type: transaction.context.confirmation,
-    destination: codeDestination(transaction.context)?.masked,
-    code: shownCode(dependencies, { read, code }),
+  const { token } = mintLinks(dependencies, awaited.read, principal);
+  ctx.body = { token, ...presentCode(dependencies, awaited) };
+}
+
+/** The representation of a code (openapi.yaml, `CodeStatus`); with FORM_CODE it contains the code itself. */
+function presentCode({ messaging, resendAfter: seconds }: Dependencies, { read, code }: AwaitedCode) {
+  const { id, context } = read.transaction;
+  const { triesLeft, codesLeft, expires, resendAfter } = codeStatus(code, seconds);
+  return {
+    type: context.confirmation as CodeType,
+    destination: codeDestination(context)?.masked,
+    code: code.sealed === null ? undefined : messaging.box.open(id, code.sealed),
     expires: expires.toISOString(),
     triesLeft,
     codesLeft,
     resendAfter: resendAfter.toISOString(),
   };
-}
-
-/** The code that is shown instead of sent (FORM_CODE); undefined for a code that was sent. */
-function shownCode({ messaging }: Pick<Dependencies, 'messaging'>, { read, code }: AwaitedCode) {
-  return code.sealed === null ? undefined : messaging.box.open(read.transaction.id, code.sealed);
 }
 
 async function sendConfirmPage(
@@ -141,16 +146,19 @@ async function sendConfirmPage(
   last: LastRequest,
   status = 200,
 ): Promise<void> {
-  const { forms, instance, defaultLanguage, resendAfter } = dependencies;
+  const { instance, defaultLanguage } = dependencies;
   const { read } = awaited;
-  const { transaction } = read;
-  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
-  const language = languages[0] as string;
-  const theme = await findTheme(forms, [transaction.layout.theme], language);
-  const { information } = JSON.parse(read.draft) as ReceiptBody;
-  const { asker } = askerOf(information.texts, information.lang ?? language);
-  const links = mintLinks(dependencies, read, principal);
-  const code = shownCode(dependencies, awaited) ?? null;
-  const shown = { code, links, language, instance, theme, asker, resendAfter, ...last };
-  await sendTransactionPage(ctx, dependencies, read, confirmPage(awaited, shown), status);
+  const { context, layout } = read.transaction;
+  const links = mintPageLinks(ctx, dependencies, read, principal);
+  const page: ConfirmPage = {
+    page: 'confirm',
+    ...pageOf(read, instance.baseUrl, { links }),
+    code: presentCode(dependencies, awaited),
+    information: (JSON.parse(read.draft) as ReceiptBody).information,
+    now: read.now.toISOString(),
+    ...last,
+    actions: { resend: links.resend, cancel: links.cancel },
+  };
+  const languages = readerLanguages(ctx, context.language, defaultLanguage);
+  await sendTransactionPage(ctx, dependencies, read, { page, languages, themes: [layout.theme] }, status);
 }

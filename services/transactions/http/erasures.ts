@@ -9,7 +9,7 @@ import type { Erasure } from '../erasure/erasure.ts';
 import { endHold, holdSubject } from '../erasure/hold.ts';
 import { listErasures, listRepeatable, type RepeatableErasure, readErasure } from '../erasure/store.ts';
 import { ensureSubject, readSubject, readSubjectById, type Subject } from '../person/store.ts';
-import { presentErasure, presentHold } from '../present/erasure.ts';
+import { presentErasure, presentHold } from '../present/person.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
 import { readNow } from '../transaction/store.ts';
 import { isFault, parseText } from '../transaction/values.ts';

@@ -1,5 +1,4 @@
-import type { LRUCache } from 'lru-cache';
-import type { FormDescription, FormsOperations } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
@@ -28,8 +27,6 @@ import { withdrawalHandlers } from './withdrawals.ts';
 export interface Dependencies extends SubmitDependencies, DecideDependencies, ErasureDependencies {
   db: Database;
   forms: FormsOperations;
-  /** Forms as described last, by layout and languages; a guess that `renderForm` verifies (ADR 12). */
-  knownForms: LRUCache<string, FormDescription>;
   instance: PageInstance;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;

@@ -27,18 +27,16 @@ export function messageHandlers(dependencies: Dependencies) {
     },
 
     async listDemoMessages(ctx, { mode }) {
-      const { mailbox, forms, instance, defaultLanguage } = dependencies;
+      const { mailbox, forms, defaultLanguage } = dependencies;
       if (!mailbox) throw fail('not-found', 'Resource not found.');
       const kept = mailbox.messages();
       if (mode === 'json') {
         ctx.body = kept.map(presentKept);
         return;
       }
-      const language = readerLanguages(ctx, undefined, defaultLanguage)[0] as string;
-      const base = { language, instance, theme: null, embedding: null };
-      const { html } = await forms.renderPage({
-        model: { ...base, page: 'messages', messages: kept.map(shownMessage) },
-      });
+      const languages = readerLanguages(ctx, undefined, defaultLanguage);
+      const page = { page: 'messages', messages: kept.map(shownMessage) } as const;
+      const { html } = await forms.renderPage({ page, languages });
       sendPage(ctx, html, { inlineStyles: true });
     },
   } satisfies OperationHandlers;
@@ -59,12 +57,10 @@ function presentKept({ at, channel, message }: KeptMessage) {
   };
 }
 
-function shownMessage({ at, channel, message }: KeptMessage): MessagesPage['messages'][number] {
-  const { from, to, text } = message;
-  if (channel === 'sms') return { at: at.toISOString(), from, to, text, mail: null };
-  const { subject, html, attachments } = message;
-  const files = attachments.map(({ filename, content }) => ({ name: filename, bytes: content.length }));
-  return { at: at.toISOString(), from, to, text, mail: { subject, html, attachments: files } };
+function shownMessage(kept: KeptMessage): MessagesPage['messages'][number] {
+  const { channel, message } = kept;
+  const { html, attachments } = channel === 'mail' ? message : { html: undefined, attachments: [] };
+  return { ...presentKept(kept), html, sizes: attachments.map(({ content }) => content.length) };
 }
 
 /** Members without a value are left out. */

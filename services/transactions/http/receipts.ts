@@ -8,21 +8,20 @@ import { fail } from '#lib/errors/fail.ts';
 import { whileIdle } from '#lib/http/admission.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { chargeFor } from '#lib/http/pacer.ts';
-import { presentRecipient, withdrawalChoice } from '../present/final-page.ts';
-import { embeddingOf, findTheme } from '../present/page-parts.ts';
 import { receiptFileName, receiptPdf } from '../present/receipt-pdf.ts';
+import { withdrawalChoice } from '../present/result-page.ts';
+import { pageOf } from '../present/transaction.ts';
 import { receiptJsonLd } from '../receipts/jsonld.ts';
 import { readErasedReceipt, readReceipt } from '../receipts/store.ts';
 import { receiptXml } from '../receipts/xml.ts';
 import { readRecordIds } from '../standing/records-store.ts';
 import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
-import { mintLinks } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
 import { keyOf } from '../transaction/values.ts';
 import { readShownStanding } from '../withdrawal/results.ts';
 import type { Dependencies } from './handlers.ts';
-import { readRelated, sendTransactionPage } from './send.ts';
+import { mintPageLinks, readRelated, sendTransactionPage } from './send.ts';
 
 const json = 'application/json';
 /** Some generated clients ask for the type of errors alone (lib/http/mount-contract.ts). */
@@ -146,24 +145,19 @@ async function sendReceiptFile(
 ): Promise<void> {
   const { forms, instance } = dependencies;
   const { type } = wanted;
-  const links = { child: null, transaction: null, formats: [] };
-  const model = { ...pageOf(read, receipt, instance), links, theme: null };
+  const page = { page: 'receipt', receipt } as const;
   if (type === xml) ctx.body = await receiptXml(receipt, `${instance.baseUrl}/assets/receipt.xsd`);
-  else if (type === text) ctx.body = Buffer.from((await forms.renderText({ model })).text);
+  else if (type === text)
+    ctx.body = Buffer.from((await forms.renderText({ page, languages: [receipt.language] })).text);
   else {
     // Others use the place in the meantime: PDFs wait for each other.
-    ctx.body = await whileIdle(ctx, () => receiptPdf(dependencies, read, { receipt, jws }, wanted));
+    ctx.body = await whileIdle(ctx, () => receiptPdf(forms, read, { receipt, jws }, wanted));
     chargeFor(ctx, pdfCostMs);
   }
   const name = receiptFileName(receipt, instance, extensions[type]);
   ctx.set('Content-Disposition', `inline; filename="${name}"`);
   ctx.set('Content-Language', receipt.language);
   ctx.type = type === pdf ? type : `${type}; charset=utf-8`;
-}
-
-function pageOf(read: ReadTransaction, receipt: ReceiptBody, instance: Dependencies['instance']) {
-  const { language } = receipt;
-  return { page: 'receipt' as const, language, instance, embedding: embeddingOf(read), receipt };
 }
 
 async function sendReceiptPage(
@@ -173,31 +167,20 @@ async function sendReceiptPage(
   receipt: ReceiptBody,
   wanted: { principal: Principal; theme: string | undefined; withLinks: boolean },
 ) {
-  const { forms, instance } = dependencies;
+  const { db, instance } = dependencies;
   const { transaction } = read;
-  const links = mintLinks(dependencies, read, wanted.principal);
-  const standing = await readShownStanding(dependencies.db, transaction.id);
-  const related = await readRelated(dependencies.db, [transaction]);
-  const notices = related.notices.get(transaction.id);
+  const standing = await readShownStanding(db, transaction.id);
+  const related = await readRelated(db, [transaction]);
+  const parts = related.parts.get(transaction.id) ?? [];
+  const links = wanted.withLinks ? mintPageLinks(ctx, dependencies, read, wanted.principal) : undefined;
   await sendTransactionPage(ctx, dependencies, read, {
-    ...pageOf(read, receipt, instance),
-    theme: await findTheme(forms, [wanted.theme, transaction.layout.theme], receipt.language),
-    ...(wanted.withLinks && {
-      withdrawal: withdrawalChoice(links, receipt, {
-        standing,
-        parts: related.parts.get(transaction.id) ?? [],
-      }),
-    }),
-    ...(notices && { recipients: notices.map(presentRecipient) }),
-    links: wanted.withLinks
-      ? {
-          child: transaction.context.updatable ? links.child : null,
-          transaction: links.transaction,
-          formats: [pdf, text, xml, json, jose].map((mediaType) => ({
-            mediaType,
-            url: `${links.receipt}&format=${encodeURIComponent(mediaType)}`,
-          })),
-        }
-      : { child: null, transaction: null, formats: [] },
+    page: {
+      page: 'receipt',
+      ...pageOf(read, instance.baseUrl, { related, links }),
+      receipt,
+      ...(links && { withdrawal: withdrawalChoice(links, receipt, { standing, parts }) }),
+    },
+    languages: [receipt.language],
+    themes: [wanted.theme, transaction.layout.theme],
   });
 }

@@ -1,13 +1,13 @@
 import Negotiator from 'negotiator';
 import { recordAction } from '#lib/audit/record-action.ts';
 import { isPrivileged } from '#lib/contracts/principal.ts';
+import { recordStates, recordStatuses } from '#lib/contracts/record-status.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { linkNext, readChoices, readCursor, readLimit, readTime, uuidPattern } from '#lib/http/lists.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { type Extracted, presentCsv } from '../standing/present.ts';
 import { type Extraction, extractPage, extractRecords, listRecords } from '../standing/read-records.ts';
 import type { Condition, RecordFilter } from '../standing/records-store.ts';
-import { recordStates, recordStatuses } from '../standing/status.ts';
 import { normaliseText } from '../transaction/values.ts';
 import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';

@@ -1,46 +1,49 @@
 import type { Context } from 'koa';
-import type { PageModel } from '#lib/contracts/pages.ts';
+import type { PageContent, PageOptions } from '#lib/contracts/pages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { allowFraming, sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
-import { keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
-import { frameAncestors } from '../present/page-parts.ts';
+import { askedColorScheme, keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import { presentTransaction, type Related } from '../present/transaction.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
 import { readParts } from '../sent-parts/store.ts';
-import { mintLinks } from '../transaction/links.ts';
+import { type Links, mintLinks } from '../transaction/links.ts';
 import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
 import type { Dependencies } from './handlers.ts';
 
-/** Renders a page of a transaction and sends it. */
+/** Renders a page of a transaction and sends it, so that its host can embed it. */
 export async function sendTransactionPage(
   ctx: Context,
-  dependencies: Dependencies,
+  { forms, instance, embedOrigins }: Dependencies,
   read: ReadTransaction,
-  model: PageModel,
+  page: PageOptions & { page: PageContent },
   status = 200,
 ): Promise<void> {
-  const page = withColorScheme(model, ctx.query.colorScheme);
-  const { html } = await dependencies.forms.renderPage({ model: page });
-  sendRendered(ctx, dependencies, read, html, status);
-}
-
-/** Sends a page of a transaction with the content security policy that lets its host embed it. */
-export function sendRendered(
-  ctx: Context,
-  { instance, embedOrigins }: Pick<Dependencies, 'instance' | 'embedOrigins'>,
-  read: ReadTransaction,
-  html: string,
-  status = 200,
-): void {
+  const colorScheme = askedColorScheme(ctx.query.colorScheme);
+  const { html } = await forms.renderPage({ ...page, colorScheme });
   sendPage(ctx, html, {
     status,
     frameAncestors: frameAncestors(read.transaction, embedOrigins),
     formTargets: [instance.baseUrl],
     compress: true,
   });
+}
+
+/** CSP sources that may embed the page: the `iframeOrigin` of the context, else EMBED_ORIGINS. */
+export function frameAncestors(transaction: Pick<Transaction, 'context'> | undefined, embedOrigins: string) {
+  return `'self' ${transaction?.context.iframeOrigin ?? embedOrigins}`;
+}
+
+/** {@link mintLinks} for a page: they keep the colour scheme that its URL requests. */
+export function mintPageLinks(
+  ctx: Context,
+  dependencies: Dependencies,
+  read: ReadTransaction,
+  principal: Principal,
+): Links {
+  return withColorScheme(mintLinks(dependencies, read, principal), ctx.query.colorScheme);
 }
 
 /** Reads the parts and notices of transactions. */

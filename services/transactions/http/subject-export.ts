@@ -9,11 +9,11 @@ import { exportDocument, readExported } from '../export/export.ts';
 import { presentExported, presentExportFacts } from '../export/present.ts';
 import { readExportFacts } from '../export/store.ts';
 import { readSubject, type Subject } from '../person/store.ts';
+import { presentSubject } from '../present/person.ts';
 import { listTransactions } from '../transaction/store.ts';
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
-import { presentSubject } from './subjects.ts';
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 

@@ -12,7 +12,7 @@ import {
   type Subject,
   updateSubject,
 } from '../person/store.ts';
-import { presentHold } from '../present/erasure.ts';
+import { presentHold, presentSubject } from '../present/person.ts';
 import { readHold } from '../standing/holds-store.ts';
 import { invalid, isFault, parseLanguage, parseSubject } from '../transaction/values.ts';
 import { readText } from './filters.ts';
@@ -117,15 +117,4 @@ function parseEmail(text: string): string | Fault {
   const address = text.trim();
   const isValid = address.length <= 254 && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address);
   return isValid ? address : invalid('/emailAddress', 'must be an e-mail address');
-}
-
-/** `Timestamp` members are epoch milliseconds (docs/interface.md, "Terms"). */
-export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
-  return {
-    id,
-    name,
-    emailAddress: emailAddress ?? undefined,
-    defaultLanguage: defaultLanguage ?? undefined,
-    creationTimestamp: createdAt.getTime(),
-  };
 }

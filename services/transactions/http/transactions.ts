@@ -1,12 +1,10 @@
 import type { Context } from 'koa';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { readPage } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
-import { finalPage } from '../present/final-page.ts';
-import { askerOf, findTheme, readAsker } from '../present/page-parts.ts';
+import { resultPage } from '../present/result-page.ts';
 import { presentTransaction } from '../present/transaction.ts';
 import { cancelTransaction } from '../request/cancel.ts';
 import { unknownFields } from '../request/context-warnings.ts';
@@ -29,6 +27,7 @@ import { readResult, type TransactionResult } from '../withdrawal/results.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import {
+  mintPageLinks,
   readerLanguages,
   readRelated,
   redirectFrame,
@@ -144,32 +143,20 @@ async function sendFinalPage(
   read: TransactionResult,
   principal: Principal,
 ): Promise<void> {
-  const { db, forms, instance, defaultLanguage } = dependencies;
+  const { db, instance, defaultLanguage } = dependencies;
   const { transaction } = read;
-  const receipt = read.receipt === null ? undefined : (JSON.parse(read.receipt) as ReceiptBody);
-  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
-  const language = receipt?.language ?? (languages[0] as string);
-  const theme = await findTheme(forms, [transaction.layout.theme], language);
-  const { contact, asker } = receipt
-    ? askerOf(receipt.information.texts, receipt.information.lang ?? language)
-    : await readAsker(forms, read, languages);
-  const { parts, notices } = await readRelated(db, [transaction]);
-  const links = mintLinks(dependencies, read, principal);
-  const keptBy = transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined;
-  const page = finalPage(read, {
-    receipt,
-    parts: parts.get(transaction.id) ?? [],
-    notices: notices.get(transaction.id) ?? [],
-    contact,
-    asker,
-    links,
-    language,
-    instance,
-    theme,
-    standing: read.standing,
-    keptBy,
+  const page = resultPage('result', read, {
+    baseUrl: instance.baseUrl,
+    links: mintPageLinks(ctx, dependencies, read, principal),
+    related: await readRelated(db, [transaction]),
+    keptBy: transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined,
   });
-  await sendTransactionPage(ctx, dependencies, read, page);
+  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+  await sendTransactionPage(ctx, dependencies, read, {
+    page,
+    languages: page.receipt ? [page.receipt.language] : languages,
+    themes: [transaction.layout.theme],
+  });
 }
 
 /** Names of the peers that could still be told to withdraw their part of the parent transaction. */

@@ -2,7 +2,6 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
-import { embeddingOf, findTheme } from './page-parts.ts';
 
 /**
  * Renders a receipt as PDF, with the signed receipt attached. Its only link with a token is the one in the QR
@@ -13,22 +12,18 @@ import { embeddingOf, findTheme } from './page-parts.ts';
  * long or too complex.
  */
 export async function receiptPdf(
-  { forms, instance }: { forms: FormsOperations; instance: PageInstance },
-  read: ReadTransaction,
+  forms: FormsOperations,
+  { transaction }: Pick<ReadTransaction, 'transaction'>,
   { receipt, jws }: { receipt: ReceiptBody; jws: string },
   { asker, theme }: { asker: string; theme?: string | undefined },
 ): Promise<Buffer> {
-  const { language } = receipt;
-  const model = {
-    page: 'receipt' as const,
-    language,
-    instance,
-    embedding: embeddingOf(read),
-    receipt,
-    theme: await findTheme(forms, [theme, read.transaction.layout.theme], language),
-    links: { child: null, transaction: null, formats: [] },
-  };
-  const { pdf } = await forms.renderReceiptPdf({ model, jws, asker });
+  const { pdf } = await forms.renderReceiptPdf({
+    page: { page: 'receipt', receipt },
+    languages: [receipt.language],
+    themes: [theme, transaction.layout.theme],
+    jws,
+    asker,
+  });
   return Buffer.from(pdf, 'base64');
 }
 

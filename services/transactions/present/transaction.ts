@@ -10,6 +10,22 @@ export interface Related {
   notices: ReadonlyMap<string, Notice[]>;
 }
 
+const operator: Principal = { roles: ['operator'], name: '', account: '' };
+const unrelated: Related = { parts: new Map(), notices: new Map() };
+
+/**
+ * What the pages of a transaction are drawn from: its representation, as operators get it, and its layout.
+ * @param links with a token; undefined on pages that have none.
+ */
+export function pageOf(
+  read: ReadTransaction,
+  baseUrl: string,
+  { related = unrelated, links }: { related?: Related; links?: Links } = {},
+) {
+  const transaction = presentTransaction(read, operator, baseUrl, related, links);
+  return { transaction, layout: read.transaction.layout };
+}
+
 /**
  * The representation of a transaction (openapi.yaml, `Transaction`); members without a value are left out.
  * @param links with a token; undefined in lists, which have none.

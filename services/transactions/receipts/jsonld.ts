@@ -1,5 +1,5 @@
+import { isWithdrawable } from '#lib/contracts/element-rules.ts';
 import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
-import { isWithdrawable } from './receipt.ts';
 
 /** Terms of the W3C Data Privacy Vocabulary and of Dublin Core; values are typed here once. */
 const context = {

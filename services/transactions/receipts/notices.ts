@@ -1,27 +1,15 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
-import type { CheckedAnswer, DescribedElement, ValidCheck } from '#lib/contracts/forms.ts';
+import { isConsentNotice, isNotice, isWithdrawable } from '#lib/contracts/element-rules.ts';
+import type { CheckedAnswer, ValidCheck } from '#lib/contracts/forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Standing } from '../standing/in-force.ts';
 import { currentOf, questionOf } from '../standing/in-force.ts';
 import { keyOf } from '../transaction/values.ts';
 import type { Receipt } from './receipt.ts';
-import { isWithdrawable } from './receipt.ts';
 
 /** Identifiers of the notices on a receipt, including those of peers. */
 export function noticesOn({ consents, peers }: Receipt): string[] {
   const shown = [...(consents ?? []), ...(peers ?? []).flatMap(({ elements }) => elements)];
   return shown.flatMap(({ identifier, texts }) => (isNotice(identifier, texts) ? identifier : []));
-}
-
-/** Whether an element is a notice that rests on consent: the form shows it without a choice. */
-export function isConsentNotice({ identifier, content }: { identifier: string; content: object }): boolean {
-  return isNotice(identifier, content) && isWithdrawable({ texts: { ...content } });
-}
-
-/** Keys of the own elements among these that are notices and rest on consent. */
-export function consentNotices(elements: readonly DescribedElement[]): Set<string> {
-  const own = elements.filter(({ owner }) => owner === null);
-  return new Set(own.filter(isConsentNotice).map(({ entry }) => entry.key));
 }
 
 /**

@@ -168,15 +168,6 @@ export function createReceiptSigner(signingKey: JWK & { kid: string }): ReceiptS
   return createCompactJws(header, createEs256(signingKey));
 }
 
-/**
- * Whether a person can withdraw the consent to these texts: it could be refused, or consent is a legal basis
- * (GDPR, article 7(3)).
- */
-export function isWithdrawable({ texts }: Pick<ShownTexts, 'texts'>): boolean {
-  const { refusable, legalBases } = texts as { refusable?: boolean; legalBases?: string[] };
-  return refusable !== false || legalBases?.includes('LEGAL_BASIS_CONSENT') === true;
-}
-
 /** Texts as they were shown, without an answer. */
 export interface ShownTexts {
   identifier: string;

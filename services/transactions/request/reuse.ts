@@ -1,13 +1,13 @@
+import { consentNotices } from '#lib/contracts/element-rules.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import { isRefusal, recordStatus, type StatusFacts, validRecords } from '#lib/contracts/record-status.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { lockSubject } from '../person/positions-sql.ts';
-import { consentNotices } from '../receipts/notices.ts';
 import { areInForce } from '../sent-parts/store.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
 import { readEarlier } from '../standing/earlier-store.ts';
 import { readStatusFacts } from '../standing/records-store.ts';
-import { isRefusal, recordStatus, type StatusFacts, validRecords } from '../standing/status.ts';
 import { insertTransaction } from '../transaction/store.ts';
 import {
   asksChanged,

@@ -1,5 +1,5 @@
+import { isWithdrawable } from '#lib/contracts/element-rules.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { isWithdrawable } from '../receipts/receipt.ts';
 import { keyOf } from '../transaction/values.ts';
 import type { Part } from './part.ts';
 

@@ -37,7 +37,7 @@ export interface Part {
   shown: ShownPart;
   changedAt: Date;
   /** What the owner knows of the withdrawal of the part; null if it was not withdrawn. */
-  withdrawal: { state: NoticeState; since: string } | null;
+  withdrawal: { state: Exclude<NoticeState, 'DELIVERED'>; since: string } | null;
 }
 
 /** A part to be stored with its submission. */

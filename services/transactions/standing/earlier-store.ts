@@ -1,10 +1,10 @@
+import type { EarlierAnswer, EarlierRecord } from '#lib/contracts/record-status.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Statement } from '#lib/db/sql.ts';
 import { sql } from '#lib/db/sql.ts';
 import { isInForce } from '../person/positions-sql.ts';
 import type { TransactionRow } from '../transaction/store.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
-import type { EarlierRecord } from './status.ts';
 
 /** SQL of the record in force for `element.key`, which is one index look-up. */
 function recordInForce(subject: Statement, object: Statement): Statement {
@@ -30,7 +30,7 @@ export async function readEarlier(
 /** A transaction with the subject's earlier answers to its elements; none if the context is `silent`. */
 export async function readTransactionWithEarlier(db: Queries, id: string) {
   const object = sql`coalesce(t.context->>'object', '')`;
-  const row = await db.maybeOne<TransactionRow & { earlier: StoredEarlier[] }>(sql`
+  const row = await db.maybeOne<TransactionRow & { earlier: EarlierAnswer[] }>(sql`
     SELECT ${transactionColumns}, accord_now() AS now,
            CASE WHEN (t.context->>'silent')::boolean THEN '[]'::jsonb ELSE (
              SELECT coalesce(jsonb_agg(to_jsonb(found)), '[]'::jsonb)
@@ -40,18 +40,5 @@ export async function readTransactionWithEarlier(db: Queries, id: string) {
       FROM transactions AS t WHERE t.id = ${id}`);
   if (!row) return undefined;
   const { earlier, ...rest } = row;
-  return { ...toReadTransaction(rest), earlier: earlier.map(fromJson) };
-}
-
-type StoredEarlier = Omit<EarlierRecord, 'committedAt' | 'expiresAt'> & {
-  committedAt: string;
-  expiresAt: string | null;
-};
-
-function fromJson({ committedAt, expiresAt, ...stored }: StoredEarlier): EarlierRecord {
-  return {
-    ...stored,
-    committedAt: new Date(committedAt),
-    expiresAt: expiresAt === null ? null : new Date(expiresAt),
-  };
+  return { ...toReadTransaction(rest), earlier };
 }

@@ -1,8 +1,9 @@
+import type { StatusFacts } from '#lib/contracts/record-status.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { consentEvents } from '../transaction/events.ts';
 import { statusColumns } from './records-store.ts';
-import type { DueTransaction, ExpiryNotice, StatusFacts } from './status.ts';
+import type { DueTransaction, ExpiryNotice } from './status.ts';
 
 /**
  * Sets when the first expiry notice is due, for committed transactions that have no such time yet, such as

@@ -1,7 +1,7 @@
+import { recordStatus } from '#lib/contracts/record-status.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { type Cell, csvLine, joinOptions } from '#lib/text/csv.ts';
 import type { StoredRecord } from './records-store.ts';
-import { recordStatus } from './status.ts';
 
 /** A record with its status at `now`; `Timestamp` members are epoch milliseconds. */
 export function presentRecord(record: StoredRecord, active: ActiveVersions, now: Date) {

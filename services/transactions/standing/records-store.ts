@@ -1,9 +1,9 @@
+import type { StatusFacts } from '#lib/contracts/record-status.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { isInForce } from '../person/positions-sql.ts';
 import type { Leader } from '../transaction/transaction.ts';
-import type { StatusFacts } from './status.ts';
 
 /** A stored record with the facts that its status depends on. */
 export interface StoredRecord extends StatusFacts {

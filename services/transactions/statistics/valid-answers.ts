@@ -1,5 +1,5 @@
+import { recordStatus } from '#lib/contracts/record-status.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
-import { recordStatus } from '../standing/status.ts';
 
 /** Newest committed records that have not expired, and have the same facts. */
 export interface AnswerGroup {

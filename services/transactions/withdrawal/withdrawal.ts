@@ -1,10 +1,10 @@
+import { isWithdrawable } from '#lib/contracts/element-rules.ts';
 import type { ConsentStanding } from '#lib/contracts/pages.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { newUuid, randomId } from '#lib/ids/random-ids.ts';
 import type { Commitment } from '../answer/commitment.ts';
-import { isWithdrawable } from '../receipts/receipt.ts';
 import { referencesOf, type StandingPart } from '../sent-parts/part-withdrawal.ts';
 import type { Source } from '../standing/in-force.ts';
 import { type StandingAnswer, statedTime } from '../standing/standing-answer.ts';

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { PageModel } from '#lib/contracts/pages.ts';
 import type { Assets } from '#lib/http/assets.ts';
 import { contentSecurityPolicy } from '#lib/http/security-headers.ts';
+import type { PageModel } from '../../../services/forms/pages/page-model.ts';
 import type { PageRenderer } from '../../../services/forms/pages/page-renderer.ts';
 
 /** Serves rendered pages and assets with the product's own policy, without any service behind them. */

@@ -1,60 +1,61 @@
-import type { ConfirmPage, FinalPage, PageModel } from '#lib/contracts/pages.ts';
+import type { ConfirmPage } from '#lib/contracts/pages.ts';
+import type { Drawn, PageModel } from '../../../services/forms/pages/page-model.ts';
 
-type Base = Pick<ConfirmPage, 'language' | 'instance' | 'theme' | 'embedding'>;
+type Confirm = Drawn<ConfirmPage>;
+type Base = Pick<Confirm, 'language' | 'instance' | 'theme' | 'transaction' | 'layout' | 'information'>;
+type Code = ConfirmPage['code'];
+type More = Partial<Code> & Partial<Pick<ConfirmPage, 'fault' | 'isResent'>> & { isCancellable?: boolean };
+
+const now = '2025-05-03T12:02:00Z';
+/** The time some seconds after {@link now}. */
+export const codeTime = (seconds: number) => new Date(Date.parse(now) + seconds * 1000).toISOString();
 
 /** The page that asks for a code, just after an e-mail was sent. @param more overrides anything. */
 function sampleConfirm(
   base: Base,
   link: (path: string) => string,
-  more: Partial<ConfirmPage> = {},
-): ConfirmPage {
+  { fault = null, isResent = false, isCancellable = true, ...more }: More = {},
+): Confirm {
   return {
     ...base,
+    transaction: { ...base.transaction, cancellable: isCancellable },
     page: 'confirm',
-    type: 'EMAIL_CODE',
-    destination: 'a…@example.org',
-    code: null,
-    expires: '2025-05-03T12:12:00Z',
-    isExpired: false,
-    triesLeft: 5,
-    codesLeft: 2,
-    resendIn: 30,
-    fault: null,
-    isResent: false,
-    actions: { confirm: link('/confirm'), resend: link('/confirm/resend'), cancel: link('/cancel') },
-    ...more,
+    code: {
+      type: 'EMAIL_CODE',
+      destination: 'a…@example.org',
+      expires: codeTime(600),
+      triesLeft: 5,
+      codesLeft: 2,
+      resendAfter: codeTime(30),
+      ...more,
+    },
+    now,
+    fault,
+    isResent,
+    actions: { resend: link('/confirm/resend'), cancel: link('/cancel') },
   };
 }
 
-/** Every state of the page that asks for a code, and the page after too many wrong codes. */
-export function sampleConfirmPages(
-  base: Base,
-  link: (path: string) => string,
-  rolledback: FinalPage,
-): Record<string, PageModel> {
-  const confirm = (more: Partial<ConfirmPage> = {}) => sampleConfirm(base, link, more);
-  const { actions } = confirm();
+/** Every state of the page that asks for a code. */
+export function sampleConfirmPages(base: Base, link: (path: string) => string): Record<string, PageModel> {
+  const confirm = (more: More = {}) => sampleConfirm(base, link, more);
   const sms = { type: 'SMS_CODE', destination: '…4567' } as const;
-  const shown = { type: 'FORM_CODE', destination: null, code: '048213' } as const;
+  const shown = { type: 'FORM_CODE', destination: undefined, code: '048213' } as const;
+  const isOver = { expires: codeTime(-1) };
+  const resendAfter = now;
   return {
     confirm: confirm(),
-    'confirm-sms': confirm({ ...sms, resendIn: 0, actions: { ...actions, cancel: null } }),
-    'confirm-shown': confirm({ ...shown, resendIn: 0 }),
-    'confirm-shown-wrong': confirm({ ...shown, resendIn: 0, fault: 'wrong', triesLeft: 2 }),
-    'confirm-malformed': confirm({ fault: 'malformed', resendIn: 2 }),
-    'confirm-wrong': confirm({ fault: 'wrong', triesLeft: 1, resendIn: 0, codesLeft: 1 }),
-    'confirm-early': confirm({ ...sms, fault: 'early', resendIn: 11 }),
-    'confirm-limit': confirm({ fault: 'limit', resendIn: 0 }),
+    'confirm-sms': confirm({ ...sms, resendAfter, isCancellable: false }),
+    'confirm-shown': confirm({ ...shown, resendAfter }),
+    'confirm-shown-wrong': confirm({ ...shown, resendAfter, fault: 'wrong', triesLeft: 2 }),
+    'confirm-malformed': confirm({ fault: 'malformed', resendAfter: codeTime(2) }),
+    'confirm-wrong': confirm({ fault: 'wrong', triesLeft: 1, resendAfter, codesLeft: 1 }),
+    'confirm-early': confirm({ ...sms, fault: 'early', resendAfter: codeTime(11) }),
+    'confirm-limit': confirm({ fault: 'limit', resendAfter }),
     'confirm-resent': confirm({ isResent: true, codesLeft: 1 }),
-    'confirm-last': confirm({ codesLeft: 0, resendIn: 0, actions: { ...actions, resend: null } }),
-    'confirm-expired': confirm({ ...sms, isExpired: true, fault: 'expired', resendIn: 0 }),
-    'confirm-exhausted': confirm({ triesLeft: 0, fault: 'exhausted', resendIn: 0, codesLeft: 1 }),
-    'confirm-over': confirm({
-      isExpired: true,
-      codesLeft: 0,
-      resendIn: 0,
-      actions: { ...actions, resend: null },
-    }),
-    'rolledback-codes': { ...rolledback, reason: 'codes' },
+    'confirm-last': confirm({ codesLeft: 0, resendAfter }),
+    'confirm-expired': confirm({ ...sms, ...isOver, fault: 'expired', resendAfter }),
+    'confirm-exhausted': confirm({ triesLeft: 0, fault: 'exhausted', resendAfter, codesLeft: 1 }),
+    'confirm-over': confirm({ ...isOver, codesLeft: 0, resendAfter }),
   };
 }

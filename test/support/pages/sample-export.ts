@@ -1,7 +1,7 @@
-import type { ExportedTransaction, ExportPage, ExportPart } from '#lib/contracts/export-page.ts';
-import { exportMarker } from '#lib/contracts/export-page.ts';
 import type { PageBase } from '#lib/contracts/page-base.ts';
+import { type ExportPage, type ExportPart, exportMarker } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Drawn } from '../../../services/forms/pages/page-model.ts';
 import type { PageRenderer } from '../../../services/forms/pages/page-renderer.ts';
 
 interface Receipts {
@@ -21,7 +21,7 @@ export function sampleExport(base: PageBase, receipts: Receipts) {
         name: 'jane.doe@example.org',
         emailAddress: 'jane.doe@example.org',
         defaultLanguage: 'fr',
-        created: '2025-05-01T08:15:00Z',
+        creationTimestamp: Date.parse('2025-05-01T08:15:00Z'),
       },
       count: 3,
       isCut: true,
@@ -51,17 +51,34 @@ export function sampleExport(base: PageBase, receipts: Receipts) {
       ],
     },
     'export-part': { ...base, page: 'export-part', transactions: sampleTransactions(receipts) },
-  } satisfies { export: ExportPage; 'export-part': ExportPart };
+  } satisfies { export: Drawn<ExportPage>; 'export-part': Drawn<ExportPart> };
 }
 
-function sampleTransactions({ given, withdrawn }: Receipts): ExportedTransaction[] {
+type Transaction = ExportPart['transactions'][number];
+
+function sampleTransactions({ given, withdrawn }: Receipts): Transaction[] {
   const times = { created: '2025-05-01T08:10:00Z', changed: '2025-05-01T08:15:00Z' };
-  const nothing = { records: [], messages: [], recipients: [], parts: [] };
+  const nothing = { records: [], messages: [], recipients: [], followers: [] };
+  const defaults = {
+    subject: 'jane.doe@example.org',
+    callbackTriggerDelay: 4_000,
+    confirmation: 'NONE',
+    updatable: true,
+    cancellable: false,
+    silent: false,
+    sendInvitation: false,
+    peerCommit: 'independent',
+    timeout: 'P7D',
+  } as const;
+  const receiptIn = (receipt: ReceiptBody) => receipt as Transaction['receipt'];
   const recordsOf = ({ consents }: ReceiptBody) =>
     consents.map(({ identifier, answer }) => ({
+      record: '0196a1d0-6f3c-7e2b-a1c9-0d8e7f6a5b4d',
       element: identifier,
+      information: 'element/information/information.001/1.0',
       answers: answer,
-      state: 'COMMITTED',
+      state: 'COMMITTED' as const,
+      origin: 'WEBFORM' as const,
       comment: 'On the telephone',
       created: times.changed,
       expires: '2026-05-01T08:15:00Z',
@@ -74,10 +91,18 @@ function sampleTransactions({ given, withdrawn }: Receipts): ExportedTransaction
       id: '5Yd3kQ2mWzX8RtB5vNcJ1c',
       state: 'COMMITTED',
       kind: 'WITHDRAWAL',
-      context: { origin: 'RECEIPT', validity: 'P6M' },
-      receipt: withdrawn,
+      context: { ...defaults, origin: 'RECEIPT', validity: 'P6M' },
+      receipt: receiptIn(withdrawn),
       records: recordsOf(withdrawn),
-      recipients: [{ name: 'Letters Ltd', state: 'ACKNOWLEDGED', outcome: 'kept', since: times.changed }],
+      recipients: [
+        {
+          name: 'Letters Ltd',
+          kind: 'RECIPIENT',
+          state: 'ACKNOWLEDGED',
+          outcome: 'kept',
+          since: times.changed,
+        },
+      ],
     },
     {
       ...nothing,
@@ -86,6 +111,7 @@ function sampleTransactions({ given, withdrawn }: Receipts): ExportedTransaction
       state: 'COMMITTED',
       author: 'STAFF',
       context: {
+        ...defaults,
         origin: 'OPERATOR',
         validity: 'P1Y',
         callback: 'https://shop.example.org/thanks?order=4711',
@@ -94,17 +120,19 @@ function sampleTransactions({ given, withdrawn }: Receipts): ExportedTransaction
         subjectInfos: { name: 'Jane Doe' },
         attributes: { desk: '3' },
       },
-      receipt: given,
+      receipt: receiptIn(given),
       records: recordsOf(given),
       messages: [{ ...sent, kind: 'invitation', state: 'SENT', sent: times.created }],
-      parts: [{ owner: 'City Lab', location: 'https://lab.example.org', state: 'accepted' }],
+      followers: [
+        { name: 'City Lab', location: 'https://lab.example.org', state: 'ACCEPTED', changed: times.changed },
+      ],
     },
     {
       ...nothing,
       ...times,
       id: '7Yd3kQ2mWzX8RtB5vNcJ1b',
       state: 'CREATED',
-      context: { origin: 'WEBFORM', validity: 'P6M' },
+      context: { ...defaults, origin: 'WEBFORM', validity: 'P6M' },
     },
   ];
 }

@@ -1,89 +1,140 @@
 import type { FormChange, FormElement, FormInformation } from '#lib/contracts/form-content.ts';
-import type {
-  FinalPage,
-  FormPage,
-  PageAnswer,
-  PageModel,
-  PagePart,
-  WithdrawalChoice,
-} from '#lib/contracts/pages.ts';
+import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ErrorPage, ResultPage, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
-import { problemStatus } from '#lib/http/problem.ts';
+import type { EnteredAnswers } from '../../../services/forms/domain/entered-answers.ts';
+import type { Drawn, FormModel, PageModel } from '../../../services/forms/pages/page-model.ts';
 import { sampleContract } from '../contract/sample-contract.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from '../samples/sample-content.ts';
 import { sampleConfirmPages } from './sample-confirm-pages.ts';
 import { sampleExport } from './sample-export.ts';
 
+type Transaction = components['schemas']['ListedTransaction'];
+type Follower = Transaction['followers'][number];
+
 const baseUrl = 'https://consent.riverside.example';
 const link = (path: string) => `${baseUrl}/consents/6Yd3kQ2mWzX8RtB5vNcJ1a${path}?t=sample`;
 const hash = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
-const contact = {
-  company: 'Riverside Clinic',
-  email: 'privacy@riverside.example',
-  phoneNumber: '+33 5 55 01 02 03',
+/** Names whom a subject can contact. */
+const information = {
+  texts: {
+    dataController: {
+      company: 'Riverside Clinic',
+      email: 'privacy@riverside.example',
+      phoneNumber: '+33 5 55 01 02 03',
+    },
+  },
 };
 
 /** An instance that is not the one who asks. */
 const portal = { name: 'Health Portal of the City', baseUrl, timeZone: 'Europe/Paris' };
 
-/** What all sample pages have. @param state of the transaction, absent: there is none. */
-function base(
-  language: string,
-  state?: 'CREATED' | 'SUBMITTED' | 'COMMITTED' | 'CANCELLED' | 'TIMEOUT' | 'ROLLBACK',
-  callback: string | null = null,
-) {
-  return {
-    language,
-    instance: { name: 'Riverside Clinic', baseUrl, timeZone: 'Europe/Paris' },
-    theme: null,
-    embedding: state
-      ? {
-          transaction: '6Yd3kQ2mWzX8RtB5vNcJ1a',
-          state,
-          iframeOrigin: 'https://www.riverside.example',
-          callback,
-          // Long enough for whoever looks at the page: it goes to its callback when that is over.
-          callbackTriggerDelay: 600_000,
-          includeIFrameResizer: true,
-        }
-      : null,
-  };
+/** What all sample pages have. */
+function base(language: string) {
+  const instance = { name: 'Riverside Clinic', baseUrl, timeZone: 'Europe/Paris' };
+  return { language, instance, theme: null };
 }
+
+const layout: PinnedLayout = {
+  info: 'information.001',
+  elements: [],
+  orientation: 'VERTICAL',
+  existingElementsVisible: true,
+  validityVisible: true,
+  acceptAllVisible: false,
+  cancelVisible: false,
+  footerOnTop: false,
+  includeIFrameResizer: true,
+  texts: {},
+};
+
+/** Links of a transaction besides that to itself, by its state. */
+const linksIn: Partial<Record<Transaction['state'], Partial<Transaction['links']>>> = {
+  SUBMITTED: { confirm: link('/confirm') },
+  COMMITTED: {
+    child: link('/child'),
+    receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
+  },
+  CANCELLED: { child: link('/child') },
+  TIMEOUT: { child: link('/child') },
+  ROLLBACK: { child: link('/child') },
+};
+
+/** What pages of a transaction have. @param more overrides anything of the transaction. */
+function about(state: Transaction['state'], more: Partial<Transaction> = {}) {
+  const transaction: Transaction = {
+    id: '6Yd3kQ2mWzX8RtB5vNcJ1a',
+    subject: 'alice.martin@example.org',
+    state,
+    breed: link('/child'),
+    links: { subject: link(''), ...linksIn[state] },
+    updatable: true,
+    cancellable: true,
+    created: '2025-05-03T08:30:00Z',
+    expires: '2025-05-10T08:30:00Z',
+    followers: [],
+    context: {
+      subject: 'alice.martin@example.org',
+      origin: 'WEBFORM',
+      validity: 'P6M',
+      iframeOrigin: 'https://www.riverside.example',
+      // Long enough for whoever looks at the page: it goes to its callback when that is over.
+      callbackTriggerDelay: 600_000,
+      confirmation: 'NONE',
+      updatable: true,
+      cancellable: true,
+      silent: false,
+      sendInvitation: false,
+      peerCommit: 'independent',
+      timeout: 'P7D',
+    },
+    ...more,
+  };
+  return { transaction, layout };
+}
+
+type SampleForm = Partial<
+  Pick<FormModel['form'], 'info' | 'peers' | 'layout' | 'links'> &
+    EnteredAnswers &
+    Omit<FormModel, 'page' | 'form' | 'entered' | 'layout'> & { isPreview: boolean }
+>;
 
 /** A form page of some elements. @param more overrides anything. */
 export function sampleForm(
   language: SampleLanguage,
   elements: FormElement[],
-  more: Partial<FormPage> = {},
-): FormPage {
+  { info = sampleInformation(language), peers = [], isPreview = false, ...more }: SampleForm = {},
+): FormModel {
+  const {
+    layout: shown = layout,
+    links = formLinks,
+    values = {},
+    faults = [],
+    changed = [],
+    removed,
+    kept,
+    ...page
+  } = more;
   return {
-    ...base(language, 'CREATED'),
+    ...base(language),
+    ...(!isPreview && about('CREATED')),
     page: 'form',
-    info: sampleInformation(language),
-    elements,
-    peers: [],
-    layout: {
-      orientation: 'VERTICAL',
-      existingElementsVisible: true,
-      validityVisible: true,
-      acceptAllVisible: false,
-      cancelVisible: false,
-      footerOnTop: false,
-      includeIFrameResizer: true,
-    },
-    actions: { submit: link('/submit'), cancel: link('/cancel') },
-    values: {},
-    faults: [],
-    changed: [],
+    form: { language, info, elements, peers, layout: shown, ...(!isPreview && { links }) },
+    hidden: [],
+    listsHidden: false,
+    entered: { values, faults, changed, removed, kept },
     validity: 'P6M',
-    expires: '2025-05-10T08:30:00Z',
     updatable: true,
     peersOptional: false,
-    ...more,
+    ...page,
   };
 }
+
+const everything = `${link('/submit')}&existingElementsVisible=true`;
+const formLinks = { submit: link('/submit'), cancel: link('/cancel'), all: everything };
 
 function formPages(language: SampleLanguage): Record<string, PageModel> {
   const { newsletter, research, record, channel, topics, remarks, site, terms } = sampleElements(
@@ -94,7 +145,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       FormElement
     >;
   const plain = sampleForm(language, [newsletter, research, channel]);
-  const layout = { ...plain.layout, acceptAllVisible: true, cancelVisible: true };
+  const layout = { ...plain.form.layout, acceptAllVisible: true, cancelVisible: true };
   const earlier = (element: FormElement, answers: string[]): FormElement => ({
     ...element,
     previous: { identifier: element.identifier, answers, created: '2025-05-03T09:12:00Z' },
@@ -148,10 +199,8 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     }),
     'form-asked-again': sampleForm(language, [changedSince(research)], {
       info: changedSince(sampleInformation(language)),
-      unchanged: {
-        answers: sampleAnswers(language).map((answer) => ({ ...answer, created: '2025-05-03T09:12:00Z' })),
-        all: `${link('/submit')}&existingElementsVisible=true`,
-      },
+      hidden: answeredBefore(language),
+      listsHidden: true,
     }),
     'form-peer': sampleForm(language, [newsletter, peer, ...ofLab], {
       peers: [
@@ -198,7 +247,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     }),
     'form-cancel': sampleForm(language, [newsletter], { layout }),
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
-    'form-preview': sampleForm(language, [newsletter], { actions: null, layout }),
+    'form-preview': sampleForm(language, [newsletter], { isPreview: true, layout }),
   };
 }
 
@@ -236,276 +285,215 @@ function informationOf(language: SampleLanguage, owner: string): FormInformation
   return { ...information, owner, content: { ...rest, dataController: { company: owner } } };
 }
 
-function sampleAnswers(language: SampleLanguage): PageAnswer[] {
-  const { newsletter, research, record, channel, topics } = sampleElements(language);
-  const title = (element: FormElement | undefined) => {
-    const content = element?.content as { title?: string; label?: string; options?: string[] } | undefined;
-    return {
-      identifier: element?.identifier ?? '',
-      title: content?.title ?? content?.label ?? '',
-      options: content?.options ?? [],
-    };
-  };
-  const answer = (element: FormElement | undefined, more: Partial<PageAnswer>): PageAnswer => {
-    const { identifier, title: text } = title(element);
-    return {
-      identifier,
-      title: text,
-      type: 'processing',
-      lang: language,
-      owner: null,
-      decision: null,
-      values: [],
-      ...more,
-    };
-  };
-  return [
-    answer(newsletter, { decision: 'accepted' }),
-    answer(research, { decision: 'refused' }),
-    answer(record, { decision: 'shown' }),
-    answer(channel, { type: 'preference', values: title(channel).options.slice(0, 1) }),
-    answer(topics, { type: 'preference', values: title(topics).options.slice(0, 2) }),
-  ];
-}
-
-function sampleParts(language: SampleLanguage): PagePart[] {
-  const titles = sampleAnswers(language).map(({ title }) => ({ title, lang: language }));
-  const parts = [
-    ['sending', 'University Hospital', 1],
-    ['held', 'Northern Research Laboratory for Sleep and Dreams', 2],
-    ['accepted', 'Lakeside Clinic', 1],
-    ['refused', 'University Hospital', 2],
-    ['late', 'Northern Research Laboratory for Sleep and Dreams', 1],
-    ['dropped', 'Lakeside Clinic', 1],
-    ['unsent', 'University Hospital', 2],
-  ] as const;
-  return parts.map(([state, owner, count]) => ({ owner, state, elements: titles.slice(1, 1 + count) }));
-}
-
-/** As the sample answers, with a consent where they have a refusal. */
-function consentedAnswers(language: SampleLanguage): PageAnswer[] {
-  return sampleAnswers(language).map((answer) =>
-    answer.decision === 'refused' ? { ...answer, decision: 'accepted' as const } : answer,
+/** Elements with the answers of {@link sampleAnswers}, as a form has them. */
+function answeredBefore(language: SampleLanguage): FormElement[] {
+  return Object.entries(sampleAnswers(language)).map(
+    ([name, answers]) =>
+      ({
+        ...sampleElements(language)[name as 'channel'],
+        previous: { identifier: '', answers, created: '2025-05-03T09:12:00Z' },
+      }) as FormElement,
   );
 }
 
+function sampleAnswers(language: SampleLanguage): Record<string, string[]> {
+  const { channel, topics } = sampleElements(language);
+  return {
+    newsletter: ['accepted'],
+    research: ['refused'],
+    record: ['accepted'],
+    channel: channel?.answers?.slice(0, 1) ?? [],
+    topics: topics?.answers?.slice(0, 2) ?? [],
+  };
+}
+
+/** The receipt of the sample answers. @param changed answers that differ. */
+function receiptOf(language: SampleLanguage, changed: Record<string, string[]> = {}): ReceiptBody {
+  const answers = Object.entries({ ...sampleAnswers(language), ...changed });
+  const consents = answers.map(([name, answer]) =>
+    consentTo(sampleElements(language)[name as 'channel'], language, answer),
+  );
+  return { ...sampleReceipt(language), consents };
+}
+
+/** Parts in every state. */
+function sampleParts(language: SampleLanguage, first = 0, end?: number) {
+  const titles = receiptOf(language).consents.map(({ texts }) => String(texts.title ?? texts.label));
+  const parts = [
+    [{ state: 'SENDING' }, 'University Hospital', 1],
+    [{ state: 'HELD' }, 'Northern Research Laboratory for Sleep and Dreams', 2],
+    [{ state: 'ACCEPTED' }, 'Lakeside Clinic', 1],
+    [{ state: 'REFUSED', reason: 'stale' }, 'University Hospital', 2],
+    [{ state: 'DROPPED', reason: 'expired' }, 'Northern Research Laboratory for Sleep and Dreams', 1],
+    [{ state: 'DROPPED', reason: 'unsent' }, 'Lakeside Clinic', 1],
+    [{ state: 'DROPPED', reason: 'withdrawn' }, 'University Hospital', 2],
+  ] satisfies [Partial<Follower>, string, number][];
+  const shown = parts.slice(first, end);
+  return {
+    followers: shown.map(([part, name]) => ({
+      ...part,
+      name,
+      location: 'https://peer.example',
+      changed: '2025-05-03T12:02:00Z',
+    })),
+    asked: shown.map(([, , count]) => titles.slice(1, 1 + count).map((title) => ({ title, lang: language }))),
+  };
+}
+
 /** The first answers of `answers` can be withdrawn; the one after them has been. */
-function withdrawalOf(answers: readonly { identifier: string }[], open: number): WithdrawalChoice {
-  const standing = answers.slice(0, open + 1).map(({ identifier }, place) => ({
+function withdrawalOf({ consents }: ReceiptBody, open: number): WithdrawalChoice {
+  const standing = consents.slice(0, open + 1).map(({ identifier }, place) => ({
     identifier,
     withdrawn: place < open ? null : '2025-05-04T08:30:00Z',
   }));
-  return { url: link('/withdraw'), standing };
+  return { url: link('/withdraw'), standing, peers: [] };
 }
 
 function finalPages(language: SampleLanguage): Record<string, PageModel> {
-  const none = { answers: [], leader: null, parts: [], validUntil: null, receiptUntil: null, contact };
-  const no = { again: null, cancel: null };
   const at = '2025-05-03T12:02:00Z';
-  const created = '2025-05-03T09:12:00Z';
+  const until = '2025-11-03T12:02:00Z';
   const callback = 'https://www.riverside.example/welcome?step=3';
+  /** @param state of the transaction. @param more overrides anything of it. @param page of the page. */
+  const result = (
+    state: Transaction['state'],
+    more: Partial<Transaction> = {},
+    page: Partial<Drawn<ResultPage>> = {},
+  ): PageModel => ({
+    ...base(language),
+    ...about(state, { expires: at, ...more }),
+    page: 'result',
+    asked: [],
+    awaitsCode: false,
+    changed: at,
+    cancel: link('/cancel'),
+    ...(!page.receipt && { information }),
+    ...page,
+  });
+  const withParts = (
+    state: Transaction['state'],
+    first: number,
+    end?: number,
+    more: Partial<Transaction> = {},
+  ) => {
+    const { followers, asked } = sampleParts(language, first, end);
+    return result(state, { followers, ...more }, { asked });
+  };
+  const closed = { links: { subject: link('') } };
+  const given = receiptOf(language, { research: ['accepted'] });
+  const nothing = { ...sampleReceipt(language), consents: [], expirationTimestamp: undefined };
+  const { consents: withdrawn, ...withdrawal } = withdrawalReceipt(language);
+  const { followers, asked } = sampleParts(language);
+  const since = at;
   return {
-    committed: {
-      ...base(language, 'COMMITTED'),
-      page: 'committed',
-      answers: consentedAnswers(language),
-      withdrawal: withdrawalOf(sampleAnswers(language), 2),
-      leader: null,
-      parts: sampleParts(language),
-      at,
-      validUntil: '2025-11-03T12:02:00Z',
-      receiptUntil: '2025-11-03T12:02:00Z',
-      contact,
-      links: {
-        receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
-        child: link('/child'),
-        again: link(''),
-        cancel: null,
+    committed: result(
+      'COMMITTED',
+      { followers },
+      { asked, receipt: given, withdrawal: withdrawalOf(given, 2), receiptUntil: until },
+    ),
+    withdrawn: result(
+      'COMMITTED',
+      {
+        kind: 'WITHDRAWAL',
+        recipients: [
+          { name: 'Northern Lab', kind: 'PEER', state: 'QUEUED', since },
+          { name: 'Letters Ltd', kind: 'RECIPIENT', state: 'DELIVERED', since },
+          { name: 'Invoice Service', kind: 'RECIPIENT', state: 'ACKNOWLEDGED', outcome: 'kept', since },
+        ],
       },
-    },
-    withdrawn: {
-      ...base(language, 'COMMITTED'),
-      page: 'committed',
-      answers: sampleAnswers(language)
-        .slice(0, 2)
-        .map((answer) => ({ ...answer, decision: 'withdrawn' as const, created })),
-      withdrawal: withdrawalOf(sampleAnswers(language).slice(0, 2), 1),
-      keptBy: ['University Hospital'],
-      toldPeers: ['Northern Lab'],
-      recipients: [
-        { name: 'Northern Lab', state: 'QUEUED', kept: false, since: at },
-        { name: 'Letters Ltd', state: 'DELIVERED', kept: false, since: at },
-        { name: 'Invoice Service', state: 'ACKNOWLEDGED', kept: true, since: at },
-      ],
-      leader: null,
-      parts: [],
-      at,
-      validUntil: null,
-      receiptUntil: '2025-11-03T12:02:00Z',
-      contact,
-      links: {
-        receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
-        child: link('/child'),
-        ...no,
+      {
+        receipt: { ...withdrawal, consents: withdrawn },
+        withdrawal: withdrawalOf({ ...withdrawal, consents: withdrawn }, 1),
+        keptBy: ['University Hospital'],
+        receiptUntil: until,
       },
-    },
-    'committed-sent': {
-      ...base(language, 'COMMITTED'),
-      ...none,
-      page: 'committed',
-      at,
-      parts: sampleParts(language).slice(0, 3),
-      receiptUntil: '2025-11-03T12:02:00Z',
-      links: {
-        receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`,
-        child: link('/child'),
-        ...no,
+    ),
+    'committed-sent': result(
+      'COMMITTED',
+      { followers: followers.slice(0, 3) },
+      { asked, receipt: nothing, receiptUntil: until },
+    ),
+    'committed-callback': result(
+      'COMMITTED',
+      {
+        callback,
+        leader: { location: 'https://hospital.example', id: '1' },
+        author: 'University Hospital',
+        links: { ...closed.links, receipt: linksIn.COMMITTED?.receipt },
       },
-    },
-    'committed-callback': {
-      ...base(language, 'COMMITTED', callback),
-      page: 'committed',
-      answers: sampleAnswers(language).slice(0, 1),
-      at,
-      validUntil: null,
-      contact,
-      receiptUntil: '2025-11-03T12:02:00Z',
-      leader: 'University Hospital',
-      parts: [],
-      links: { receipt: `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`, child: null, ...no },
-    },
-    cancelled: {
-      ...base(language, 'CANCELLED'),
-      ...none,
-      page: 'cancelled',
-      at,
-      links: { receipt: null, child: link('/child'), ...no },
-    },
-    timeout: {
-      ...base(language, 'TIMEOUT'),
-      ...none,
-      page: 'timeout',
-      at,
-      links: { receipt: null, child: link('/child'), ...no },
-    },
-    'timeout-closed': {
-      ...base(language, 'TIMEOUT'),
-      ...none,
-      page: 'timeout',
-      at,
-      links: { receipt: null, child: null, ...no },
-    },
-    rolledback: {
-      ...base(language, 'ROLLBACK'),
-      ...none,
-      page: 'rolledback',
-      at,
-      links: { receipt: null, child: link('/child'), ...no },
-    },
-    'rolledback-peers': {
-      ...base(language, 'ROLLBACK'),
-      ...none,
-      page: 'rolledback',
-      at,
-      parts: sampleParts(language).slice(3, 6),
-      links: { receipt: null, child: link('/child'), ...no },
-    },
-    'rolledback-withdrawn': {
-      ...base(language, 'ROLLBACK'),
-      ...none,
-      page: 'rolledback',
-      reason: 'withdrawn',
-      parts: sampleParts(language).slice(5),
-      at,
-      links: { receipt: null, child: link('/child'), ...no },
-    },
-    'rolledback-against': {
-      ...base(language, 'ROLLBACK'),
-      ...none,
-      page: 'rolledback',
-      at,
-      parts: sampleParts(language).slice(2, 4),
-      links: { receipt: null, child: link('/child'), ...no },
-    },
-    submitted: {
-      ...base(language, 'SUBMITTED', callback),
-      ...none,
-      page: 'submitted',
-      at,
-      parts: sampleParts(language).slice(0, 2),
-      links: { receipt: null, child: null, again: link(''), cancel: link('/cancel') },
-    },
-    'submitted-at-peer': {
-      ...base(language, 'SUBMITTED'),
-      ...none,
-      page: 'submitted',
-      at,
-      leader: 'University Hospital',
-      links: { receipt: null, child: null, again: link(''), cancel: null },
-    },
+      {
+        receipt: { ...given, consents: given.consents.slice(0, 1), expirationTimestamp: undefined },
+        receiptUntil: until,
+      },
+    ),
+    cancelled: result('CANCELLED'),
+    timeout: result('TIMEOUT'),
+    'timeout-closed': result('TIMEOUT', closed),
+    rolledback: result('ROLLBACK'),
+    'rolledback-peers': withParts('ROLLBACK', 3, 6),
+    'rolledback-withdrawn': withParts('ROLLBACK', 5, undefined, {
+      followers: sampleParts(language, 5).followers.map((part) => ({
+        ...part,
+        withdrawal: { state: 'QUEUED', since },
+      })),
+    }),
+    'rolledback-against': withParts('ROLLBACK', 2, 4),
+    'rolledback-codes': result('ROLLBACK', {}, { awaitsCode: true }),
+    submitted: withParts('SUBMITTED', 0, 2, { callback }),
+    'submitted-at-peer': result('SUBMITTED', {
+      cancellable: false,
+      leader: { location: 'https://hospital.example', id: '1' },
+      author: 'University Hospital',
+    }),
     answered: {
-      ...base(language, 'CREATED'),
-      page: 'answered',
-      info: 'element/information/information.001/1.0',
-      answers: sampleAnswers(language).map((answer) => ({ ...answer, created })),
-      actions: {
-        submit: link('/submit'),
-        cancel: null,
-        change: `${link('/submit')}&existingElementsVisible=true`,
-      },
+      ...sampleForm(language, []),
+      hidden: answeredBefore(language),
+      form: { ...sampleForm(language, []).form, links: { submit: link('/submit'), all: everything } },
     },
     messages: {
-      ...base(language, 'CREATED'),
+      ...base(language),
       page: 'messages',
-      embedding: null,
       messages: [
         {
+          id: '1',
+          channel: 'mail',
           at: '2025-05-03T12:04:00Z',
           from: 'Riverside Clinic <consent@riverside.example>',
           to: 'ann@example.org',
-          mail: {
-            subject: 'Your answers',
-            html: '<!doctype html><html lang="en"><title>Your answers</title><body><p>Thank you.</p></body></html>',
-            attachments: [{ name: 'receipt.pdf', bytes: 114_606 }],
-          },
+          subject: 'Your answers',
+          html: '<!doctype html><html lang="en"><title>Your answers</title><body><p>Thank you.</p></body></html>',
+          attachments: ['receipt.pdf'],
+          sizes: [114_606],
           text: 'Thank you.',
         },
         {
+          id: '2',
+          channel: 'sms',
           at: '2025-05-03T12:02:00Z',
-          from: null,
           to: '+33639981234',
-          mail: null,
           text: 'Your code: 407213\n@consent.example.org #407213',
+          attachments: [],
+          sizes: [],
         },
       ],
     },
-    'messages-none': { ...base(language, 'CREATED'), page: 'messages', embedding: null, messages: [] },
-    child: {
-      ...{
-        ...base(language, 'COMMITTED'),
+    'messages-none': { ...base(language), page: 'messages', messages: [] },
+    child: result(
+      'COMMITTED',
+      {},
+      {
+        page: 'child',
         instance: portal,
-        asker: { name: 'Riverside Clinic', lang: 'en' },
+        information: { lang: 'en', texts: { dataController: { company: 'Riverside Clinic' } } },
+        receipt: given,
+        withdrawal: withdrawalOf(given, 2),
       },
-      page: 'child',
-      state: 'COMMITTED',
-      answers: consentedAnswers(language),
-      withdrawal: withdrawalOf(sampleAnswers(language), 2),
-      links: { child: link('/child'), transaction: link('') },
-    },
+    ),
   };
 }
 
 /** An error page as a subject gets it. */
-function sampleError(language: string, code: ProblemCode, more: object = {}): PageModel {
-  return {
-    ...base(language),
-    page: 'error',
-    status: problemStatus[code].status,
-    code,
-    links: { child: null, transaction: null },
-    contact: null,
-    ...more,
-  };
+function sampleError(language: string, code: ProblemCode, more: Partial<Drawn<ErrorPage>> = {}): PageModel {
+  return { ...base(language), page: 'error', code, ...more };
 }
 
 function withdrawalReceipt(language: SampleLanguage): ReceiptBody {
@@ -531,13 +519,7 @@ function withdrawalReceipt(language: SampleLanguage): ReceiptBody {
 function sampleReceipt(language: SampleLanguage): ReceiptBody {
   const { newsletter, research, record, channel, remarks, terms } = sampleElements(language);
   const consent = (element: FormElement | undefined, answer: string[], owner: string | null = null) => ({
-    identifier: element?.identifier ?? '',
-    type: element?.entry.type ?? 'processing',
-    lang: language,
-    texts: { ...element?.content },
-    sha256: hash,
-    options: element?.answers ?? [],
-    answer,
+    ...consentTo(element, language, answer),
     owner,
   });
   const { answer: _none, ...unanswered } = consent(remarks, []);
@@ -599,41 +581,47 @@ function sampleReceipt(language: SampleLanguage): ReceiptBody {
   };
 }
 
+function consentTo(element: FormElement | undefined, language: string, answer: string[]) {
+  return {
+    identifier: element?.identifier ?? '',
+    type: element?.entry.type ?? 'processing',
+    lang: language,
+    texts: { ...element?.content },
+    sha256: hash,
+    options: element?.answers ?? [],
+    answer,
+    owner: null,
+  };
+}
+
 function otherPages(language: SampleLanguage): Record<string, PageModel> {
-  const receipt = `${baseUrl}/receipts/6Yd3kQ2mWzX8RtB5vNcJ1a?t=sample`;
   return {
     'error-expired': sampleError(language, 'expired', {
       links: { child: link('/child'), transaction: null },
     }),
     'error-expired-kept': sampleError(language, 'expired', {
       links: { child: link('/child'), transaction: null },
-      entered: [{ name: 'element/processing/newsletter/1.0', value: 'accepted' }],
+      layout: { ...layout, elements: ['newsletter'] },
+      entered: { 'element/processing/newsletter/1.0': ['accepted'] },
     }),
-    'error-closed': sampleError(language, 'expired', { contact }),
+    'error-closed': sampleError(language, 'expired', { information }),
     'error-wrong-state': sampleError(language, 'wrong-state', {
       links: { child: null, transaction: link('') },
     }),
     'error-not-found': sampleError(language, 'not-found'),
     'error-too-many': sampleError(language, 'too-many-requests', { retryAfter: 30 }),
     'receipt-withdrawal': {
-      ...base(language, 'COMMITTED'),
+      ...base(language),
+      ...about('COMMITTED'),
       page: 'receipt',
       receipt: withdrawalReceipt(language),
-      links: { child: link('/child'), transaction: link(''), formats: [] },
     },
     receipt: {
-      ...base(language, 'COMMITTED'),
+      ...base(language),
+      ...about('COMMITTED'),
       page: 'receipt',
       receipt: sampleReceipt(language),
-      withdrawal: withdrawalOf(sampleReceipt(language).consents, 2),
-      links: {
-        child: link('/child'),
-        transaction: link(''),
-        formats: ['application/json', 'application/jose'].map((mediaType) => ({
-          mediaType,
-          url: `${receipt}&format=${mediaType}`,
-        })),
-      },
+      withdrawal: withdrawalOf(sampleReceipt(language), 2),
     },
     mail: {
       ...base(language),
@@ -693,7 +681,7 @@ export function samplePages(language: SampleLanguage): Record<string, PageModel>
   const finals = finalPages(language);
   return {
     ...formPages(language),
-    ...sampleConfirmPages(base(language, 'SUBMITTED'), link, finals.rolledback as FinalPage),
+    ...sampleConfirmPages({ ...base(language), ...about('SUBMITTED'), information }, link),
     ...finals,
     ...otherPages(language),
     ...exportPages(language),

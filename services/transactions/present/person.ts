@@ -1,5 +1,6 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Erasure } from '../erasure/erasure.ts';
+import type { Subject } from '../person/store.ts';
 import type { Notice } from '../sent-parts/notice.ts';
 import type { Hold } from '../standing/holds-store.ts';
 import { presentNotice } from './transaction.ts';
@@ -45,4 +46,15 @@ export function presentErasure(erasure: Erasure, notices: readonly Notice[], pri
 /** The representation of a hold (openapi.yaml, `Hold`). */
 export function presentHold({ reason, restrict, since, until }: Hold) {
   return { reason, restrict, since: since.toISOString(), until: until?.toISOString() };
+}
+
+/** `Timestamp` members are epoch milliseconds (docs/interface.md, "Terms"). */
+export function presentSubject({ id, name, emailAddress, defaultLanguage, createdAt }: Subject) {
+  return {
+    id,
+    name,
+    emailAddress: emailAddress ?? undefined,
+    defaultLanguage: defaultLanguage ?? undefined,
+    creationTimestamp: createdAt.getTime(),
+  };
 }

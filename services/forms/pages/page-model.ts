@@ -1,19 +1,34 @@
+import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
 import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { PageBase } from '#lib/contracts/page-base.ts';
+import type { FormPage, PageContent, ShownForm, ShownInformation } from '#lib/contracts/pages.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
+import type { EnteredAnswers } from '../domain/entered-answers.ts';
 
-/** GET /demo/messages: messages that a demonstration keeps instead of sending them, newest first. */
-export interface MessagesPage extends PageBase {
-  page: 'messages';
-  messages: {
-    /** RFC 3339 */
-    at: string;
-    from: string | null;
-    to: string;
-    /** Null for a text message. */
-    mail: { subject: string; html: string; attachments: { name: string; bytes: number }[] } | null;
-    text: string;
-  }[];
+/** A page as it is drawn. */
+export type PageModel =
+  | FormModel
+  | Drawn<Exclude<PageContent, FormPage>>
+  | MailPage
+  | WelcomePage
+  | HostPage
+  | ProblemPage
+  | ApiPage;
+
+/** The model of a page about transactions. `information` names the organisation that asks. */
+export type Drawn<Content extends Exclude<PageContent, FormPage>> = Content &
+  PageBase & { information?: ShownInformation };
+
+/** A form with what the subject answered and entered before. */
+export interface FormModel
+  extends PageBase,
+    Pick<FormPage, 'page' | 'listsHidden' | 'peersOptional' | 'validity' | 'updatable' | 'gpc'>,
+    Partial<Pick<FormPage, 'transaction' | 'layout'>> {
+  /** `info`: null in previews of a single element. */
+  form: Omit<ShownForm, 'info'> & { info: FormInformation | null };
+  /** Elements with a valid answer that are left out. */
+  hidden: FormElement[];
+  entered?: EnteredAnswers | undefined;
 }
 
 /** Preview of an `email` model. */

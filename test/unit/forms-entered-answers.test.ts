@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
-import type { FilledForm } from '../../services/transactions/present/form-page.ts';
-import { enteredAgain, enteredFields } from '../../services/transactions/present/form-retry.ts';
+import { enteredAgain, enteredFields, type ShownAgain } from '../../services/forms/domain/entered-answers.ts';
 import { sampleElements, sampleInformation } from '../support/samples/sample-content.ts';
 
 const information = (key: string, major = 1) => `element/information/${key}/${major}.0`;
@@ -16,15 +15,15 @@ const layout = { elements: ['letter', 'study@lab.example', 'care@clinic.example'
 
 /** What the page of the form posts: two answers, and what it showed. */
 const late = {
-  info: information(own),
+  info: [information(own)],
   'accord-shown': [letter, study, care, information(lab), information(clinic)],
-  [letter]: 'accepted',
-  [study]: 'refused',
+  [letter]: ['accepted'],
+  [study]: ['refused'],
 };
 
 describe('the fields of late answers', () => {
   it("have the information and the peers' informations that were shown", () => {
-    const fields = enteredFields({ ...late, 'accord-action': 'submit' }, layout);
+    const fields = enteredFields({ ...late, 'accord-action': ['submit'] }, layout);
     expect(fields.map(({ name, value }) => [name, value])).toEqual([
       ['info', information(own)],
       ...late['accord-shown'].map((shown) => ['accord-shown', shown]),
@@ -56,7 +55,7 @@ describe('the fields of late answers', () => {
   });
 
   it('are none if the page showed no element', () => {
-    const post = { info: information(own), 'accord-shown': '', 'accord-action': 'submit' };
+    const post = { info: [information(own)], 'accord-shown': [''], 'accord-action': ['submit'] };
     expect(enteredFields(post, layout)).toEqual([]);
   });
 });
@@ -66,22 +65,10 @@ describe('the form that late answers are filled into', () => {
   const element = (identifier: string) => ({ ...sample, identifier }) as FormElement;
   const infoOf = (identifier: string): FormInformation => ({ ...sampleInformation('en'), identifier });
   /** The form with the current MAJOR of each information. */
-  const formWith = (majors: { own?: number; lab?: number } = {}): FilledForm => ({
-    revision: '',
-    language: 'en',
-    theme: null,
-    texts: {},
+  const formWith = (majors: { own?: number; lab?: number } = {}): ShownAgain => ({
     info: infoOf(information(own, majors.own)),
     elements: [letter, study, care].map(element),
-    peers: [
-      {
-        name: 'Lab',
-        location: 'https://lab.example',
-        info: infoOf(information(lab, majors.lab)),
-        elements: [],
-      },
-      { name: 'Clinic', location: 'https://clinic.example', info: infoOf(information(clinic)), elements: [] },
-    ],
+    peers: [{ info: infoOf(information(lab, majors.lab)) }, { info: infoOf(information(clinic)) }],
     hidden: [],
   });
 
@@ -135,12 +122,12 @@ describe('the form that late answers are filled into', () => {
   });
 
   it('"accept all" answers what the page showed, and nothing else', () => {
-    const post = { info: information(own), 'accord-shown': [letter], 'accord-action': 'accept-all' };
+    const post = { info: [information(own)], 'accord-shown': [letter], 'accord-action': ['accept-all'] };
     expect(enteredAgain(post, formWith())).toMatchObject({ values: { [letter]: ['accepted'] } });
     expect(Object.keys(enteredAgain(post, formWith())?.values ?? {})).toEqual([letter]);
   });
 
   it('is not filled in by a post that has no answer to it', () => {
-    expect(enteredAgain({ info: information(own), 'accord-shown': '' }, formWith())).toBeUndefined();
+    expect(enteredAgain({ info: [information(own)], 'accord-shown': [''] }, formWith())).toBeUndefined();
   });
 });

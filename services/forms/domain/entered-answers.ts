@@ -1,13 +1,61 @@
 import { bulkAnswer } from '#lib/contracts/element-rules.ts';
-import type { FormAction, FormFields } from '#lib/contracts/form-content.ts';
+import type {
+  FormAction,
+  FormElement,
+  FormFields,
+  FormInformation,
+  FormPeer,
+} from '#lib/contracts/form-content.ts';
 import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
-import type { PageFault } from '#lib/contracts/pages.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import type { FilledForm, Retry } from './form-page.ts';
 
 const actionField: FormFields['action'] = 'accord-action';
 const shownField: FormFields['shown'] = 'accord-shown';
 const infoField: FormFields['info'] = 'info';
+
+type Answers = Readonly<Record<string, string[]>>;
+
+/** A fault in an answer, shown in the summary with a link to the element, which becomes `aria-invalid`. */
+export interface PageFault {
+  /** The element's identifier, or `info`, `comment`. */
+  identifier: string;
+  /**
+   * `required`, `not-refusable`, `too-long`, `too-long-together`, `too-many`, `not-an-option`,
+   * `invalid-text`; other codes get a general text.
+   */
+  code: string;
+}
+
+/** Answers entered before, in the form that is shown again. */
+export interface EnteredAnswers {
+  /** By identifier; they override earlier answers and defaults. */
+  values: Record<string, string[]>;
+  faults: PageFault[];
+  /**
+   * Identifiers of elements that are new or have changed since the subject opened the form; the page marks
+   * them.
+   */
+  changed: string[];
+  /**
+   * Number of questions that were removed since the subject opened the form. Present if the form is shown
+   * again because it has changed; the page then says that the answers have not been sent.
+   */
+  removed?: number;
+  /**
+   * Whether the answers were entered in a form that was submitted too late; the page says that they have not
+   * been submitted.
+   */
+  kept?: boolean;
+}
+
+/** The form in which answers are shown again. */
+export interface ShownAgain {
+  info: FormInformation;
+  elements: readonly FormElement[];
+  peers: readonly Pick<FormPeer, 'info'>[];
+  /** Elements with a valid answer that are not shown. */
+  hidden: readonly FormElement[];
+}
 
 /**
  * The form after a rejected submission: answers are kept under the current identifiers; elements that have
@@ -16,9 +64,9 @@ const infoField: FormFields['info'] = 'info';
  */
 export function keepAnswers(
   check: Exclude<AnswerCheck, { outcome: 'valid' }>,
-  answers: Record<string, string[]>,
-  form: FilledForm,
-): Retry {
+  answers: Answers,
+  form: ShownAgain,
+): EnteredAnswers {
   const staleNames = check.outcome === 'stale' ? check.stale : [];
   const stale = new Set(staleNames.map(keyOf));
   // What was answered under another information must be answered again.
@@ -50,19 +98,19 @@ export function keepAnswers(
 }
 
 /** How many of the named elements the form has no longer. */
-function countRemoved(names: readonly string[], { elements, hidden }: FilledForm): number {
+function countRemoved(names: readonly string[], { elements, hidden }: ShownAgain): number {
   const present = new Set([...elements, ...hidden].map(({ identifier }) => keyOf(identifier)));
   const asked = names.filter((name) => isItem(name) && !isInformation(name));
   return new Set(asked.map(keyOf).filter((key) => !present.has(key))).size;
 }
 
-function pressedIn(answers: Record<string, string[]>): FormAction {
+function pressedIn(answers: Answers): FormAction {
   const pressed = answers[actionField]?.at(-1);
   return pressed === 'accept-all' || pressed === 'refuse-all' ? pressed : 'submit';
 }
 
 /** Tells whether the page that sent these answers showed an element, in any version. */
-export function shownIn(answers: Record<string, string[]>): (identifier: string) => boolean {
+export function shownIn(answers: Answers): (identifier: string) => boolean {
   const shown = new Set((answers[shownField] ?? []).map(keyOf));
   return (identifier) => shown.has(keyOf(identifier));
 }
@@ -90,9 +138,9 @@ function hostOfKey(key: string): string | undefined {
   return key.split('@')[1];
 }
 
-function toPageFault({ pointer, code, detail }: Fault): PageFault {
+function toPageFault({ pointer, code }: Fault): PageFault {
   const identifier = (pointer.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~');
-  return { identifier, code, detail };
+  return { identifier, code };
 }
 
 /** The maximum number of options of a preference. */
@@ -104,7 +152,7 @@ const maxValues = 50;
  * the form was. If the post names no element of the layout, there are no fields.
  */
 export function enteredFields(
-  body: Readonly<Record<string, unknown>>,
+  answers: Answers,
   layout: Pick<PinnedLayout, 'elements'>,
 ): { name: string; value: string }[] {
   const asked = new Set(layout.elements);
@@ -113,8 +161,7 @@ export function enteredFields(
     asked.has(keyOf(shown)) || (isInformation(shown) && hosts.has(hostOf(shown)));
   const carried = new Set<string>();
   const fields: { name: string; value: string }[] = [];
-  for (const [name, given] of Object.entries(body)) {
-    const values = textsOf(given);
+  for (const [name, values] of Object.entries(answers)) {
     const keep = (kept: string[]) => fields.push(...kept.map((value) => ({ name, value })));
     if (name === actionField) keep(values.slice(-1));
     else if (name === infoField) keep(values.filter(isInformation).slice(0, 1));
@@ -132,10 +179,9 @@ export function enteredFields(
 /**
  * The form of a child with the answers of a post to its parent, which were not validated. Elements with a new
  * MAJOR version, or whose information has one, are marked as changed and have no answer.
- * @returns undefined if the body has no answer to the form.
+ * @returns undefined if there is no answer to the form.
  */
-export function enteredAgain(body: Readonly<Record<string, unknown>>, form: FilledForm): Retry | undefined {
-  const answers = Object.fromEntries(Object.entries(body).map(([name, given]) => [name, textsOf(given)]));
+export function enteredAgain(answers: Answers, form: ShownAgain): EnteredAnswers | undefined {
   const shown = answers[shownField] ?? [];
   const elements = majorsOf(form.elements);
   const hidden = new Set(form.hidden.map(({ identifier }) => keyOf(identifier)));
@@ -152,10 +198,6 @@ export function enteredAgain(body: Readonly<Record<string, unknown>>, form: Fill
 
 function majorsOf(items: readonly { identifier: string }[]): Map<string, string | undefined> {
   return new Map(items.map(({ identifier }) => [keyOf(identifier), majorOf(identifier)]));
-}
-
-function textsOf(given: unknown): string[] {
-  return [given].flat().filter((value) => typeof value === 'string');
 }
 
 /** `element/<type>/<key>/<major>.<minor>` → major. */
