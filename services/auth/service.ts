@@ -1,3 +1,4 @@
+import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
 
@@ -15,7 +16,7 @@ export const authService = defineService({
     reservePairingKey: ['peers'],
     usePairingKey: ['peers'],
     spendPairingKeys: ['peers'],
-  },
+  } satisfies Record<keyof AuthOperations, readonly string[]>,
   async load() {
     const { composeAuth } = await import('./compose.ts');
     const { loadPageTemplates } = await import('./issuer/render-pages.ts');

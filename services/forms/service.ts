@@ -1,3 +1,4 @@
+import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { defineService, type Given } from '#lib/runtime/service-definition.ts';
 import { formsSpecs, resolveFormsSettings } from './config.ts';
 import type { Demo } from './handlers/dependencies.ts';
@@ -35,7 +36,7 @@ export const formsService = defineService({
     forgetPeer: ['peers'],
     setKnownPeers: ['peers'],
     setMessageChannels: ['transactions'],
-  },
+  } satisfies Record<keyof FormsOperations, readonly string[]>,
   async load() {
     const { composeForms } = await import('./compose.ts');
     const { loadPageTemplates } = await import('./pages/page-renderer.ts');
