@@ -281,7 +281,7 @@ describe('a part that waits for a code, and whose withdrawal is ordered', () => 
       recipients: [{ name: 'Northern Lab', kind: 'PEER' }],
     });
     await told(made, 'ACKNOWLEDGED');
-    // As releases before did after 31 days.
+    // As after the time for which the owner keeps it.
     await runInDatabase(lab, 'DELETE FROM transactions.received_parts WHERE digest IS NULL');
     await letTimePass(clinic, '80 days');
     expect((await clinicAdmin.send('POST', `/consents/${made.id}/confirm/resend`)).status).toBe(202);
