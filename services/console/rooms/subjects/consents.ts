@@ -9,6 +9,7 @@ import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import type { Column } from '../../pages/table.ts';
 import { receiptPath } from '../transactions/find-transaction.ts';
 import { answerWords } from './questions.ts';
 import { nameOf } from './subject-path.ts';
@@ -42,6 +43,23 @@ export function answerOf(reader: ConsoleReader, { values, withdraws }: Answer): 
   return withdraws === undefined ? answerWords(reader, values) : reader.t('withdrawn');
 }
 
+/** The element of an answer by its name; in CSV by its key. */
+export function elementColumn(
+  reader: ConsoleReader,
+  elementName: (key: string) => string,
+  note: (answer: Answer) => string | undefined,
+): Column<Answer> {
+  return {
+    label: reader.t('subjects.element'),
+    cell: (answer) => ({
+      text: elementName(answer.bodyKey),
+      href: elementPath(answer.bodyKey),
+      note: note(answer),
+    }),
+    csv: ({ bodyKey }) => bodyKey,
+  };
+}
+
 /** The table of what a person agrees to, with what can be done about each answer. */
 export function consentTable(
   ctx: Context,
@@ -60,10 +78,7 @@ export function consentTable(
     file: 'consents',
     rows: currentAnswers(answers),
     columns: ({ text, time, link }) => [
-      text('subjects.element', ({ bodyKey }) => elementName(bodyKey), {
-        href: ({ bodyKey }) => elementPath(bodyKey),
-        note: ({ object }) => object,
-      }),
+      elementColumn(reader, elementName, ({ object }) => object),
       text('answers.answer', (answer) => answerOf(reader, answer), {
         note: ({ status, statusExplanation, comment }) =>
           status === 'VALID' ? comment : reader.word('statusExplanation', statusExplanation),

@@ -3,7 +3,6 @@ import type { RouterMiddleware } from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { elementPath } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -11,7 +10,7 @@ import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { receiptPath } from '../transactions/find-transaction.ts';
-import { answerOf, consentTable, readElementNames } from './consents.ts';
+import { answerOf, consentTable, elementColumn, readElementNames } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
 import { contactFields, nameOf } from './subject-path.ts';
@@ -135,10 +134,9 @@ function historyTable(reader: ConsoleReader, rows: readonly Answer[], nameOf: (k
     file: 'history',
     rows,
     columns: ({ text, state }) => [
-      text('subjects.element', ({ bodyKey }) => nameOf(bodyKey), {
-        href: ({ bodyKey }) => elementPath(bodyKey),
-        note: ({ bodySerial, object }) => (object ? `${bodySerial} · ${object}` : bodySerial),
-      }),
+      elementColumn(reader, nameOf, ({ bodySerial, object }) =>
+        object ? `${bodySerial} · ${object}` : bodySerial,
+      ),
       text('answers.answer', (answer) => answerOf(reader, answer), {
         note: ({ comment }) => comment,
       }),
