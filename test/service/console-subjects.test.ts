@@ -96,20 +96,35 @@ describe('subjects in the console', () => {
     const keys = ['processing.001', 'processing.002'];
     const context = { subject: person, layoutData: { elements: keys } };
     const values = Object.fromEntries(keys.map((key) => [`element/processing/${key}/1.0`, ['accepted']]));
+    await caller.send('POST', '/consents/singlestep', {
+      context: { ...context, object: 'boat', layoutData: { elements: ['processing.001'] } },
+      values: { [question]: ['accepted'] },
+    });
     await caller.send('POST', '/consents/singlestep', { context, values });
     const path = await pageOf(person);
     const withdrawals = [...(await textOf(path)).matchAll(/href="([^"]*\/withdraw\?[^"]*)"/g)].map(
       ([, href = '']) => href.replaceAll('&amp;', '&'),
     );
-    expect(withdrawals).toHaveLength(2);
-    const first = withdrawals.find((href) => href.includes('processing.001')) ?? '';
+    expect(withdrawals).toHaveLength(3);
+    const about = new URLSearchParams(
+      withdrawals.find((href) => href.includes('processing.002'))?.split('?')[1],
+    ).get('transaction') as string;
+    const first = withdrawals.find((href) => href.includes('processing.001') && href.includes(about)) ?? '';
     expect(await textOf(first)).toContain('The consent ends at once.');
-    const sent = { element: 'processing.001', way: 'telephone', comment: 'Called at noon' };
+    const sent = {
+      element: 'processing.001',
+      transaction: about,
+      way: 'telephone',
+      comment: 'Called at noon',
+    };
+    const another = await pageOf('bert');
+    expect((await operator.post(`${another}/withdraw`, sent)).status).toBe(404);
     const done = await operator.post(`${path}/withdraw`, sent);
     expect([done.status, locationOf(done)]).toEqual([303, expect.stringContaining(path)]);
     const html = await textOf(path);
     expect(html).toContain('Withdrawn');
-    expect(html.match(/\/withdraw\?/g)).toHaveLength(1);
+    // The consent about the boat stays.
+    expect(html.match(/\/withdraw\?/g)).toHaveLength(2);
     const records = (await (await caller.get(`/subjects/${person}/records`)).json()) as Record<
       string,
       { value: string; comment?: string; origin: string; author: string; withdraws?: string }[]
@@ -129,7 +144,8 @@ describe('subjects in the console', () => {
     await answer('dora', 'refused');
     const path = await pageOf('dora');
     expect(await textOf(path)).not.toContain('/withdraw?');
-    const sent = { element: 'processing.001', way: 'paper' };
+    const id = /href="\/console\/transactions\/([^"?]+)"/.exec(await textOf(path))?.[1] ?? '';
+    const sent = { element: 'processing.001', transaction: id, way: 'paper' };
     const refused = await operator.post(`${path}/withdraw`, sent);
     expect(refused.status).toBe(409);
     expect((await operator.get(`${path}/withdraw`)).status).toBe(404);

@@ -73,7 +73,7 @@ export async function createTransaction(
 
 /**
  * Requires an address to which the notification of a layout can and may be sent, if the context names one. To
- * a malformed address it would not be sent, and nobody would notice.
+ * a malformed address it would not be sent, without a message to the caller.
  * @throws Failure `invalid`, `forbidden`.
  */
 export function requireNotifiable(

@@ -61,7 +61,7 @@ function ofUser({ context, ...read }: ReadContext, principal: Principal): ReadCo
   return { ...read, context, isAddressKnown: mail === undefined || isKnownAddress(mail, principal) };
 }
 
-/** Nobody may have mails or text messages sent to people who did not ask for them. */
+/** Mails and text messages go only to people who asked for them. */
 export function unknownAddress(channel: MessageChannel) {
   const [what, claims] =
     channel === 'mail'

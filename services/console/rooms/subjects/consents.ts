@@ -71,7 +71,7 @@ export function consentTable(
   }: { answers: readonly Answer[]; nameOf(key: string): string; href: string },
 ) {
   const reader = kit.reader(ctx);
-  const mayWithdraw = kit.may(ctx, 'withdrawChoices');
+  const mayWithdraw = kit.may(ctx, 'withdrawConsents');
   const canWithdraw = ({ type, values, status }: Answer) =>
     mayWithdraw && type === 'processing' && values[0] === 'accepted' && status === 'VALID';
   return shortTable(reader, 'subjects.consents', {
@@ -100,7 +100,7 @@ export function consentTable(
         canWithdraw(answer)
           ? withQuery(`${href}/withdraw`, {
               element: answer.bodyKey,
-              o: answer.object && kit.names.seal(answer.object),
+              transaction: answer.transaction,
             })
           : undefined,
       ),
@@ -114,35 +114,41 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
     const value = ctx.method === 'POST' ? kit.posted(ctx)[name]?.[0] : [ctx.query[name] ?? []].flat()[0];
     return value || undefined;
   };
+  /** The consent of the form: at a transaction of this person, so that its object counts, too. */
+  const readAsked = async (ctx: Context) => {
+    const [element, txid] = [given(ctx, 'element'), given(ctx, 'transaction')];
+    if (!element || !txid) throw new ApiFailure(404, {});
+    const { body } = await kit.api(ctx).call('getTransaction', { params: { txid } });
+    if (body.subject !== nameOf(ctx, kit).name) throw new ApiFailure(404, {});
+    return { element, txid };
+  };
   formPage(router, kit, {
     path: '/:s/withdraw',
-    operation: 'withdrawChoices',
+    operation: 'withdrawConsents',
     words: 'withdraw',
     isEnding: true,
     async ask(ctx, reader) {
-      const [element, o] = [given(ctx, 'element'), given(ctx, 'o')];
-      if (!element) throw new ApiFailure(404, {});
+      const { element, txid } = await readAsked(ctx);
       const { href } = nameOf(ctx, kit);
       const field = fieldsFor(reader, 'withdraw');
       const options = wordChoices(reader, 'record.way', ways);
       return {
         name: (await readElementNames(ctx, kit))(element),
         cancelUrl: href,
-        hidden: { element, ...(o && { o }) },
+        hidden: { element, transaction: txid },
         fields: [
           field('way', { kind: 'select', options, isRequired: true }),
           field('comment', { kind: 'textarea', maxLength: 3_900 }),
         ],
       };
     },
-    send(ctx, field) {
-      const [subject, object] = [nameOf(ctx, kit).name, kit.names.open(given(ctx, 'o'))];
+    async send(ctx, field) {
+      const { element, txid } = await readAsked(ctx);
       const way = kit.reader(ctx).word('record.way', field('way') || 'other');
       const comment = [way, field('comment')].filter(Boolean).join('. ');
-      const elements = [given(ctx, 'element') ?? ''];
       return kit
         .api(ctx)
-        .call('withdrawChoices', { body: { subject, elements, comment, ...(object && { object }) } });
+        .call('withdrawConsents', { params: { txid }, body: { elements: [element], comment } });
     },
     done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'withdrawn'),
   });
