@@ -82,7 +82,7 @@ export async function queueNotification(
   });
 }
 
-/** Queues the mail about consents that another than the person withdrew. Without a valid address there is no mail. */
+/** Queues the mail about a withdrawal that staff or a peer made. Without a valid address there is no mail. */
 export async function queueWithdrawalNews(
   tx: Queries,
   messaging: Messaging,
