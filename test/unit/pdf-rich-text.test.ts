@@ -57,6 +57,15 @@ describe('rich text on a PDF receipt', () => {
     for (const word of ['loose', 'Fees', 'Both', 'before', 'after', 'around']) expect(text).toContain(word);
   });
 
+  it.each(['😀', 'كلمة', '漢', `word ${'W'.repeat(33)}`, '<b>漢</b>'])(
+    'has links that end in a soft hyphen: %s',
+    async (text) => {
+      const link = `<a href="https://a.example/">${text}\u00ad`;
+      for (const html of [link, `${link}</a>word`, `<ul><li>${link}</a>${text}</ul>`])
+        await expect(render(html)).resolves.toBeDefined();
+    },
+  );
+
   it('can be any that is stored', { timeout: 120_000 }, async () => {
     const tag = fc.constantFrom(...richTextRules.blocks, ...richTextRules.inline);
     const attributes = fc.constantFrom(

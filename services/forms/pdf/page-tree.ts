@@ -82,6 +82,7 @@ interface Setting {
   /** How many lists, tables and quotations, and how many inline elements, surround the text. */
   depth: number;
   inlineDepth: number;
+  isLink: boolean;
 }
 
 /** The typesetter takes about 60 nested rules; a list of facts takes six, a table of inline elements more. */
@@ -89,6 +90,9 @@ const maxDepth = 6;
 const maxInlineDepth = 8;
 /** More columns would be narrower than a letter. */
 const maxColumns = 20;
+
+/** Typst gives up where a line ends at one that ends a link (github.com/typst/typst/issues/8608). */
+const softHyphen = '\u00ad';
 
 /** Estimated from the widths of the letters and of the columns in receipt.typ. */
 const longestWord = { text: 36, answers: 20, code: 60 };
@@ -226,15 +230,16 @@ function createTreeReader(convert: ConvertText): (nodes: Parsed[]) => TreeElemen
   }
 
   /** The pieces of a long word are isolated together, so that they keep their order in any direction. */
-  function readLine(line: string, { longest }: Setting): TreeNode[] {
-    return breakLongWords(convert(line), longest).map((part) =>
+  function readLine(line: string, { longest, isLink }: Setting): TreeNode[] {
+    return breakLongWords(convert(isLink ? line.replaceAll(softHyphen, '') : line), longest).map((part) =>
       typeof part === 'string'
         ? part
         : { tag: 'bdi', children: part.flatMap((piece) => [piece, { tag: 'wbr', children: [] }]) },
     );
   }
 
-  return (nodes) => readBlocks(nodes, { lines: false, longest: longestWord.text, depth: 0, inlineDepth: 0 });
+  return (nodes) =>
+    readBlocks(nodes, { lines: false, longest: longestWord.text, depth: 0, inlineDepth: 0, isLink: false });
 }
 
 /** A line break ends an isolate (Unicode UAX 9, class B), so each line of the element gets one of its own. */
@@ -260,6 +265,7 @@ function settingOf(node: Parsed, given: Setting): Setting {
     longest: isCode ? Math.max(longest, longestWord.code) : longest,
     depth: given.depth + (nesting.has(name) ? 1 : 0),
     inlineDepth: given.inlineDepth + (inlineTagOf(node) ? 1 : 0),
+    isLink: given.isLink || name === 'a',
   };
 }
 
