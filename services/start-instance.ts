@@ -2,6 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { loadSecrets, warnOfMode } from '#lib/config/secrets.ts';
 import { resolveSignIn } from '#lib/config/specs.ts';
+import { givenRoles } from '#lib/contracts/principal.ts';
 import { acquireAdvisoryLock } from '#lib/db/advisory-lock.ts';
 import { hasRows } from '#lib/db/connect-at-start.ts';
 import { startEmbeddedPostgres } from '#lib/db/embedded/start-embedded-postgres.ts';
@@ -183,7 +184,7 @@ function demoLines(settings: InstanceSettings, baseUrl: string, authUrl: string)
   const lines = [`  a form, embedded   ${baseUrl}/demo`];
   if (!settings.MAIL_URL || !settings.SMS_URL) lines.push(`  mails and SMS   ${baseUrl}/demo/messages`);
   if (settings.OIDC_ISSUER) return lines;
-  lines.unshift('  demo accounts   admin, operator, user; password demo');
+  lines.unshift(`  demo accounts   ${givenRoles.join(', ')}; password demo`);
   if (!settings.PASSWORD_GRANT) return lines;
   return [
     ...lines,

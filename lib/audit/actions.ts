@@ -5,6 +5,7 @@ export const auditActions = [
   'account.disabled',
   'account.enabled',
   'account.updated',
+  'answers.confirmed',
   'answers.submitted',
   'client.created',
   'client.deleted',

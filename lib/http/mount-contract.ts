@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import Negotiator from 'negotiator';
 import type { Document } from 'openapi-backend';
-import type { Principal, Role } from '#lib/contracts/principal.ts';
+import { organisationReach, type Principal, type Role } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Admit } from '#lib/http/admission.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
@@ -91,10 +91,11 @@ function serve(
     const slot = admitted instanceof Promise ? await withoutCharge(ctx, () => admitted) : admitted;
     ctx.state.slot = slot;
     try {
-      const principal = await options.authenticate(ctx, operation);
-      chargeTo(ctx, principal);
-      await options.limit?.(principal, operation);
-      checkRights(operation, principal);
+      const caller = await options.authenticate(ctx, operation);
+      chargeTo(ctx, caller);
+      await options.limit?.(caller, operation);
+      checkRights(operation, caller);
+      const principal = { ...caller, reach: organisationReach(caller.roles, operation['x-roles']) };
       checkSignIn(operation, principal);
       // The parameter `format` overrides Accept; the handler reads it.
       const mode = takesFormat && ctx.query.format ? 'json' : acceptedMode(ctx, types);

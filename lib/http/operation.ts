@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { operations } from '#lib/contracts/openapi.gen.ts';
-import type { Principal, Role } from '#lib/contracts/principal.ts';
+import type { Principal, Reach, Role } from '#lib/contracts/principal.ts';
 
 /** How a reply is represented: a page for a browser, or a document for another client. */
 export type Mode = 'html' | 'json';
@@ -52,9 +52,6 @@ export type Handler<Given> = (ctx: Context, input: Given) => Promise<void> | voi
 
 /** Handlers of operations of openapi.yaml. */
 export type OperationHandlers = { [Id in OperationId]?: Handler<Input<Id>> };
-
-/** Whether a role may use an operation on every resource, or only on its own. */
-export type Reach = 'any' | 'own';
 
 /** The members of a contract's operation that lib/http reads, with references resolved. */
 export interface ContractOperation {

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { type Counter, type Counters, createMemoryCounters } from '#lib/cache/counters.ts';
-import type { Principal } from '#lib/contracts/principal.ts';
+import { givenRoles, type Principal, type Role } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 
@@ -78,8 +78,10 @@ function tooMany(ms: number) {
   });
 }
 
+const personRoles: readonly Role[] = givenRoles;
+
 function limitKind(principal: Principal): LimitKind | undefined {
   if (principal.roles.includes('key') || principal.roles.includes('decision')) return 'key';
   if (principal.roles.includes('transaction')) return 'transaction';
-  return principal.roles.includes('user') ? 'user' : undefined;
+  return principal.roles.some((role) => personRoles.includes(role)) ? 'user' : undefined;
 }

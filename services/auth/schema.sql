@@ -29,7 +29,9 @@ CREATE INDEX api_keys_of_partner ON api_keys (partner_url) WHERE partner_url IS 
 CREATE TABLE accounts (
   id              uuid PRIMARY KEY,
   name            text NOT NULL UNIQUE,
-  role            text NOT NULL CHECK (role IN ('admin', 'operator', 'user')),
+  -- docs/roles.md
+  role            text NOT NULL
+    CHECK (role IN ('admin', 'operator', 'clerk', 'author', 'auditor', 'technician', 'user')),
   password_hash   text NOT NULL,
   -- `password_hash` is of a random password, which is not stored, until the invited person chooses one.
   invited         boolean NOT NULL DEFAULT false,
@@ -44,7 +46,7 @@ CREATE INDEX accounts_by_creation ON accounts (created_at DESC, id DESC);
 -- Programs that sign in people, or themselves if they have a role.
 CREATE TABLE clients (
   id            text PRIMARY KEY,
-  role          text CHECK (role IN ('admin', 'operator', 'user')),
+  role          text CHECK (role IN ('admin', 'operator', 'clerk', 'author', 'auditor', 'technician', 'user')),
   secret_hash   bytea,
   redirect_uris text[] NOT NULL,
   created_at    timestamptz NOT NULL,

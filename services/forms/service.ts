@@ -1,10 +1,11 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import { givenRoles } from '#lib/contracts/principal.ts';
 import { defineService, type Given } from '#lib/runtime/service-definition.ts';
 import { formsSpecs, resolveFormsSettings } from './config.ts';
 import type { Demo } from './handlers/dependencies.ts';
 
 /** The accounts of the demonstration, which the first page lists (docs/operations.md, "Settings"). */
-const demoAccounts = ['admin', 'operator', 'user'].map((role) => ({
+const demoAccounts = givenRoles.map((role) => ({
   username: role,
   password: 'demo',
   role,

@@ -22,7 +22,12 @@ export function createOperations(dependencies: OperationDependencies): Transacti
   const accepting = { ...dependencies, recentTime: createRecentDatabaseTime() };
   return {
     async createTransaction({ context, author }) {
-      const principal: Principal = { roles: ['operator'], name: author, account: `user:${author}` };
+      const principal: Principal = {
+        roles: ['operator'],
+        reach: 'any',
+        name: author,
+        account: `user:${author}`,
+      };
       const created = await createTransaction(
         dependencies,
         readContext(context, principal, dependencies.messaging),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { givenRoles } from '#lib/contracts/principal.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import { createContractAjv, readContract } from '../support/contract/contract.ts';
 import {
@@ -62,13 +63,13 @@ describe('every operation of the contract', () => {
   });
 
   test('lists the roles that may use it, for any resource or their own', () => {
-    const roles = ['admin', 'operator', 'key', 'decision', 'user', 'transaction', 'peer', 'anonymous'];
+    const roles: string[] = [...givenRoles, 'key', 'decision', 'transaction', 'peer', 'anonymous'];
     for (const { operation } of operations) {
       const rights = Object.entries(operation['x-roles'] ?? {});
       expect(rights.length, operation.operationId).toBeGreaterThan(0);
       for (const [role, reach] of rights) {
         expect(roles, operation.operationId).toContain(role);
-        expect(['any', 'own'], operation.operationId).toContain(reach);
+        expect(['any', 'read', 'own'], operation.operationId).toContain(reach);
       }
     }
   });
@@ -78,7 +79,7 @@ describe('every operation of the contract', () => {
     expect(fresh.length).toBeGreaterThan(0);
     for (const { operation } of fresh) {
       for (const role of Object.keys(operation['x-roles'] ?? {}))
-        expect(['admin', 'operator', 'user', 'key'], operation.operationId).toContain(role);
+        expect([...givenRoles, 'key'], operation.operationId).toContain(role);
       expect(Number(operation['x-fresh']) % 60, operation.operationId).toBe(0);
     }
   });

@@ -58,6 +58,14 @@ async function describeRefusal({ params }: Prepared, response: Response) {
   };
 }
 
+/** Transaction tokens in a text, and in the payloads of what is signed in it. */
+function tokensIn(text: string): string[] {
+  return [...text.matchAll(/(eyJ[\w-]+)\.([\w-]+)\.[\w-]+/g)].flatMap(([jws, header = '', payload = '']) => {
+    const read = (part: string) => Buffer.from(part, 'base64url').toString();
+    return read(header).includes('accord-tx+jwt') ? [jws] : tokensIn(read(payload));
+  });
+}
+
 describe.each(operations)('$operationId', (operation) => {
   const { relations } = operation.recipe;
   const withBody = operation.contract.requestBody !== undefined;
@@ -104,6 +112,21 @@ describe.each(operations)('$operationId', (operation) => {
         ).toEqual(await describeRefusal(none, await sendPrepared(instance, none, changes)));
     }
   });
+
+  it.runIf(operation.contract['x-roles']?.auditor === 'read')(
+    'gives an auditor nothing with which to act as the person',
+    async () => {
+      const credential = credentials.find(({ roles }) => roles.includes('auditor')) as Credential;
+      for (const relation of relations) {
+        const prepared = await prepare({ operation, credential, relation }, resources);
+        for (const Accept of ['*/*', 'text/html', 'application/jose', 'application/pdf', 'text/plain']) {
+          const response = await sendPrepared(instance, prepared, { headers: { Accept } });
+          const all = JSON.stringify([...response.headers]) + (await response.text());
+          expect(tokensIn(all), `${relation}, ${Accept}`).toEqual([]);
+        }
+      }
+    },
+  );
 
   it.runIf(withBody)('looks at credentials and roles before it looks at what is sent', async () => {
     for (const credential of credentials) {

@@ -37,6 +37,22 @@ describe('with an outside issuer', () => {
     expect(await (await callWith(await issuer.tokenOf('boss'))).json()).toMatchObject({ admin: true });
   });
 
+  it('a claim with several of the roles gives the rights of each', async () => {
+    const token = await issuer.tokenOf('audrey');
+    expect(await (await callWith(token)).json()).toMatchObject({
+      roles: ['auditor', 'technician'],
+      operator: false,
+    });
+    const headers = { Authorization: `Bearer ${token}` };
+    const statusOf = async (path: string, method = 'GET') =>
+      (await under.fetch(path, { headers, method })).status;
+    expect([
+      await statusOf('/keys'),
+      await statusOf('/audit/auth'),
+      await statusOf('/accounts', 'POST'),
+    ]).toEqual([200, 200, 403]);
+  });
+
   it('a caller without a known role has no rights', async () => {
     expect((await callWith(await issuer.tokenOf('guest'))).status).toBe(403);
   });

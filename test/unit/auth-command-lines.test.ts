@@ -10,7 +10,7 @@ describe('invalid arguments print the usage', () => {
     [['promote', 'jim'], /^Usage:/],
     [['add'], /^Usage:/],
     [['add', 'jim', 'a password', '--role', 'user'], /^Usage:/],
-    [['add', 'jim'], /^--role must be admin, operator or user\./],
+    [['add', 'jim'], /^--role must be admin, operator, clerk, author, auditor, technician or user\./],
     [['add', 'jim', '--role', 'key'], /^--role must be/],
     [['add', 'jim', '--rule', 'admin'], /Unknown option '--rule'/],
   ])('account %j', (args, reason) => {

@@ -1,14 +1,9 @@
 import { parseArgs } from 'node:util';
 import { commandLine, recordAction } from '#lib/audit/record-action.ts';
+import { type GivenRole, givenRoles } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import {
-  accountNameRule,
-  type GivenRole,
-  isGivenRole,
-  readAccountName,
-  readNewName,
-} from '../domain/accounts.ts';
+import { accountNameRule, isGivenRole, readAccountName, readNewName, roleNames } from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, passwordFaults } from '../domain/password.ts';
 import { findAccountByName, insertAccount, isNameTaken, listAccounts } from '../queries/accounts.ts';
 import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
@@ -22,7 +17,7 @@ export interface AccountCommand {
 }
 
 const usage = `Usage:
-  npm run account -- add <name> --role admin|operator|user
+  npm run account -- add <name> --role ${givenRoles.join('|')}
   npm run account -- password <name>
   npm run account -- remove <name>
   npm run account -- list
@@ -34,7 +29,7 @@ export function readAccountArguments(args: string[]): AccountCommand {
   if (hasMore || (command === 'list') !== (name === '')) throw new StartupError(usage);
   switch (command) {
     case 'add': {
-      if (!isGivenRole(role)) throw new StartupError(`--role must be admin, operator or user.\n${usage}`);
+      if (!isGivenRole(role)) throw new StartupError(`--role must be ${roleNames}.\n${usage}`);
       return { needsPassword: true, run: (db, password) => addAccount(db, { name, role, password }) };
     }
     case 'password':

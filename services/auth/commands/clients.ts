@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { commandLine, recordAction } from '#lib/audit/record-action.ts';
+import { type GivenRole, givenRoles } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import { type GivenRole, isGivenRole } from '../domain/accounts.ts';
+import { isGivenRole, roleNames } from '../domain/accounts.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import { builtInClients, isClientId } from '../issuer/adapter.ts';
 import { deleteClient, insertClient, listClients } from '../queries/clients.ts';
@@ -12,11 +13,12 @@ import { deleteClient, insertClient, listClients } from '../queries/clients.ts';
 export type ClientCommand = (db: Database, keyedHash: KeyedHash) => Promise<string>;
 
 const usage = `Usage:
-  npm run client -- add <id> --role admin|operator|user        a program that acts for itself (client credentials)
+  npm run client -- add <id> --role <role>                     a program that acts for itself (client credentials)
   npm run client -- add <id> --redirect-uri <url> [--public]   an application that people sign in to (authorization code, PKCE)
   npm run client -- remove <id>
   npm run client -- list
---redirect-uri can be repeated; a --public client has no secret.`;
+--redirect-uri can be repeated; a --public client has no secret.
+Roles: ${givenRoles.join(', ')}.`;
 
 /** @throws StartupError with the usage. */
 export function readClientArguments(args: string[]): ClientCommand {
@@ -26,7 +28,7 @@ export function readClientArguments(args: string[]): ClientCommand {
     case 'add': {
       const { role = null, redirectUris, isPublic } = options;
       if (role !== null && !isGivenRole(role))
-        throw new StartupError(`--role must be admin, operator or user.\n${usage}`);
+        throw new StartupError(`--role must be ${roleNames}.\n${usage}`);
       return (db, keyedHash) => addClient(db, keyedHash, { id, role, redirectUris, isPublic });
     }
     case 'remove':

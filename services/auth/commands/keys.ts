@@ -1,4 +1,5 @@
 import { recordAction } from '#lib/audit/record-action.ts';
+import type { Role } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
@@ -6,7 +7,7 @@ import { uuidPattern } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { isName, nameRule } from '#lib/text/visible-text.ts';
-import { drawApiKey, type KeyedHash, keyScopes } from '../domain/api-keys.ts';
+import { drawApiKey, type KeyedHash, keyScopes, mayCreateKey } from '../domain/api-keys.ts';
 import { type ApiKey, insertKey, revokeKey as revokeRow } from '../queries/api-keys.ts';
 
 interface Dependencies {
@@ -21,13 +22,19 @@ const maxName = 255;
 const maxElements = 100;
 
 /**
- * Creates an API key. @returns its row, and the key itself, which is not stored. @throws Failure `invalid`.
+ * Creates an API key.
+ * @param roles of the caller.
+ * @returns its row, and the key itself, which is not stored.
+ * @throws Failure `invalid`; `forbidden` if the caller may not create a key of this scope.
  */
 export async function createKey(
   { db, keyedHash, baseUrl, wake }: Dependencies,
   input: NewKey,
+  roles: readonly Role[],
 ): Promise<{ row: ApiKey; key: string }> {
   const { name, scope, elements } = readNewKey(input);
+  if (!mayCreateKey(roles, scope))
+    throw fail('forbidden', 'Only an administrator may create a key with which answers can be read.');
   const id = newUuid();
   const key = drawApiKey(id);
   const row = await db.withTransaction(async (tx) => {

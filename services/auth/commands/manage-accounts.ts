@@ -1,15 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { recordAction } from '#lib/audit/record-action.ts';
+import type { GivenRole } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
-import {
-  accountNameRule,
-  demoAccounts,
-  type GivenRole,
-  isGivenRole,
-  readNewName,
-} from '../domain/accounts.ts';
+import { accountNameRule, demoAccounts, isGivenRole, readNewName, roleNames } from '../domain/accounts.ts';
 import { hashPassword } from '../domain/password.ts';
 import { drawLinkToken } from '../operations/setup.ts';
 import { isNameTaken } from '../queries/accounts.ts';
@@ -132,7 +127,7 @@ function keepAdmin(admins: readonly string[], id: string, demo: boolean): void {
 const roleFault: Fault = {
   pointer: '/role',
   code: 'invalid',
-  detail: 'Must be admin, operator or user.',
+  detail: `Must be ${roleNames}.`,
 };
 
 function readNewAccount(input: { name: string; role: string }): { name: string; role: GivenRole } {

@@ -1,25 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { Role } from '#lib/contracts/principal.ts';
+import { type GivenRole, givenRoles, type Role } from '#lib/contracts/principal.ts';
 import { canStandInPath } from '#lib/text/host-name.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { isName, nameRule } from '#lib/text/visible-text.ts';
 
-/** Roles that an account or a client can have. */
-export type GivenRole = 'admin' | 'operator' | 'user';
-
-const implied: Record<GivenRole, readonly GivenRole[]> = {
+const implied: Partial<Record<GivenRole, readonly GivenRole[]>> = {
   admin: ['admin', 'operator', 'user'],
   operator: ['operator', 'user'],
-  user: ['user'],
 };
 
+/** The roles as a sentence names them. */
+export const roleNames = `${givenRoles.slice(0, -1).join(', ')} or ${givenRoles.at(-1)}`;
+
 export function isGivenRole(text: unknown): text is GivenRole {
-  return typeof text === 'string' && Object.hasOwn(implied, text);
+  return givenRoles.some((role) => role === text);
 }
 
-/** Adds implied roles, admin ⊃ operator ⊃ user, and drops unknown ones (docs/interface.md, "Credentials"). */
+/**
+ * Adds implied roles, admin ⊃ operator ⊃ user, and drops unknown ones (docs/interface.md, "Credentials"). The
+ * finer roles imply none, so that an auditor changes nothing, not even what is the auditor's own.
+ */
 export function withImpliedRoles(given: readonly unknown[]): Role[] {
-  return [...new Set(given.filter(isGivenRole).flatMap((role) => implied[role]))];
+  return [...new Set(given.filter(isGivenRole).flatMap((role) => implied[role] ?? [role]))];
 }
 
 /** A person who can sign in with the built-in issuer. */
@@ -71,11 +73,11 @@ const prefix = 'demo-';
  * Accounts of demo mode (DEMO in docs/operations.md, "Settings"). They are not stored, so they disappear with
  * DEMO.
  */
-export const demoAccounts: readonly Account[] = [
-  { id: `${prefix}admin`, name: 'admin', role: 'admin' },
-  { id: `${prefix}operator`, name: 'operator', role: 'operator' },
-  { id: `${prefix}user`, name: 'user', role: 'user' },
-];
+export const demoAccounts: readonly Account[] = givenRoles.map((role) => ({
+  id: `${prefix}${role}`,
+  name: role,
+  role,
+}));
 
 /** Whether an id is that of a demo account; all others are UUIDs. */
 export function isDemoAccount(id: string): boolean {

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Role } from '#lib/contracts/principal.ts';
 
 /**
  * OWNER: calls the API like an operator. PEER: pairs with one peer, once. DECISION: asks for decisions
@@ -7,6 +8,14 @@ import { crc32 } from 'node:zlib';
  */
 export const keyScopes = ['OWNER', 'PEER', 'DECISION'] as const;
 export type KeyScope = (typeof keyScopes)[number];
+
+/**
+ * Whether a caller may create a key of a scope. Keys of the scopes OWNER and DECISION tell what people have
+ * answered, which a technician may not read and so gives to nobody (docs/roles.md).
+ */
+export function mayCreateKey(roles: readonly Role[], scope: KeyScope): boolean {
+  return scope === 'PEER' || roles.includes('admin');
+}
 
 /** A key of scope PEER must be used within this time. */
 export const pairingKeyDays = 7;

@@ -32,8 +32,8 @@ export function createHandlers(dependencies: Dependencies) {
       await sendList(ctx, query, { url: `${baseUrl}/keys`, find, present: presentKey });
     },
 
-    async createKey(ctx, { body }) {
-      const { row, key } = await createKey(dependencies, body);
+    async createKey(ctx, { body, principal }) {
+      const { row, key } = await createKey(dependencies, body, principal.roles);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/keys/${row.id}`);
       ctx.body = { ...presentKey(row), key };

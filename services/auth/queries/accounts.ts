@@ -1,8 +1,9 @@
+import type { GivenRole } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { appearanceOf } from '#lib/text/appearance.ts';
-import type { Account, GivenRole } from '../domain/accounts.ts';
+import type { Account } from '../domain/accounts.ts';
 
 /** @returns undefined if an account with this name exists. */
 export function insertAccount(

@@ -1,6 +1,6 @@
+import type { GivenRole } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
-import type { GivenRole } from '../domain/accounts.ts';
 
 /** A registered client of the built-in issuer. */
 export interface ClientRow {

@@ -1,8 +1,9 @@
+import type { GivenRole } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import type { Account, AccountState, GivenRole } from '../domain/accounts.ts';
+import type { Account, AccountState } from '../domain/accounts.ts';
 
 /** An account as administrators see it. */
 export interface ManagedAccount extends Account {

@@ -1,3 +1,4 @@
+import type { GivenRole } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 
@@ -7,7 +8,7 @@ export interface OpenLink {
   account: string | null;
   /** Its username. */
   name: string | null;
-  role: 'admin' | 'operator' | 'user' | null;
+  role: GivenRole | null;
 }
 
 /** Replaces the link for the first account; the new one is valid for one hour. */

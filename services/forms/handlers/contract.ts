@@ -7,7 +7,18 @@ import type { Dependencies } from './dependencies.ts';
 
 type SystemConfig = components['schemas']['SystemConfig'];
 
-const roles: Role[] = ['admin', 'operator', 'key', 'user', 'transaction', 'anonymous'];
+const roles: Role[] = [
+  'admin',
+  'operator',
+  'key',
+  'user',
+  'transaction',
+  'anonymous',
+  'clerk',
+  'author',
+  'auditor',
+  'technician',
+];
 
 /** Handlers of the descriptions of this instance: openapi.yaml, its reference page, the configuration. */
 export function contractHandlers(dependencies: Dependencies) {

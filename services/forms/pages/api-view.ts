@@ -92,7 +92,7 @@ function operationView(
     summary: operation.summary ?? '',
     description: describe(operation.description, 4),
     roles: Object.entries(operation['x-roles'] ?? {}).map(([role, relation]) =>
-      relation === 'own' ? `${role} (own)` : role,
+      relation === 'any' ? role : `${role} (${relation})`,
     ),
     freshMinutes: (operation['x-fresh'] ?? 0) / 60,
     parameters: parameters.map((parameter) => ({

@@ -13,7 +13,7 @@ import {
   type Standing,
 } from '../standing/in-force.ts';
 import { expiringAt } from '../standing/status.ts';
-import { authorOf } from '../transaction/access.ts';
+import { authorOf, originOf } from '../transaction/access.ts';
 import { changeLink, type TransactionTokens } from '../transaction/links.ts';
 import { type ReadTransaction, recordsExpiry, type Transaction } from '../transaction/transaction.ts';
 
@@ -110,6 +110,7 @@ export function composeCommitment(
 ): { commitment: Omit<Commitment, 'receipt'>; body: string } {
   const { context } = transaction;
   const author = authorOf(principal, transaction);
+  const origin = originOf(principal, transaction);
   const expiresAt = recordsExpiry(transaction, now);
   const parts = composeParts(check.parts, {
     mode: waitsForPeers(transaction, check) ? 'hold' : 'commit',
@@ -135,6 +136,7 @@ export function composeCommitment(
     transaction,
     check,
     author,
+    origin,
     instance,
     peers: parts.map(({ name, location, shown }) => ({ name, location, ...shown })),
     committedAt: now,
@@ -153,7 +155,7 @@ export function composeCommitment(
     submittedAt: now,
     givenAt,
     object: context.object ?? '',
-    origin: context.origin,
+    origin,
     author,
     comment,
     records: check.answers.map(({ key, type, serial, value, positions }, place) => ({

@@ -1,5 +1,5 @@
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { Database } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { queueCode } from '../messages/queue.ts';
 import { lockSubjectOf } from '../person/positions-sql.ts';
@@ -31,6 +31,7 @@ import {
 } from './codes-store.ts';
 import { commitSubmitted } from './commit-submitted.ts';
 import { rollBackUnconfirmed } from './end-transactions.ts';
+import { recordByStaff } from './record-by-staff.ts';
 import type { StoreDependencies } from './store-answers.ts';
 import { awaitPeers, rollBackWithdrawn } from './waiting-parts-store.ts';
 
@@ -92,7 +93,7 @@ export async function confirmCode(
   const { code } = withCode(read);
   const tries = attempt?.tries;
   const isRight = tries !== undefined && codes.matches(code.mac, bindingOf(read.transaction, code), entered);
-  const confirmed = isRight && (await confirmWith(dependencies, withCode(read)));
+  const confirmed = isRight && (await confirmWith(dependencies, withCode(read), principal));
   if (confirmed) {
     wake();
     return { transaction: confirmed, now: read.now };
@@ -133,27 +134,40 @@ function hasConfirmed(
  */
 async function confirmWith(
   dependencies: ConfirmDependencies,
-  { read, code: { number: code } }: AwaitedCode,
+  { read, code: { number } }: AwaitedCode,
+  principal: Principal,
 ): Promise<Transaction | undefined> {
-  const { db, instance } = dependencies;
-  const { transaction, now } = read;
-  const { id, context } = transaction;
-  const source = instance.baseUrl;
+  const { db } = dependencies;
+  const { id } = read.transaction;
   return db.withTransaction(async (tx) => {
-    // A withdrawal of a part locks the person, too.
-    await lockSubjectOf(tx, id);
-    // Answers may have no parts although the layout has elements of peers: in a child, and with
-    // `ask: CHANGED`.
-    const waiting = context.peerCommit === 'together' ? await summarizeWaiting(tx, id) : undefined;
-    if (!waiting?.any) return commitSubmitted(tx, dependencies, { id, code });
-    if (waiting.anyWithdrawn) {
-      const isOver = await rollBackWithdrawn(tx, { id, code }, source);
-      return isOver ? (await readTransaction(tx, id))?.transaction : undefined;
-    }
-    const deadline = deliveryDeadline(context, now);
-    const isReleased = await awaitPeers(tx, { id, deadline, code }, source);
-    return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;
+    const done = await useCode(tx, dependencies, read, number);
+    if (done) await recordByStaff(tx, principal, 'answers.confirmed', id);
+    return done;
   });
+}
+
+/** The statements of {@link confirmWith}. */
+async function useCode(
+  tx: Queries,
+  dependencies: ConfirmDependencies,
+  { transaction, now }: ReadTransaction,
+  code: number,
+): Promise<Transaction | undefined> {
+  const { id, context } = transaction;
+  const source = dependencies.instance.baseUrl;
+  // A withdrawal of a part locks the person, too.
+  await lockSubjectOf(tx, id);
+  // Answers may have no parts although the layout has elements of peers: in a child, and with
+  // `ask: CHANGED`.
+  const waiting = context.peerCommit === 'together' ? await summarizeWaiting(tx, id) : undefined;
+  if (!waiting?.any) return commitSubmitted(tx, dependencies, { id, code });
+  if (waiting.anyWithdrawn) {
+    const isOver = await rollBackWithdrawn(tx, { id, code }, source);
+    return isOver ? (await readTransaction(tx, id))?.transaction : undefined;
+  }
+  const deadline = deliveryDeadline(context, now);
+  const isReleased = await awaitPeers(tx, { id, deadline, code }, source);
+  return isReleased ? { ...transaction, awaitsCode: false, expiresAt: deadline } : undefined;
 }
 
 /**

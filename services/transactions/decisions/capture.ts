@@ -1,4 +1,4 @@
-import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged, isReader, type Principal } from '#lib/contracts/principal.ts';
 import { fail, prefixPointers } from '#lib/errors/fail.ts';
 import { type CreateDependencies, createTransaction } from '../request/create.ts';
 import { readContext } from '../request/read-context.ts';
@@ -29,7 +29,7 @@ export function readCapture(
   principal: Principal,
   { given, subjects, subjectAt, object }: Capture,
 ): Promise<ReadContext> {
-  if (!isPrivileged(principal)) throw fail('forbidden', 'You may not use capture.');
+  if (!isPrivileged(principal) || isReader(principal)) throw fail('forbidden', 'You may not use capture.');
   const [subject, ...others] = new Set(subjects);
   const named = parseSubject({ value: subject ?? '', pointer: subjectAt });
   const errors = [

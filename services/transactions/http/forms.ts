@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { transactionToken } from '#lib/auth/authenticate.ts';
 import type { FormPage } from '#lib/contracts/pages.ts';
+import { isPrivileged } from '#lib/contracts/principal.ts';
 import type { EarlierAnswer, EarlierRecord } from '#lib/contracts/record-status.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
@@ -61,12 +62,17 @@ export function formHandlers(dependencies: Dependencies) {
       return sendTransaction(ctx, dependencies, result.read, input);
     },
 
-    /** The form of a context as its subject would see it. Without a subject there are no earlier answers. */
+    /**
+     * The form of a context as its subject would see it. Without a subject there are no earlier answers, and
+     * authors, who may not read those of people, have no other preview.
+     */
     async previewForm(ctx, { body, principal }) {
       const hasSubject = typeof body.subject === 'string' && body.subject.trim() !== '';
+      if (hasSubject && !isPrivileged(principal))
+        throw fail('forbidden', 'You may only preview a form without a subject.');
       const { context } = readContext(
         hasSubject ? body : { ...body, subject: 'preview' },
-        principal,
+        { ...principal, reach: principal.reach ?? 'read' },
         dependencies.messaging,
       );
       const { layout } = await forms.resolveLayout(layoutReference(context));

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
-import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged, isReader, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
@@ -33,6 +33,8 @@ const pdf = 'application/pdf';
 const xml = 'application/xml';
 const text = 'text/plain';
 const available = [json, jsonLd, html, jose, pdf, xml, text];
+/** The signed receipt, which a PDF has attached, has a link with which a reader could act as the subject. */
+const availableToReaders = available.filter((type) => type !== jose && type !== pdf);
 /** Short names that `format` takes beside media types. */
 const shortNames = new Map([
   ['json', json],
@@ -57,11 +59,12 @@ export function receiptHandlers(dependencies: Dependencies) {
     async getReceipt(ctx, { params, query, principal }) {
       const found = requireAccess(principal, await readTransaction(db, params.txid), 'representation');
       const read = await requireNotErased(db, found);
-      const type = chooseType(ctx, query.format);
+      const type = chooseType(ctx, query.format, isReader(principal) ? availableToReaders : available);
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
       ctx.vary('Accept');
-      const wanted = { theme: query.theme, withLinks: query.links !== 'false' };
+      const withLinks = query.links !== 'false' && !isReader(principal);
+      const wanted = { theme: query.theme, withLinks };
       if (type === jose || (type === json && wanted.withLinks)) {
         ctx.type = type;
         ctx.body = type === jose ? receipt.jws : receipt.body;
@@ -108,14 +111,14 @@ async function requireNotErased(db: Queries, read: ReadTransaction): Promise<Rea
 }
 
 /** @throws Failure `not-acceptable` if no wanted format is available. */
-function chooseType(ctx: Context, format: string | undefined): string {
+function chooseType(ctx: Context, format: string | undefined, offered: readonly string[]): string {
   const accept = ctx.get('accept') || json;
   const name = format?.toLowerCase();
   const chosen = name
-    ? (shortNames.get(name) ?? available.find((type) => type === name))
-    : new Negotiator({ headers: { accept } }).mediaType([...available, problem]);
+    ? offered.find((type) => type === (shortNames.get(name) ?? name))
+    : new Negotiator({ headers: { accept } }).mediaType([...offered, problem]);
   if (chosen === problem) return json;
-  if (!chosen) throw fail('not-acceptable', `A receipt is available as ${available.join(', ')}.`);
+  if (!chosen) throw fail('not-acceptable', `A receipt is available as ${offered.join(', ')}.`);
   return chosen;
 }
 

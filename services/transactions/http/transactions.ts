@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import type { Principal } from '#lib/contracts/principal.ts';
-import type { Fault } from '#lib/errors/fail.ts';
+import { isReader, type Principal } from '#lib/contracts/principal.ts';
+import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readPage } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
@@ -66,11 +66,15 @@ export function transactionHandlers(dependencies: Dependencies) {
       const id = params.txid;
       if (mode === 'json') {
         const read = requireAccess(principal, await readTransaction(db, id), 'representation');
-        if (!read.transaction.erasedAt) return sendTransaction(ctx, dependencies, read, { principal });
+        if (!read.transaction.erasedAt && !isReader(principal))
+          return sendTransaction(ctx, dependencies, read, { principal });
         const related = await readRelated(db, [read.transaction]);
         ctx.body = presentTransaction(read, principal, dependencies.instance.baseUrl, related);
         return;
       }
+      // With the links of its pages, a reader could act as the subject.
+      if (isReader(principal))
+        throw fail('not-acceptable', 'Your role reads transactions as application/json only.');
       const read = requireAccess(principal, await readResult(db, id), 'result');
       const isOpen = stateAt(read.transaction, read.now) === 'CREATED';
       if (!isOpen && !isAwaitingCode(read)) return sendFinalPage(ctx, dependencies, read, principal);

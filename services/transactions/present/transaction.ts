@@ -10,7 +10,7 @@ export interface Related {
   notices: ReadonlyMap<string, Notice[]>;
 }
 
-const operator: Principal = { roles: ['operator'], name: '', account: '' };
+const operator: Principal = { roles: ['operator'], reach: 'any', name: '', account: '' };
 const unrelated: Related = { parts: new Map(), notices: new Map() };
 
 /**

@@ -27,6 +27,8 @@ interface ReceiptFacts {
   transaction: Pick<Transaction, 'id' | 'subject' | 'context' | 'parent' | 'leader'>;
   check: ValidCheck;
   author: string;
+  /** How the answers came. */
+  origin: string;
   instance: { name: string; baseUrl: string };
   peers: readonly ReceiptPeer[];
   committedAt: Date;
@@ -52,7 +54,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     language: check.language,
     jurisdiction: info.content.jurisdiction,
     collector: { instance: instance.baseUrl, name: instance.name },
-    collectionMethod: context.origin,
+    collectionMethod: facts.origin,
     leader: transaction.leader ?? undefined,
     author: facts.author,
     timestamp: facts.committedAt.toISOString(),

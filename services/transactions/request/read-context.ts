@@ -1,6 +1,6 @@
 import type { MessageChannel } from '#lib/contracts/messages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import { isPrivileged } from '#lib/contracts/principal.ts';
+import { isPrivileged, maySayWhoAnswered } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Messaging } from '../messages/queue.ts';
 import type { ReadContext } from '../transaction/context.ts';
@@ -10,7 +10,7 @@ import { normaliseText } from '../transaction/values.ts';
 import { collectFields, parseContext } from './parse-context.ts';
 
 /**
- * Reads the ConsentContext of a caller. Fields that a plain user may not set are refused before other faults,
+ * Reads the ConsentContext of a caller. Fields that the caller may not set are refused before other faults,
  * and so are messages to addresses that the account is not known to have.
  * @throws Failure `forbidden`, `layout-conflict`, `not-available`, `invalid`; with a pointer for each fault.
  */
@@ -20,6 +20,7 @@ export function readContext(
   { channels }: Pick<Messaging, 'channels'>,
 ): ReadContext {
   if (!isPrivileged(principal)) requireOwnContext(body, principal);
+  else if (!maySayWhoAnswered(principal) && collectFields(body).fields.has('author')) throw authorForbidden();
   const parsed = parseContext(body, channels);
   if (!('faults' in parsed)) return isPrivileged(principal) ? parsed : ofUser(parsed, principal);
   if (parsed.unavailable)
@@ -37,12 +38,14 @@ const operatorOrigins: readonly unknown[] = origins.filter(
   (origin) => origin !== 'USER' && origin !== 'WEBFORM',
 );
 
+const authorForbidden = () => fail('forbidden', 'Only an operator may set the author.');
+
 function requireOwnContext(body: Record<string, unknown>, principal: Principal): void {
   const { fields } = collectFields(body);
   const subject = fields.get('subject')?.value;
   if (subject !== undefined && normaliseText(String(subject)) !== principal.subject)
     throw fail('forbidden', 'You may only create transactions for yourself.');
-  if (fields.has('author')) throw fail('forbidden', 'Only an operator may set the author.');
+  if (fields.has('author')) throw authorForbidden();
   if (operatorOrigins.includes(fields.get('origin')?.value))
     throw fail('forbidden', 'You may only use the origins USER and WEBFORM.');
   // As `POST /consents/{txid}/invitation`.

@@ -1,6 +1,7 @@
 import { unauthorized } from '#lib/auth/authenticate.ts';
-import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { isPrivileged, maySayWhoAnswered, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
+import type { Origin } from './context.ts';
 import { isAwaitingCode, isFinal, type ReadTransaction, stateAt, type Transaction } from './transaction.ts';
 
 /** The failure for an unknown transaction and for one of another subject: callers cannot tell them apart. */
@@ -76,10 +77,20 @@ export function receiptExpiry({ state, validUntil }: Transaction): Date | null |
 
 /**
  * The author of answers: the author that the context names; else the subject, if the caller has a transaction
- * token; else the caller.
+ * token; else the caller. A clerk is the author of what it sends, whatever the context says.
  */
 export function authorOf(principal: Principal, transaction: Transaction): string {
+  if (actsInOwnName(principal)) return principal.name;
   return transaction.context.author ?? (principal.transaction ? transaction.subject : principal.name);
+}
+
+/** How answers came: as the context says, but those that a clerk sends did not come from the subject. */
+export function originOf(principal: Principal, { context }: Pick<Transaction, 'context'>): Origin {
+  return actsInOwnName(principal) ? 'OPERATOR' : context.origin;
+}
+
+function actsInOwnName(principal: Principal): boolean {
+  return isPrivileged(principal) && !maySayWhoAnswered(principal);
 }
 
 /**

@@ -3,7 +3,9 @@ import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { createKey, signIn } from '../../support/instances/callers.ts';
 import type { TestInstance } from '../../support/instances/instance.ts';
 
-type Role = 'admin' | 'operator' | 'key' | 'decision' | 'user' | 'transaction';
+const finerRoles = ['clerk', 'author', 'auditor', 'technician'] as const;
+
+type Role = 'admin' | 'operator' | 'key' | 'decision' | 'user' | 'transaction' | (typeof finerRoles)[number];
 
 /** Tokens of one transaction, and of none. */
 export interface Tokens {
@@ -48,6 +50,12 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
     createKey(instance, 'gateway', 'DECISION'),
   ]);
   await instance.fetch(`/keys/${revoked.id}`, { method: 'DELETE', headers: admin });
+  const finer = await Promise.all(
+    finerRoles.map(async (role) => {
+      const { headers } = await signIn(instance, role);
+      return { name: `the ${role}`, roles: [role], headers };
+    }),
+  );
   const key = { CM_KEY: owner.key };
   const bearer = async (claims: object) => ({ Authorization: `Bearer ${await signToken(instance, claims)}` });
   const asAdmin = { sub: 'demo-admin', preferred_username: 'admin', roles: ['admin'] };
@@ -80,6 +88,18 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
       headers: await bearer({ preferred_username: undefined }),
     },
     { name: 'a user', roles: ['user'], headers: user as Record<string, string> },
+    ...finer,
+    {
+      name: 'an auditor who is also a user',
+      roles: ['auditor', 'user'],
+      headers: await bearer({ roles: ['auditor', 'user'] }),
+    },
+    {
+      name: 'a technician beside a garbled token',
+      roles: ['technician'],
+      use: 'garbled',
+      headers: await bearer({ roles: ['technician'] }),
+    },
     { name: 'an operator', roles: ['operator', 'user'], headers: operator as Record<string, string> },
     {
       name: 'an operator beside a garbled token',

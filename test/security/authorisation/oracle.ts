@@ -44,7 +44,7 @@ export function expectedOutcome(asked: Asked, credential: Credential, relation: 
   if (credential.name === 'no credential') return 401;
   const reaches = roles.flatMap((role) => allowed[role] ?? []);
   if (reaches.length > 0 && credential.stale && asked['x-fresh']) return 401;
-  if (reaches.includes('any')) return found(asked, relation);
+  if (reaches.includes('any') || reaches.includes('read')) return found(asked, relation);
   if (!reaches.includes('own')) return 403;
   const foreign = relation !== 'own' || (credential.nobody && asked.ofSomebody);
   if (foreign) return isByPath(asked) ? 404 : 403;

@@ -180,7 +180,10 @@ const evaluation = (id: string) => ({
 export const recipes: Record<string, Recipe> = {
   createTransaction: ofSubject((subject) => ({ json: { ...context, subject } })),
   createSingleStepTransaction: plain({ json: { context, values: answers } }),
-  previewForm: plain({ json: { layout: 'layout.001' } }),
+  previewForm: {
+    relations: ['own', 'other'],
+    make: ({ relation }) => ({ json: relation === 'own' ? { layout: 'layout.001' } : context }),
+  },
   getTransaction: about('open'),
   getForm: about('open'),
   submitAnswers: about('open', { json: answers }),
@@ -230,7 +233,8 @@ export const recipes: Record<string, Recipe> = {
   countValidAnswers: plain({ query: { keys: 'processing.001' } }),
   getUser: plain(),
   listKeys: plain(),
-  createKey: plain({ json: { name: 'another', scope: 'OWNER' } }),
+  // Of the scope that all who may create keys may give: test/service/auth-keys.test.ts has the others.
+  createKey: plain({ json: { name: 'another', scope: 'PEER' } }),
   revokeKey: thing(newKey, { id: nobodysId }),
   listAccounts: plain(),
   createAccount: { relations: ['own'], make: () => ({ json: { name: newName(), role: 'operator' } }) },

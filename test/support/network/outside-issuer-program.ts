@@ -19,6 +19,7 @@ const root = pathname.replace(/\/$/, '');
 const people: Record<string, Record<string, unknown>> = {
   jane: { preferred_username: 'jane', realm_access: { roles: ['operator', 'uma_authorization'] } },
   boss: { preferred_username: 'boss', realm_access: { roles: ['admin'] } },
+  audrey: { preferred_username: 'audrey', realm_access: { roles: ['auditor', 'technician', 'visitor'] } },
   guest: { preferred_username: 'guest', realm_access: { roles: ['visitor'] } },
   una: {
     preferred_username: 'una',
