@@ -14,6 +14,7 @@ const driver = (name, module, folder) => ({
 const rooms = [
   'person', // subjects, their lock and the order of their statements
   'transaction', // context, states, access, tokens, events, store
+  'documents', // scans of answers on paper
   'standing', // what was said and what is in force; status, records, holds, expiry
   'receipts', // compose, sign, store; JSON-LD and XML
   'sent-parts', // parts for peers at the leader, and notices to them
@@ -46,6 +47,7 @@ const roomOrder = rooms.map((room, index) => ({
 /** Rules of services/transactions: they read and write nothing, and are tested without a server. */
 const rules = {
   transaction: 'values|context|contact|destination|transaction|access|links|token',
+  documents: 'document-type',
   standing: 'in-force|standing-answer|status',
   receipts: 'receipt|notices|jsonld|xml',
   'sent-parts': 'part|notice|part-withdrawal',
@@ -55,7 +57,7 @@ const rules = {
   erasure: 'erasure',
   'received-parts': 'peer-part',
   decisions: 'decision',
-  request: 'parse-context|context-warnings',
+  request: 'parse-context|parse-collection|context-warnings',
   statistics: 'stats|valid-answers',
 };
 const rulePaths = Object.entries(rules).map(

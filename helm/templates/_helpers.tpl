@@ -18,7 +18,7 @@ forms:
   egress: []
 transactions:
   calls: [auth, forms]
-  secrets: [transaction-token, instance-signing, instance-sealing, erasure-pepper]
+  secrets: [transaction-token, instance-signing, instance-sealing, document-sealing, erasure-pepper]
   paths: [/consents, /transactions, /records, /subjects, /receipts, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /choices, /erasures, /.well-known/authzen-configuration]
   egress: [mail, sms]
 peers:

@@ -12,6 +12,7 @@ export const auditActions = [
   'consent.withdrawn',
   'decisions.counted',
   'delivery.repeated',
+  'document.read',
   'erasure.refused',
   'erasure.started',
   'invitation.sent',

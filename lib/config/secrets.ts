@@ -30,6 +30,8 @@ export interface Secrets {
   instanceSealing: readonly PrivateKey[];
   /** Encryption keys of the webhook secrets in the database. */
   webhookSealing: readonly Uint8Array[];
+  /** Encryption keys of scans in the database. */
+  documentSealing: readonly Uint8Array[];
   /** HMAC keys that recognise erased subjects after a restore. */
   erasurePepper: readonly Uint8Array[];
   /** Encryption keys of the console's sessions, cookies and kept forms. */
@@ -41,6 +43,7 @@ const sharedSecrets = {
   keyPepper: 'key-pepper',
   issuerCookies: 'issuer-cookies',
   webhookSealing: 'webhook-sealing',
+  documentSealing: 'document-sealing',
   erasurePepper: 'erasure-pepper',
   consoleSession: 'console-session',
 } as const satisfies Partial<Record<keyof Secrets, string>>;

@@ -12,12 +12,14 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts texts for the database (AES-256-GCM), so that a copy of the database does not reveal them. */
+/** Encrypts texts and files for the database (AES-256-GCM), so that a copy of the database does not reveal them. */
 export interface SecretBox {
   /** @param row id of the row; authenticated, so that the result cannot be opened in another row. */
-  seal(row: string, text: string): Buffer;
+  seal(row: string, text: string | Uint8Array): Buffer;
   /** @throws Error if no key opens it. */
   open(row: string, sealed: Buffer): string;
+  /** @throws Error if no key opens it. */
+  openBytes(row: string, sealed: Buffer): Buffer;
 }
 
 /**
@@ -36,35 +38,38 @@ export function createSecretBox(
   const [own] = derived;
   if (!first || !own) throw new Error('a secret box needs a key');
   const digestKey = derive(first, `${purpose}, nonces`);
-  const digestOf = (row: string, text: string) =>
+  const digestOf = (row: string, text: string | Uint8Array) =>
     createHmac('sha256', digestKey)
-      .update(JSON.stringify([row, text]))
+      .update(JSON.stringify([row]))
+      .update(text)
       .digest()
       .subarray(0, nonceBytes);
+  const openBytes = (row: string, sealed: Buffer): Buffer => {
+    for (const key of derived) {
+      const opened = openWith(key, row, sealed);
+      if (opened) return opened;
+    }
+    throw new Error('No key opens this text.');
+  };
   return {
     seal(row, text) {
       const nonce = isRepeatable ? digestOf(row, text) : randomBytes(nonceBytes);
       const sealing = createCipheriv(cipher, own, nonce).setAAD(Buffer.from(row));
-      const encrypted = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
+      const encrypted = Buffer.concat([sealing.update(text), sealing.final()]);
       return Buffer.concat([nonce, sealing.getAuthTag(), encrypted]);
     },
-    open(row, sealed) {
-      for (const key of derived) {
-        const text = openWith(key, row, sealed);
-        if (text !== undefined) return text;
-      }
-      throw new Error('No key opens this text.');
-    },
+    open: (row, sealed) => openBytes(row, sealed).toString('utf8'),
+    openBytes,
   };
 }
 
-function openWith(key: KeyObject, row: string, sealed: Buffer): string | undefined {
+function openWith(key: KeyObject, row: string, sealed: Buffer): Buffer | undefined {
   try {
     const opening = createDecipheriv(cipher, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
       .setAAD(Buffer.from(row))
       .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
     const text = sealed.subarray(nonceBytes + tagBytes);
-    return Buffer.concat([opening.update(text), opening.final()]).toString('utf8');
+    return Buffer.concat([opening.update(text), opening.final()]);
   } catch {
     return undefined;
   }

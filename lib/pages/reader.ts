@@ -20,6 +20,8 @@ export interface Reader {
   word(group: string, code: string): string;
   /** `3 May 2025`. */
   date(time: string): string;
+  /** `2025-05-03`, a day in no time zone → `3 May 2025`. */
+  plainDate(day: string): string;
   /** `3 May 2025, 14:02 UTC`. */
   dateTime(time: string): string;
   /** ISO 8601 `P6M` → `6 months`. */
@@ -42,6 +44,7 @@ export function createReader(catalogue: Catalogue, timeZone: string, variant: st
   const locale = variant === 'en' ? 'en-GB' : variant;
   const dir = textDirection(language);
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone });
+  const plainDay = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
   const minute = new Intl.DateTimeFormat(locale, {
     day: 'numeric',
     month: 'long',
@@ -61,6 +64,7 @@ export function createReader(catalogue: Catalogue, timeZone: string, variant: st
     has: catalogue.has,
     word: (group, code) => (catalogue.has(`${group}.${code}`) ? catalogue.format(`${group}.${code}`) : code),
     date: timeFormatter(day),
+    plainDate: timeFormatter(plainDay),
     dateTime: timeFormatter(minute),
     duration: rememberByText((text) => {
       const match = durationParts.exec(text);

@@ -83,6 +83,8 @@ interface Options extends ServiceParts {
   sealingKeys: readonly PrivateKey[];
   /** `erasure-pepper`: the first makes digests, all recognise. */
   erasurePeppers: readonly Uint8Array[];
+  /** Keys that encrypt scans of answers. */
+  documentKeys: readonly Uint8Array[];
 }
 
 /** Composes the transactions service. */
@@ -137,6 +139,7 @@ export async function composeTransactions(
     expiryNoticeMs,
     wake,
     subjectDigest: createSubjectDigest(options.erasurePeppers),
+    documents: createSecretBox(options.documentKeys, 'accord documents'),
     wakeErasure: () => void eraser.runOnce(),
   };
   const { backupRetention } = settings;

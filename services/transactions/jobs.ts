@@ -3,6 +3,7 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { endOverdue } from './answer/end-transactions.ts';
+import { deleteUnclaimed } from './documents/store.ts';
 import { type Messaging, queueBadNews } from './messages/queue.ts';
 import { deleteOldVerdicts, repeatHeldEvents } from './received-parts/store.ts';
 import { dropUnreported, repeatPartEvents } from './sent-parts/lost-events-store.ts';
@@ -23,8 +24,12 @@ interface JobDependencies {
 }
 
 const deadlineBatch = 500;
+const documentBatch = 20;
 
-/** Ends transactions past their deadline or whose last code has expired (docs/interface.md, "States"). */
+/**
+ * Ends transactions past their deadline or whose last code has expired (docs/interface.md, "States"), and
+ * deletes scans that no transaction took.
+ */
 export function createDeadlineSweeper({
   db,
   log,
@@ -45,6 +50,7 @@ export function createDeadlineSweeper({
         });
         if (ended.count > 0) wake();
       } while (ended.more && !isStopped());
+      while ((await deleteUnclaimed(db, documentBatch)) === documentBatch && !isStopped());
     },
     onError: (error) =>
       log.warn('failed to end transactions past their deadline; retried at the next interval', { error }),

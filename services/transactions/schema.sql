@@ -58,6 +58,18 @@ CREATE TABLE context_claims (
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX context_claims_transaction ON context_claims (transaction);
 
+-- Scans of answers on paper, encrypted. Without a transaction for an hour after the upload.
+CREATE TABLE documents (
+  id          uuid PRIMARY KEY,
+  transaction text REFERENCES transactions (id),
+  sha256      bytea NOT NULL,
+  media_type  text NOT NULL,
+  sealed      bytea NOT NULL,
+  created_at  timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX documents_transaction ON documents (transaction);
+CREATE INDEX documents_unclaimed ON documents (sha256, created_at) WHERE transaction IS NULL;
+
 CREATE TABLE transaction_history (
   transaction text NOT NULL REFERENCES transactions (id),
   version     integer NOT NULL,

@@ -9,7 +9,7 @@ export const transactionsService = defineService({
   folder: import.meta.dirname,
   tables: ['events', 'inbox', 'audit'],
   specs: transactionsSpecs,
-  secrets: ['transactionToken', 'instanceSigning', 'instanceSealing', 'erasurePepper'],
+  secrets: ['transactionToken', 'instanceSigning', 'instanceSealing', 'documentSealing', 'erasurePepper'],
   calls: ['auth', 'forms'],
   // `createTransaction` has no callers in other processes: only the first page of a demonstration uses it,
   // and a demonstration is one process.
@@ -64,6 +64,7 @@ export const transactionsService = defineService({
           signingKey: secrets.instanceSigning[0] as PrivateKey,
           sealingKeys: secrets.instanceSealing,
           erasurePeppers: secrets.erasurePepper,
+          documentKeys: secrets.documentSealing,
         });
         return { ...transactions, prefixes };
       },

@@ -89,6 +89,7 @@ describe('a service as a process of its own', () => {
     expect(errors.split('\n').map((line) => line.trim())).toEqual([
       `These secrets in ${folder} (SECRETS_DIR) cannot be used:`,
       'transaction-token: is missing',
+      'document-sealing: is missing',
       'erasure-pepper: is missing',
       'instance-signing: is missing',
       'instance-sealing: is missing',

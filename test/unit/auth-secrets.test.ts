@@ -9,6 +9,7 @@ import { StartupError } from '#lib/errors/fail.ts';
 const names = [
   'console-client',
   'console-session',
+  'document-sealing',
   'erasure-pepper',
   'instance-sealing',
   'instance-signing',

@@ -122,6 +122,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
   const plain = rows(
     [
       ['receipt.method', [reader.word('method', receipt.collectionMethod)]],
+      ...collectionRows(receipt, reader),
       ['receipt.signals', receipt.signals?.gpc ? [reader.t('receipt.gpc')] : []],
       ['receipt.author', receipt.leader ? [] : [receipt.author]],
       ['receipt.jurisdiction', [receipt.jurisdiction], textsLanguage(receipt)],
@@ -140,6 +141,18 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
     reader,
   );
   return [...plain, ...codes.map((row) => ({ ...row, code: true }))];
+}
+
+/** How answers were given that were recorded on behalf of the person. */
+function collectionRows({ collection }: ReceiptBody, reader: Reader): [string, (string | undefined)[]][] {
+  if (!collection) return [];
+  const { way, givenOn, reference, document } = collection;
+  return [
+    ['receipt.way', [reader.word('way', way)]],
+    ['receipt.givenOn', [givenOn && reader.plainDate(givenOn)]],
+    ['receipt.reference', [reference]],
+    ['receipt.document', [document && `SHA-256 ${document}`]],
+  ];
 }
 
 /** Omits rows without a value. */

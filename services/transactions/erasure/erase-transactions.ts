@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { endTransactions } from '../answer/end-transactions.ts';
+import { eraseDocuments } from '../documents/store.ts';
 import { queuePeerNotices } from '../sent-parts/notices-store.ts';
 import type { ConsentContext } from '../transaction/context.ts';
 import { inPieces, insertEvents } from '../transaction/events.ts';
@@ -50,6 +51,7 @@ export async function eraseTransactions(
       source,
     );
   await eraseRows(tx, picked);
+  await eraseDocuments(tx, ids);
   const receipts = await eraseReceipts(tx, ids);
   const records = await eraseRecords(tx, ids, { erasure, source });
   const messages = await eraseMessages(tx, ids);

@@ -50,6 +50,7 @@ const recordedReads: Readonly<Record<string, RecordedRead>> = {
   listMessages: transactionRead,
   listTransactions: { action: 'transaction.read', whose: ofFilter, ofMany: manyTransactions },
   searchTransactions: { action: 'transaction.read', whose: ofSearch, ofMany: manyTransactions },
+  getDocument: { action: 'document.read', whose: ofTransaction },
   getReceipt: { action: 'receipt.read', whose: ofTransaction },
   listRecords: { action: 'records.read', whose: ofFilter },
   listSubjectRecords: { action: 'records.read', whose: ofSubject },

@@ -2,6 +2,7 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
+import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
 import type { DecisionCounts } from '../decisions/counts.ts';
 import type { DecideDependencies } from '../decisions/decide.ts';
@@ -12,6 +13,7 @@ import { authzenHandlers } from './authzen.ts';
 import { childHandlers } from './children.ts';
 import { confirmationHandlers } from './confirmations.ts';
 import { decisionHandlers } from './decisions.ts';
+import { documentHandlers } from './documents.ts';
 import { erasureHandlers } from './erasures.ts';
 import { formHandlers } from './forms.ts';
 import { messageHandlers } from './messages.ts';
@@ -28,6 +30,8 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   db: Database;
   forms: FormsOperations;
   instance: PageInstance;
+  /** Encrypts scans of answers. */
+  documents: SecretBox;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
   /** EMBED_ORIGINS as CSP sources. */
@@ -52,6 +56,7 @@ export function createHandlers(dependencies: Dependencies) {
     ...recordHandlers(dependencies),
     ...subjectHandlers(dependencies),
     ...subjectExportHandlers(dependencies),
+    ...documentHandlers(dependencies),
     ...erasureHandlers(dependencies),
     ...statsHandlers(dependencies),
     ...decisionHandlers(dependencies),

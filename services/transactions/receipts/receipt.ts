@@ -77,6 +77,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     peers: peers.length > 0 ? peers : undefined,
     privacyPolicyUrl: info.content.privacyPolicyUrl,
     attributes: context.attributes,
+    collection: context.collection,
     updateUrl: facts.updateUrl,
     parent: transaction.parent ?? undefined,
   };

@@ -47,6 +47,12 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
     peers: receipt.peers && { peer: receipt.peers.map(describePeer) },
     footerNotice: footer,
     attributes: named('attribute', receipt.attributes),
+    collection: receipt.collection && {
+      way: receipt.collection.way,
+      givenOn: receipt.collection.givenOn,
+      reference: receipt.collection.reference,
+      document: receipt.collection.document,
+    },
     privacyPolicyUrl: receipt.privacyPolicyUrl,
     collectionMethod: receipt.collectionMethod,
     confirmation: describeConfirmation(receipt.confirmation),

@@ -46,7 +46,7 @@ export async function createChild(
 }
 
 function childOf(parent: Transaction, principal: Principal, languages: string[]): NewTransaction {
-  const { author: _author, language, origin, ...rest } = parent.context;
+  const { author: _author, collection: _collection, language, origin, ...rest } = parent.context;
   // This instance shows the form of the child, even if a peer showed the parent's.
   const context = { ...rest, origin: origin === 'PEER' ? ('WEBFORM' as const) : origin };
   return {

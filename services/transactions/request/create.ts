@@ -3,6 +3,7 @@ import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { recordByStaff } from '../answer/record-by-staff.ts';
+import { claimDocument } from '../documents/store.ts';
 import { isNotified, type Messaging } from '../messages/queue.ts';
 import { layoutReference, type ReadContext } from '../transaction/context.ts';
 import { insertWithClaim } from '../transaction/store.ts';
@@ -47,8 +48,9 @@ export async function createTransaction(
   const digest = contextDigest(given, layout, resolved);
   const transaction = newTransaction(given, layout, principal);
   const facts = await readReuseFacts({ db, forms }, transaction, resolved);
-  // An invitation and a line of the audit log are statements of their own, which need a database transaction.
-  const needsTransaction = context.sendInvitation || isStaff(principal);
+  // An invitation, a document and a line of the audit log are statements of their own, which need a database transaction.
+  const needsTransaction =
+    context.sendInvitation || isStaff(principal) || context.collection?.document !== undefined;
   const inserted = needsTransaction ? undefined : await insertWithClaim(db, digest, transaction, source);
   if (inserted) {
     wake();
@@ -64,6 +66,7 @@ export async function createTransaction(
       : await reuseOrCreate(tx, claim, (claimed) => isReusable(tx, claimed, facts));
     if (found.created && context.sendInvitation)
       await queueInvitation(tx, messaging, found.transaction, creatorOf(principal));
+    if (found.created) await claimDocument(tx, found.transaction, '/collection/document');
     if (found.created) await recordByStaff(tx, principal, 'transaction.created', transaction.id);
     return found;
   });

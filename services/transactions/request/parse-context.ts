@@ -17,6 +17,7 @@ import {
   readDuration,
   sha256Canonical,
 } from '../transaction/values.ts';
+import { parseCollection } from './parse-collection.ts';
 
 /** `unavailable`: valid, but it needs a channel that is not configured. */
 export type ContextResult = ReadContext | { faults: Fault[]; unavailable: boolean };
@@ -90,6 +91,7 @@ const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[numb
   confirmationConfig: asGiven,
   subjectInfos: asGiven,
   attributes: asGiven,
+  collection: parseCollection,
   updatable: asGiven,
   cancellable: asGiven,
   silent: asGiven,

@@ -48,6 +48,8 @@ function requireOwnContext(body: Record<string, unknown>, principal: Principal):
   if (fields.has('author')) throw authorForbidden();
   if (operatorOrigins.includes(fields.get('origin')?.value))
     throw fail('forbidden', 'You may only use the origins USER and WEBFORM.');
+  if (fields.has('collection'))
+    throw fail('forbidden', 'Only an operator may record answers on behalf of somebody.');
   // As `POST /consents/{txid}/invitation`.
   if (fields.get('sendInvitation')?.value === true)
     throw fail('forbidden', 'Only an operator may send invitations.');

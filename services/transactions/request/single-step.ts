@@ -13,6 +13,7 @@ import { checkAnswers } from '../answer/check.ts';
 import { recordByStaff } from '../answer/record-by-staff.ts';
 import { storeAnswers } from '../answer/store-answers.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
+import { claimDocument } from '../documents/store.ts';
 import { noticesIn, withoutWithdrawnNotices } from '../receipts/notices.ts';
 import { readStanding } from '../standing/store.ts';
 import { requireOpen, transactionBusy } from '../transaction/access.ts';
@@ -98,6 +99,7 @@ export async function submitSingleStep(
     if (checked.parts.length > 0 && standing.position !== openedWith) throw transactionBusy();
     const check = withoutWithdrawnNotices(checked, standing);
     // An equal context may name another author and address; those of the request with the answers count.
+    await claimDocument(tx, claimed.transaction, '/context/collection/document');
     const taken = inserted ?? (await replaceUncounted(tx, claimed, transaction));
     const committed = await storeAnswers(
       { ...dependencies, db: tx },

@@ -10,6 +10,18 @@ export type Origin = (typeof origins)[number] | 'PEER';
 /** How the subject confirms the answers (docs/interface.md, "Confirmation codes"). */
 export const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as const;
 
+/** How answers were given that an organisation records on behalf of a subject. */
+export const collectionWays = ['PAPER', 'TELEPHONE', 'PERSON', 'LETTER', 'OTHER'] as const;
+
+export interface Collection {
+  way: (typeof collectionWays)[number];
+  /** RFC 3339, full-date. */
+  givenOn?: string;
+  reference?: string;
+  /** SHA-256 of an uploaded scan, in lower-case hexadecimal digits. */
+  document?: string;
+}
+
 export type Confirmation = (typeof confirmations)[number];
 
 /** A ConsentContext (docs/interface.md, "The consent context"): defaults filled in, empty fields left out. */
@@ -29,6 +41,7 @@ export interface ConsentContext {
   confirmationConfig?: Record<string, string>;
   subjectInfos?: Record<string, string>;
   attributes?: Record<string, string>;
+  collection?: Collection;
   updatable: boolean;
   cancellable: boolean;
   silent: boolean;

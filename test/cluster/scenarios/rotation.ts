@@ -34,6 +34,7 @@ const shared = [
   'transaction-token',
   'key-pepper',
   'webhook-sealing',
+  'document-sealing',
   'erasure-pepper',
 ];
 /** Entries that `accord keys` rotates. */
@@ -46,6 +47,7 @@ const neededLonger = [
   'transaction-token',
   'key-pepper',
   'webhook-sealing',
+  'document-sealing',
   'erasure-pepper',
   'console-session',
   'issuer-cookies',

@@ -114,7 +114,8 @@ export async function startOwner(): Promise<OwnerInstance> {
       if (isFormsAway) throw fail('unavailable', 'Forms cannot be asked.');
       return forms.operations.checkSubmission(input);
     };
-    const { transactionToken, instanceSigning, instanceSealing, erasurePepper } = instance.secrets;
+    const { transactionToken, instanceSigning, instanceSealing, documentSealing, erasurePepper } =
+      instance.secrets;
     const transactions = await composeTransactions({
       ...shared,
       db,
@@ -134,6 +135,7 @@ export async function startOwner(): Promise<OwnerInstance> {
       signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
       sealingKeys: [...instanceSealing, formerSealingKey],
       erasurePeppers: erasurePepper,
+      documentKeys: documentSealing,
     });
     return transactions.operations;
   };

@@ -133,6 +133,7 @@ export function fullReceipt(): Required<ReceiptBody> {
     })),
     privacyPolicyUrl: 'https://consent.example/privacy',
     attributes: { desk: '3', 'a b': '' },
+    collection: { way: 'PAPER', givenOn: '2026-03-12', reference: 'Cabinet <3>', document: 'ab'.repeat(32) },
     updateUrl: 'https://consent.example/consents/transaction?t=token',
     parent: 'parent',
   };
