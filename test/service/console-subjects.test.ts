@@ -114,7 +114,7 @@ describe('subjects in the console', () => {
     const sent = {
       element: 'processing.001',
       transaction: about,
-      way: 'telephone',
+      way: 'TELEPHONE',
       comment: 'Called at noon',
     };
     const another = await pageOf('bert');
@@ -239,11 +239,47 @@ describe('subjects in the console', () => {
 
 describe('answering on behalf in the console', () => {
   const given = {
-    way: 'paper',
+    way: 'PAPER',
+    givenOn: '2026-03-12',
     comment: 'Signed at the desk',
     reference: 'file 12',
     elements: 'processing.001',
   };
+
+  async function refused(path: string, fields: Record<string, string>): Promise<string> {
+    const response = await operator.post(path, fields);
+    expect(response.status).toBe(422);
+    return response.text();
+  }
+
+  it('shows the form in the language of the person, beside the answers', async () => {
+    const caller = await signIn(instance, 'operator');
+    await caller.send('POST', '/subjects', { name: 'hugo', defaultLanguage: 'fr' });
+    const path = `${await pageOf('hugo')}/record`;
+    expect(await textOf(path)).toMatch(/value="fr" selected/);
+    const html = await textOf(`${path}?form=layout.001&language=fr`);
+    const frame = /<iframe[^>]* src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(await textOf(frame)).toMatch(/<html[^>]* lang="fr"/);
+  });
+
+  it('keeps a scan with the answers, which staff can open', async () => {
+    const path = `${await pageOf('hugo')}/record`;
+    const scan = new File(['%PDF-1.7 signed'], 'consent.pdf', { type: 'application/pdf' });
+    const review = await (
+      await operator.upload(path, { ...given, [question]: 'accepted', op: 'review', scan })
+    ).text();
+    expect(review).toContain('consent.pdf');
+    const hidden = Object.fromEntries(
+      [...review.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+    ) as Record<string, string>;
+    const made = locationOf(await operator.post(path, { ...hidden, op: 'send' })).replace(/\?.*/, '');
+    const page = await textOf(made);
+    for (const text of ['On paper', '12 March 2026']) expect(page).toContain(text);
+    expect(await textOf(`${made}/scan`)).toBe('%PDF-1.7 signed');
+    const none = new File(['<html>'], 'x.pdf', { type: 'application/pdf' });
+    const bad = await operator.upload(path, { ...given, [question]: 'accepted', op: 'review', scan: none });
+    expect(await bad.text()).toContain('Choose a PDF, JPEG or PNG file.');
+  });
 
   it('asks with a form or elements, reviews, and records with origin, comment and reference', async () => {
     await answer('hana', 'refused');
@@ -265,11 +301,15 @@ describe('answering on behalf in the console', () => {
   it('says what is missing, keeps what was typed, and records nothing', async () => {
     await answer('ivo', 'refused');
     const path = `${await pageOf('ivo')}/record`;
-    const response = await operator.post(path, { ...given, comment: ' ', reference: 'file 13', op: 'send' });
-    const html = await response.text();
-    expect(response.status).toBe(422);
-    expect(html).toContain('2 entries need your attention');
+    const html = await refused(path, { ...given, reference: 'file 13', op: 'send' });
+    expect(html).toContain('One entry needs your attention');
+    expect(html).toMatch(/href="#field-element\/processing\/processing.001[^>]*>[^<]*/);
     expect(html).toContain('value="file 13"');
+    const late = { ...given, [question]: 'accepted', givenOn: '2126-01-01' };
+    const review = await (await operator.post(path, { ...late, op: 'review' })).text();
+    const once = /name="once" value="([^"]+)"/.exec(review)?.[1] ?? '';
+    const later = { ...late, op: 'send', once };
+    expect(await refused(path, later)).toContain('href="#field-givenOn"');
     expect(await textOf(path.replace('/record', ''))).not.toContain('Accepted');
   });
 

@@ -14,6 +14,7 @@ export interface FieldSpec {
     | 'password'
     | 'number'
     | 'color'
+    | 'date'
     | 'datetime-local'
     | 'textarea'
     | 'select'

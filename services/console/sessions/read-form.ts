@@ -7,8 +7,12 @@ import { createBodyBudgets, readBody } from '#lib/http/request-body.ts';
 import type { SentFiles } from './session.ts';
 import { visitorOf } from './visitor.ts';
 
-const maxBytes = 1024 * 1024;
-const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+/** A form with uploads may have a scan of answers (openapi.yaml, `uploadDocument`). */
+const maxBytes = {
+  'application/x-www-form-urlencoded': 1024 * 1024,
+  'multipart/form-data': 11 * 1024 * 1024,
+};
+const formTypes = Object.keys(maxBytes) as (keyof typeof maxBytes)[];
 
 /**
  * Lets only pages of this instance change something, and receives the forms of people who are or were signed
@@ -27,11 +31,11 @@ export function receiveForm(baseUrl: string): Middleware {
     const site = ctx.get('sec-fetch-site');
     const isOwn = site ? site === 'same-origin' : ctx.get('origin') === origin;
     if (!isOwn) throw fail('forbidden', 'This request did not come from a page of the console.');
-    const type = ctx.is(...formTypes);
+    const type = formTypes.find((each) => ctx.is(each));
     if (!type) throw fail('unsupported-media-type', `Send ${formTypes.join(' or ')}.`);
     // A stranger is sent to the sign-in, whatever the form says.
     if (!visitorOf(ctx)) return next();
-    const read = () => readBody(ctx.req, maxBytes, budgets.of(clientNetwork(ctx)));
+    const read = () => readBody(ctx.req, maxBytes[type], budgets.of(clientNetwork(ctx)));
     const body = await withoutCharge(ctx, read);
     if (type === 'multipart/form-data') countParts(body, ctx.get('content-type'));
     else countFields(body);

@@ -22,6 +22,8 @@ export interface ConsolePages {
   /** Opens a page as a browser does. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   post(path: string, fields: Record<string, string>): Promise<Response>;
+  /** Sends a form with files. */
+  upload(path: string, fields: Record<string, string | File>): Promise<Response>;
   /** Opens the page of a form and sends it, with its hidden fields. */
   fill(path: string, fields: Record<string, string>, language?: string): Promise<Response>;
   close(): Promise<void>;
@@ -86,8 +88,14 @@ export async function openPages(
       body: new URLSearchParams(fields),
       redirect: 'manual',
     });
+  const upload = (path: string, fields: Record<string, string | File>) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.append(name, value);
+    return fetch(origin + path, { method: 'POST', headers: { Origin: origin }, body, redirect: 'manual' });
+  };
   return {
     origin,
+    upload,
     get,
     post,
     async fill(path, fields, language) {

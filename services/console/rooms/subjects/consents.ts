@@ -17,7 +17,7 @@ import { nameOf } from './subject-path.ts';
 type Answer = Schemas['ConsentRecord'];
 
 /** How an answer or a withdrawal came that is recorded on behalf of a person. */
-export const ways = ['paper', 'telephone', 'person', 'mail', 'other'] as const;
+export const ways = ['PAPER', 'TELEPHONE', 'PERSON', 'LETTER', 'OTHER'] as const;
 
 /** Names of elements by key; the key stands for an element that is deleted or beyond the first 200. */
 export async function readElementNames(ctx: Context, kit: RoomKit): Promise<(key: string) => string> {
@@ -131,7 +131,7 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
       const { element, txid } = await readAsked(ctx);
       const { href } = nameOf(ctx, kit);
       const field = fieldsFor(reader, 'withdraw');
-      const options = wordChoices(reader, 'record.way', ways);
+      const options = wordChoices(reader, 'way', ways);
       return {
         name: (await readElementNames(ctx, kit))(element),
         cancelUrl: href,
@@ -144,7 +144,7 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
     },
     async send(ctx, field) {
       const { element, txid } = await readAsked(ctx);
-      const way = kit.reader(ctx).word('record.way', field('way') || 'other');
+      const way = kit.reader(ctx).word('way', field('way') || 'OTHER');
       const comment = [way, field('comment')].filter(Boolean).join('. ');
       return kit
         .api(ctx)

@@ -13,6 +13,7 @@ export interface Question {
   /** Null for free text. */
   options: readonly string[] | null;
   isMultiple: boolean;
+  isRequired: boolean;
 }
 
 /** ACTIVE questions, and ACTIVE forms, by name. */
@@ -34,7 +35,10 @@ export async function elementsOfForm(ctx: Context, kit: RoomKit, key: string): P
   return elements.filter((each) => !each.includes('@'));
 }
 
-/** The ACTIVE versions of elements as questions, in the order of the keys; those without one are left out. */
+/**
+ * The ACTIVE versions of elements as questions, in the order of the keys. Those without one are left out, and
+ * notices, which have no answer.
+ */
 export async function readQuestions(
   ctx: Context,
   kit: RoomKit,
@@ -43,7 +47,9 @@ export async function readQuestions(
 ): Promise<Question[]> {
   const found = await Promise.all(keys.map((key) => readActive(ctx, kit, key, language)));
   return found.flatMap((each) =>
-    each && questionTypes.some((type) => type === each.entry.type) ? questionOf(each) : [],
+    each && questionTypes.some((type) => type === each.entry.type) && each.content.refusable !== false
+      ? questionOf(each)
+      : [],
   );
 }
 
@@ -80,19 +86,18 @@ async function readActive(
 }
 
 function questionOf({ entry: { key, type, name }, serial, content }: Active): Question {
-  const { title, label, usage, valueType, options = [], refusable } = content;
+  const { title, label, usage, valueType, options = [], optional } = content;
   return {
     identifier: `element/${type}/${key}/${serial}`,
     name,
     text: String(label ?? title ?? usage ?? name),
     options:
       type !== 'preference'
-        ? refusable === false
-          ? ['accepted']
-          : ['accepted', 'refused']
+        ? ['accepted', 'refused']
         : valueType === 'FREE_TEXT'
           ? null
           : (options as string[]),
     isMultiple: valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI',
+    isRequired: optional !== true,
   };
 }

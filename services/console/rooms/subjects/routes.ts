@@ -32,6 +32,7 @@ export const subjects: Room = {
     'answers',
     'subject',
     'record',
+    'answering',
     'review',
     'erasure',
     'release',

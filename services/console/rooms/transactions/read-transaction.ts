@@ -102,11 +102,28 @@ function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names 
     'transactions.expires': !finalStates.includes(state) && { time: reader.time(expires) },
     'transactions.author': author && { text: author },
     'transactions.origin': context?.origin && { text: reader.word('origin', context.origin) },
+    ...collectionFacts(reader, context?.collection, `${path}/${transaction.id}/scan`),
     'transactions.language': language && { text: reader.languageName(language) },
     'transactions.form': context?.layout && { code: context.layout },
     'transactions.parent': parent && { code: parent, href: `${path}/${parent}` },
     'transactions.leader': leader && { code: leader.location, note: leader.id },
   });
+}
+
+/** How answers were given that were recorded on behalf of the person. */
+function collectionFacts(
+  reader: ConsoleReader,
+  collection: Schemas['Collection'] | undefined,
+  scanUrl: string,
+) {
+  if (!collection) return {};
+  const { way, givenOn, reference, document } = collection;
+  return {
+    'transactions.way': { text: reader.word('way', way) },
+    'transactions.givenOn': givenOn && { text: reader.plainDate(givenOn) },
+    'transactions.original': reference && { text: reference },
+    'transactions.scan': document && { text: reader.t('transactions.openScan'), href: scanUrl },
+  };
 }
 
 type Change = Schemas['TransactionHistory']['values'][number];

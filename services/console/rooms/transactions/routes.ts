@@ -57,6 +57,13 @@ export const transactions: Room = {
       });
     });
 
+    router.get('/:txid/scan', async (ctx) => {
+      const params = { txid: String(ctx.params.txid) };
+      const { stream, headers } = await kit.api(ctx).file('getDocument', { params });
+      for (const name of ['Content-Type', 'Content-Disposition']) ctx.set(name, headers.get(name) ?? '');
+      ctx.body = stream;
+    });
+
     // The name of a person is sent as a form, so that it is in no URL.
     router.post('/', async (ctx) => {
       const text = fieldReader(ctx, kit)('subject');

@@ -1,0 +1,133 @@
+import { ApiFailure } from '../../api/api-failure.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
+import { ways } from './consents.ts';
+import { answerWord, type Question } from './questions.ts';
+
+/** What is asked: a form, or elements instead of it; and the language in which it is read out. */
+export interface Asked {
+  form: string;
+  elements: readonly string[];
+  /** BCP 47; empty for that of the console. */
+  language: string;
+}
+
+/** @param values of a field of the form, or of a parameter of the page. */
+export function readAsked(values: (name: string) => readonly string[]): Asked {
+  const elements = values('elements')
+    .flatMap((each) => each.split(' '))
+    .filter(Boolean);
+  const form = elements.length > 0 ? '' : (values('form')[0] ?? '');
+  return { form, elements, language: values('language')[0] ?? '' };
+}
+
+/** The member of the context that says what is asked: own elements are asked as an inline layout. */
+export function layoutOf({ form, elements }: Asked) {
+  return form ? { layout: form } : { layoutData: { elements: [...elements] } };
+}
+
+const scanTypes = 'application/pdf,image/jpeg,image/png';
+const validities = ['', 'P3M', 'P6M', 'P1Y', 'P2Y', 'P5Y'];
+
+/**
+ * The fields: one for each question, then how the answers came.
+ * @param scan name of the file that was uploaded with these answers, if one was.
+ */
+export function fieldsOf(
+  reader: ConsoleReader,
+  questions: readonly Question[],
+  scan: string | undefined,
+): FieldSpec[] {
+  const { t } = reader;
+  const field = fieldsFor(reader, 'record');
+  const hint = scan ? t('record.scanKept', { name: scan }) : t('record.scanHint');
+  return [
+    ...questions.map((question) => questionField(reader, question)),
+    field('way', {
+      kind: 'select',
+      options: wordChoices(reader, 'way', ways),
+      isRequired: true,
+      pointer: '/context/collection/way',
+    }),
+    field('givenOn', { kind: 'date', pointer: '/context/collection/givenOn' }),
+    field('scan', { kind: 'file', accept: scanTypes, hint, pointer: '/context/collection/document' }),
+    field('reference', { pointer: '/context/collection/reference' }),
+    field('comment', { kind: 'textarea', pointer: '/values/comment' }),
+    field('object', { pointer: '/context/object' }),
+    field('validity', {
+      kind: 'select',
+      options: validities.map((each) => [each, t(`record.validity.${each || 'usual'}`)] as const),
+      pointer: '/context/validity',
+    }),
+  ];
+}
+
+function questionField(reader: ConsoleReader, question: Question): FieldSpec {
+  const { identifier, text, options, isMultiple, isRequired } = question;
+  const kind = options ? (isMultiple ? 'checks' : 'radios') : 'textarea';
+  const words = options?.map((each) => [each, answerWord(reader, each)] as const);
+  const none = !isRequired && kind === 'radios' ? [['', reader.t('record.noAnswer')] as const] : [];
+  return {
+    name: identifier,
+    label: text,
+    kind,
+    pointer: pointerOf(identifier),
+    // A fault at the question says more than the browser does, which stops at the first one.
+    isNeeded: isRequired,
+    ...(words && { options: [...words, ...none] }),
+  };
+}
+
+/** Pointers of the questions that must be answered and are not. */
+export function lackingFields(questions: readonly Question[], posted: PostedForm): string[] {
+  return questions
+    .filter(({ isRequired, identifier }) => isRequired && !posted[identifier]?.some((each) => each !== ''))
+    .map(({ identifier }) => pointerOf(identifier));
+}
+
+/** The JSON pointer of an answer in the body (RFC 6901). */
+function pointerOf(identifier: string): string {
+  return `/values/${identifier.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+export function requiredFailure(pointers: readonly string[]): ApiFailure {
+  const errors = pointers.map((pointer) => ({ pointer, code: 'required', detail: '' }));
+  return new ApiFailure(422, { errors });
+}
+
+/** Puts a failure of an upload at its field: the API names none, because the file is the whole body. */
+export function atScan(failure: ApiFailure): ApiFailure {
+  const code = failure.status === 413 ? 'too-large-scan' : 'no-scan';
+  if (![413, 415, 422].includes(failure.status)) return failure;
+  const errors = [{ pointer: '/context/collection/document', code, detail: '' }];
+  return new ApiFailure(failure.status, { errors });
+}
+
+/** The body of POST /consents/singlestep. */
+export function bodyOf(subject: string, asked: Asked, questions: readonly Question[], posted: PostedForm) {
+  const one = readerOf(posted);
+  const answers = questions.flatMap(({ identifier }) => {
+    const values = (posted[identifier] ?? []).filter(Boolean);
+    return values.length > 0 ? [[identifier, values] as const] : [];
+  });
+  const optional = (members: Record<string, string>) =>
+    Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ''));
+  const { language } = asked;
+  return {
+    context: {
+      subject,
+      ...layoutOf(asked),
+      origin: 'OPERATOR' as const,
+      collection: {
+        way: one('way'),
+        ...optional({
+          givenOn: one('givenOn'),
+          reference: one('reference'),
+          document: one('document'),
+        }),
+      },
+      ...optional({ language, object: one('object'), validity: one('validity') }),
+    },
+    values: { ...Object.fromEntries(answers), ...optional({ comment: one('comment') }) },
+  };
+}
