@@ -72,7 +72,7 @@ export interface ReceiptBody {
   peers?: ReceiptPeer[];
   privacyPolicyUrl?: string | undefined;
   attributes?: Record<string, string> | undefined;
-  /** How answers were given that were recorded on behalf of the subject; `document` is the SHA-256 of a scan. */
+  /** How recorded answers were given; `document` is the SHA-256 of a scan. */
   collection?: { way: string; givenOn?: string; reference?: string; document?: string } | undefined;
   updateUrl?: string | undefined;
   parent?: string | undefined;

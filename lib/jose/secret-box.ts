@@ -12,7 +12,10 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts texts and files for the database (AES-256-GCM), so that a copy of the database does not reveal them. */
+/**
+ * Encrypts texts and files for the database (AES-256-GCM), so that a copy of the database does not reveal
+ * them.
+ */
 export interface SecretBox {
   /** @param row id of the row; authenticated, so that the result cannot be opened in another row. */
   seal(row: string, text: string | Uint8Array): Buffer;

@@ -37,6 +37,7 @@ const without: Record<string, string> = {
   importModel: draft,
   updateModel: undone,
   uploadLogo: undone,
+  uploadDocument: 'is deleted after an hour unless answers name it',
   createVersion: draft,
   updateVersion: draft,
   deleteVersion: draft,

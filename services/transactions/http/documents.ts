@@ -20,9 +20,12 @@ export function documentHandlers({ db, documents }: Dependencies) {
       ctx.body = { sha256, mediaType, size: body.length };
     },
 
-    /** Sent as a file: a browser shows no foreign document as a page of this instance. */
+    /**
+     * Sent as a file: a browser shows no foreign document as a page of this instance. A link that is printed
+     * or mailed with a receipt does not open it.
+     */
     async getDocument(ctx, { params, principal }) {
-      const read = requireAccess(principal, await readTransaction(db, params.txid), 'representation');
+      const read = requireAccess(principal, await readTransaction(db, params.txid), 'task');
       const document = await readDocument(db, documents, read.transaction.id);
       if (!document) throw fail('not-found', 'The transaction has no document.');
       ctx.type = document.mediaType;

@@ -48,7 +48,7 @@ export async function createTransaction(
   const digest = contextDigest(given, layout, resolved);
   const transaction = newTransaction(given, layout, principal);
   const facts = await readReuseFacts({ db, forms }, transaction, resolved);
-  // An invitation, a document and a line of the audit log are statements of their own, which need a database transaction.
+  // An invitation, a document and a line of the audit log are statements of their own.
   const needsTransaction =
     context.sendInvitation || isStaff(principal) || context.collection?.document !== undefined;
   const inserted = needsTransaction ? undefined : await insertWithClaim(db, digest, transaction, source);

@@ -19,7 +19,7 @@ const members: Readonly<Record<keyof Collection, Member>> = {
 };
 
 /**
- * How answers were given (openapi.yaml, `Collection`). Empty members count as absent.
+ * How answers were given (openapi.yaml, `CollectionDetails`). Empty members count as absent.
  * @returns the first fault of a member that is not valid.
  */
 export function parseCollection({ value, pointer }: Given): Collection | Fault {

@@ -180,6 +180,8 @@ const evaluation = (id: string) => ({
 export const recipes: Record<string, Recipe> = {
   createTransaction: ofSubject((subject) => ({ json: { ...context, subject } })),
   createSingleStepTransaction: plain({ json: { context, values: answers } }),
+  uploadDocument: plain({ image: pixel }),
+  getDocument: about('final'),
   previewForm: {
     relations: ['own', 'other'],
     make: ({ relation }) => ({ json: relation === 'own' ? { layout: 'layout.001' } : context }),

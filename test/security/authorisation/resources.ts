@@ -41,9 +41,9 @@ export const answers = {
 /** @returns makes things over HTTP, as callers do. */
 export async function createResources(instance: TestInstance): Promise<Resources> {
   const [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
-  const standing = await makeTransaction(operator, 'own', 'final');
+  const standing = await makeTransaction(instance, operator, 'own', 'final');
   // So that there is somebody else.
-  await makeTransaction(operator, 'other', 'open');
+  await makeTransaction(instance, operator, 'other', 'open');
   const shared = new Map<string, Aimed>();
   return {
     operator,
@@ -54,7 +54,7 @@ export async function createResources(instance: TestInstance): Promise<Resources
       if (relation === 'none') return { id: unknownId(standing.id), tokens: standing.tokens };
       const name = `${relation} ${stage}`;
       const found = fresh ? undefined : shared.get(name);
-      const aimed = found ?? (await makeTransaction(operator, relation, stage));
+      const aimed = found ?? (await makeTransaction(instance, operator, relation, stage));
       if (!fresh) shared.set(name, aimed);
       return relation === 'own' ? aimed : { id: aimed.id, tokens: standing.tokens };
     },
@@ -66,12 +66,28 @@ function unknownId(id: string): string {
   return [...id].reverse().join('');
 }
 
-async function makeTransaction(operator: Caller, relation: Relation, stage: Stage): Promise<Aimed> {
+/** A scan, which a transaction takes. @returns its SHA-256. */
+async function uploadScan({ fetch }: TestInstance, { headers }: Caller): Promise<string> {
+  const init = {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/pdf' },
+    body: '%PDF-1.7',
+  };
+  return ((await (await fetch('/consents/documents', init)).json()) as { sha256: string }).sha256;
+}
+
+async function makeTransaction(
+  instance: TestInstance,
+  operator: Caller,
+  relation: Relation,
+  stage: Stage,
+): Promise<Aimed> {
   // What it is about makes each context another: equal ones would give the same transaction again.
   const object = randomUUID();
   // Each has its own address, because messages to an address are limited.
   const subjectInfos = { emailAddress: `${object}@example.org` };
-  const context = { subject: subjectOf(relation), object, cancellable: true, subjectInfos };
+  const collection = { way: 'PAPER', document: await uploadScan(instance, operator) };
+  const context = { subject: subjectOf(relation), object, cancellable: true, subjectInfos, collection };
   const { id, token } = await createTransaction(operator, context);
   if (stage === 'open') return { id, tokens: { tx: token, receipt: undefined } };
   const submitted = await operator.send('POST', `/consents/${id}/submit`, answers);

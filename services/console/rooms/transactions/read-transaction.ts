@@ -113,7 +113,7 @@ function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names 
 /** How answers were given that were recorded on behalf of the person. */
 function collectionFacts(
   reader: ConsoleReader,
-  collection: Schemas['Collection'] | undefined,
+  collection: Schemas['CollectionDetails'] | undefined,
   scanUrl: string,
 ) {
   if (!collection) return {};
