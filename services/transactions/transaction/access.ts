@@ -12,8 +12,9 @@ export function noSuchTransaction() {
 /**
  * Admits privileged callers, the signed-in subject, and holders of a transaction token. An expired token
  * opens the result while the receipt is valid, so that a link in a mail still leads to withdrawal.
- * @param need `task` to answer, confirm or cancel, and for a scan; `result` for the final page, the withdrawal and the child;
- * `representation` for the transaction's JSON and its receipt, also after its erasure.
+ * @param need `task` to answer, confirm or cancel, and for a scan; `result` for the final page, the
+ * withdrawal and the child; `representation` for the transaction's JSON and its receipt, also after its
+ * erasure.
  * @throws Failure `not-found` for everyone else, `unauthorized` for a revoked or expired token, `forbidden`
  * for a `receipt` token at a task.
  */
