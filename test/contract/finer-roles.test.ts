@@ -51,7 +51,8 @@ describe('the finer roles', () => {
   it('an author reads counts, and nothing of a person', () => {
     expect(idsOf('author', 'transactions')).toEqual(['previewForm', 'getStats', 'countValidAnswers']);
     expect(idsOf('author', 'auth')).toEqual(own);
-    expect([...idsOf('author', 'peers'), ...idsOf('author', 'webhooks')]).toEqual([]);
+    // With whom an element can be shared.
+    expect([...idsOf('author', 'peers'), ...idsOf('author', 'webhooks')]).toEqual(['listPeers']);
   });
 
   it('a clerk has no keys, accounts, peers and webhooks, and changes no element', () => {

@@ -48,10 +48,12 @@ describe('the first page of the console', () => {
     expect(html).not.toContain('Bearer ey');
   });
 
-  it('tells a person without a role which role it needs', async () => {
+  it('tells a person without a role of the console where to go on', async () => {
     const response = await user.get('/console');
     expect(response.status).toBe(403);
-    expect(await response.text()).toContain('Operator');
+    const html = await response.text();
+    expect(html).toContain('You are signed in as user.');
+    expect(html).toContain('Sign out and use another account');
   });
 
   it('is a 503 that says when to try again if the API does not answer', async () => {

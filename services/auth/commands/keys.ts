@@ -7,7 +7,7 @@ import { uuidPattern } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
 import { isName, nameRule } from '#lib/text/visible-text.ts';
-import { drawApiKey, type KeyedHash, keyScopes, mayCreateKey } from '../domain/api-keys.ts';
+import { creatableScopes, drawApiKey, type KeyedHash, keyScopes } from '../domain/api-keys.ts';
 import { type ApiKey, insertKey, revokeKey as revokeRow } from '../queries/api-keys.ts';
 
 interface Dependencies {
@@ -33,7 +33,7 @@ export async function createKey(
   roles: readonly Role[],
 ): Promise<{ row: ApiKey; key: string }> {
   const { name, scope, elements } = readNewKey(input);
-  if (!mayCreateKey(roles, scope))
+  if (!creatableScopes(roles).includes(scope))
     throw fail('forbidden', 'Only an administrator may create a key with which answers can be read.');
   const id = newUuid();
   const key = drawApiKey(id);

@@ -9,12 +9,18 @@ import type { Role } from '#lib/contracts/principal.ts';
 export const keyScopes = ['OWNER', 'PEER', 'DECISION'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
+const creators: Readonly<Record<KeyScope, readonly Role[]>> = {
+  OWNER: ['admin'],
+  PEER: ['admin', 'technician'],
+  DECISION: ['admin'],
+};
+
 /**
- * Whether a caller may create a key of a scope. Keys of the scopes OWNER and DECISION tell what people have
- * answered, which a technician may not read and so gives to nobody (docs/roles.md).
+ * The scopes of the keys that a caller may create. Keys of the scopes OWNER and DECISION tell what people
+ * have answered, which a technician may not read and so gives to nobody (docs/roles.md).
  */
-export function mayCreateKey(roles: readonly Role[], scope: KeyScope): boolean {
-  return scope === 'PEER' || roles.includes('admin');
+export function creatableScopes(roles: readonly Role[]): KeyScope[] {
+  return keyScopes.filter((scope) => creators[scope].some((role) => roles.includes(role)));
 }
 
 /** A key of scope PEER must be used within this time. */

@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { type PageRequest, sendList } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { createKey, revokeKey } from '../commands/keys.ts';
-import { type KeyedHash, pairingKeyDays } from '../domain/api-keys.ts';
+import { creatableScopes, type KeyedHash, pairingKeyDays } from '../domain/api-keys.ts';
 import { type ApiKey, listKeys } from '../queries/api-keys.ts';
 
 type Schemas = components['schemas'];
@@ -57,11 +57,13 @@ function presentKey({ id, name, scope, elements, createdAt, lastAccessAt }: ApiK
 
 /** `username`, `admin` and `operator` repeat `name` and `roles` for existing clients. */
 function presentUser({ name, roles }: Principal): Schemas['User'] {
+  const scopes = creatableScopes(roles);
   return {
     name,
     username: name,
     roles: roles as Schemas['User']['roles'],
     admin: roles.includes('admin'),
     operator: roles.includes('operator'),
+    ...(scopes.length > 0 && { keyScopes: scopes }),
   };
 }

@@ -1,16 +1,24 @@
 import type { Document } from 'openapi-backend';
+import { givenRoles } from '#lib/contracts/principal.ts';
 import type { OperationId } from './api-types.ts';
 
 /** Which people may call the operations of the contract, by `x-roles`. */
 export interface OperationRights {
-  /** Whether one of the roles may call an operation, on every resource or on some. */
+  /** Whether a role of the console may call an operation, on every resource or on some. */
   mayCall(roles: readonly string[], operation: OperationId): boolean;
+  /** Whether the person may call it only to read: its responses have no link that is meant for a subject. */
+  onlyReads(roles: readonly string[], operation: OperationId): boolean;
   /** The roles of the console that may call it; none if the person has one of them. */
   lackingRoles(roles: readonly string[], operation: OperationId): readonly string[];
 }
 
-/** Roles with which people use the console. */
-const consoleRoles = ['admin', 'operator'];
+/** Roles with which people use the console: all but that of a person who only answers. */
+const consoleRoles: readonly string[] = givenRoles.filter((role) => role !== 'user');
+
+/** The roles of a person as the console names them: an administrator is nothing else. */
+export function shownRoles(roles: readonly string[]): readonly string[] {
+  return roles.includes('admin') ? ['admin'] : consoleRoles.filter((role) => roles.includes(role));
+}
 
 export function operationRights(document: Document): OperationRights {
   const allowed = new Map<string, Readonly<Record<string, string>>>();
@@ -28,10 +36,15 @@ export function operationRights(document: Document): OperationRights {
     if (!rights) throw new Error(`openapi.yaml has no operation ${operation}`);
     return rights;
   };
-  const mayCall: OperationRights['mayCall'] = (roles, operation) =>
-    roles.some((role) => role in rightsOf(operation));
+  const reachesOf = (roles: readonly string[], operation: OperationId) =>
+    consoleRoles.filter((role) => roles.includes(role)).flatMap((role) => rightsOf(operation)[role] ?? []);
+  const mayCall: OperationRights['mayCall'] = (roles, operation) => reachesOf(roles, operation).length > 0;
   return {
     mayCall,
+    onlyReads(roles, operation) {
+      const reaches = reachesOf(roles, operation);
+      return reaches.includes('read') && !reaches.includes('any');
+    },
     lackingRoles: (roles, operation) =>
       mayCall(roles, operation) ? [] : consoleRoles.filter((role) => role in rightsOf(operation)),
   };

@@ -94,7 +94,8 @@ export function activationRoutes<Type extends Entry['type']>(
       let ifMatch: string | undefined = field('etag') || undefined;
       if (type) ifMatch = (await api.call('setVersionType', { params, body: { type }, ifMatch })).etag;
       await api.call('setVersionStatus', { params, body: { status: 'ACTIVE' }, ifMatch });
-      return nextPath?.(found) ?? found.href;
+      const next = nextPath?.(found);
+      return next && kit.opens(ctx, next) ? next : found.href;
     },
     done: (ctx, next) => kit.open(ctx, next, `${one}Activated`),
   });

@@ -20,6 +20,7 @@ export function actLinks(ctx: Context, kit: RoomKit, acts: readonly Act[]) {
   const { t } = kit.reader(ctx);
   return acts
     .filter(({ when = true, operation }) => when && (!operation || kit.may(ctx, operation)))
+    .filter(({ href }) => kit.opens(ctx, href))
     .map(({ href, word, isEnding, posted }) => ({
       href,
       word: t(word),

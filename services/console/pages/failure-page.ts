@@ -42,7 +42,16 @@ export function forbiddenPage(reader: ConsoleReader, roles: readonly string[]): 
   };
 }
 
+/** The page for a person who has signed in and has no role of the console. */
+export function noRolePage(
+  { t }: ConsoleReader,
+  { name, instance }: { name: string; instance: string },
+): PageLocals {
+  return { title: t('noRole.title'), text: t('noRole.text', { name, instance }) };
+}
+
 /** Says for which roles a page or an act is. */
 export function roleText(reader: ConsoleReader, roles: readonly string[]): string {
-  return reader.t('failure.role', { role: reader.list(roles.map((role) => reader.word('role', role))) });
+  const list = new Intl.ListFormat(reader.language, { type: 'disjunction' });
+  return reader.t('failure.role', { role: list.format(roles.map((role) => reader.word('role', role))) });
 }

@@ -10,7 +10,7 @@ import type { ConsoleReader } from './console-reader.ts';
 import { sendFile } from './csv-export.ts';
 import { type FilterSpec, type Filters, readFilters, withQuery } from './filters.ts';
 import { type FormInput, type FormView, formView, type PostedForm } from './form.ts';
-import { consolePath, placeLinks } from './navigation.ts';
+import { consolePath, opensLink, placeLinks } from './navigation.ts';
 import type { Once } from './once.ts';
 import type { SealedNames } from './sealed-names.ts';
 import { requestedFile } from './table.ts';
@@ -45,6 +45,10 @@ export interface RoomKit {
   api(ctx: Context): ApiClient;
   /** Whether the contract lets the person call an operation. Pages offer no other act. */
   may(ctx: Context, operation: OperationId): boolean;
+  /** Whether a link leads to a room that the person may open. */
+  opens(ctx: Context, href: string): boolean;
+  /** Whether the person may call it only to read, as an auditor: responses have no link for the subject. */
+  onlyReads(ctx: Context, operation: OperationId): boolean;
   /** @throws ApiFailure 403 with the roles of the operation unless the person may call it. */
   require(ctx: Context, operation: OperationId): void;
   /** Sends a page. @param locals values to print: `title` is the heading of the page. */
@@ -75,6 +79,7 @@ export interface PageLocals {
 /** What the kit of one room is made from. */
 export interface RoomParts extends Pick<RoomKit, 'timeZone' | 'baseUrl' | 'once' | 'names' | 'reader'> {
   room: Room;
+  rooms: readonly Room[];
   templates: Readonly<Record<string, Template>>;
   api: CreateApiClient;
   rights: OperationRights;
@@ -97,6 +102,8 @@ export function createRoomKit(parts: RoomParts): RoomKit {
       return ctx.state.api as ApiClient;
     },
     may,
+    opens: (ctx, href) => opensLink(parts.rooms, (operation) => may(ctx, operation))(href),
+    onlyReads: (ctx, operation) => parts.rights.onlyReads(sessionOf(ctx).roles, operation),
     require(ctx, operation) {
       const roles = parts.rights.lackingRoles(sessionOf(ctx).roles, operation);
       if (!may(ctx, operation)) throw new ApiFailure(403, {}, { roles });

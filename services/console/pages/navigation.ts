@@ -1,5 +1,5 @@
 import type { OperationId } from '../api/api-types.ts';
-import type { ConsoleRole, Room } from '../rooms/room.ts';
+import type { Room } from '../rooms/room.ts';
 import type { ConsoleReader } from './console-reader.ts';
 
 /** Path of the console. */
@@ -12,9 +12,24 @@ export interface NavigationLink {
   isCurrent: boolean;
 }
 
-/** Whether a person has one of a room's roles; `admin` includes `operator`. */
-export function mayOpen(room: Pick<Room, 'roles'>, roles: readonly string[]): boolean {
-  return room.roles.some((role: ConsoleRole) => roles.includes(role) || roles.includes('admin'));
+/**
+ * Whether a link of a page leads to a room that the person may open. What one room shows may have links to
+ * another, whose rights differ.
+ */
+export function opensLink(
+  rooms: readonly Room[],
+  may: (operation: OperationId) => boolean,
+): (href: string | undefined) => boolean {
+  return (href) => {
+    if (!href?.startsWith(`${consolePath}/`)) return href !== undefined;
+    const below = href.slice(consolePath.length);
+    const room = rooms.find(
+      ({ path }) =>
+        path !== '' &&
+        (below === path || (/^[/?#]/.test(below.slice(path.length)) && below.startsWith(path))),
+    );
+    return room === undefined || may(room.reads);
+  };
 }
 
 /**
@@ -24,18 +39,18 @@ export function mayOpen(room: Pick<Room, 'roles'>, roles: readonly string[]): bo
 export function navigation({
   rooms,
   current,
-  roles,
+  may,
   features,
   reader,
 }: {
   rooms: readonly Room[];
   current: Room;
-  roles: readonly string[];
+  may(operation: OperationId): boolean;
   features: readonly string[] | undefined;
   reader: ConsoleReader;
 }): NavigationLink[] {
   return rooms
-    .filter((room) => mayOpen(room, roles))
+    .filter(({ reads }) => may(reads))
     .filter(({ feature }) => feature === undefined || features === undefined || features.includes(feature))
     .map((room) => ({
       href: `${consolePath}${room.path}`,

@@ -2,9 +2,6 @@ import type Router from '@koa/router';
 import type { OperationId } from '../api/api-types.ts';
 import type { RoomKit } from '../pages/kit.ts';
 
-/** Roles that the console knows; `admin` includes `operator`. */
-export type ConsoleRole = 'admin' | 'operator';
-
 /** A place of the console: its pages below one path. */
 export interface Room {
   /** Its folder below `rooms/`; its word in the navigation is the message `nav.<name>`. */
@@ -13,8 +10,11 @@ export interface Room {
   folder?: URL;
   /** Below `/console`: empty for the first page, else with a leading slash. */
   path: string;
-  /** Who may open its pages; for others there is no entry in the navigation, and its URLs answer 403. */
-  roles: readonly ConsoleRole[];
+  /**
+   * What its first page reads. Who may not call it has no entry in the navigation and no link to the room,
+   * and its URLs answer 403.
+   */
+  reads: OperationId;
   /** A member of `features` of GET /system/config that it needs. */
   feature?: string;
   /** Its subsections, which each of its pages shows: below its path, with the key of their word. */

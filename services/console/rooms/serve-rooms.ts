@@ -12,11 +12,12 @@ import { loadTemplates, type Template } from '#lib/pages/load-templates.ts';
 import { createReader, isLanguageTag } from '#lib/pages/reader.ts';
 import type { ApiClient, CreateApiClient } from '../api/api-client.ts';
 import { ApiFailure } from '../api/api-failure.ts';
-import { operationRights } from '../api/operation-rights.ts';
+import type { OperationId } from '../api/api-types.ts';
+import { type OperationRights, operationRights, shownRoles } from '../api/operation-rights.ts';
 import { type ConsoleReader, consoleReader } from '../pages/console-reader.ts';
-import { failurePage, forbiddenPage } from '../pages/failure-page.ts';
+import { failurePage, forbiddenPage, noRolePage } from '../pages/failure-page.ts';
 import { createRoomKit, type PageLocals } from '../pages/kit.ts';
-import { consolePath, mayOpen, navigation } from '../pages/navigation.ts';
+import { consolePath, navigation, opensLink } from '../pages/navigation.ts';
 import { createOnce, type OnceStore } from '../pages/once.ts';
 import { panelAlone } from '../pages/panel.ts';
 import { colorsOf, languageOf } from '../pages/preferences.ts';
@@ -46,7 +47,7 @@ export interface RoomsParts {
 
 const kitViews = new URL('../pages/views/', import.meta.url);
 const kitLocales = new URL('../pages/locales/', import.meta.url);
-const kitPages = ['confirm', 'form', 'plain-list', 'secret', 'failure', 'changes'] as const;
+const kitPages = ['confirm', 'form', 'plain-list', 'secret', 'failure', 'no-role', 'changes'] as const;
 
 /** Loads the templates that all rooms have. */
 export function loadKitTemplates() {
@@ -72,7 +73,7 @@ export function serveRooms(parts: RoomsParts): Middleware {
   for (const room of parts.rooms) {
     const templates = { ...shared, ...loadRoomTemplates(room) };
     const reader = readerOf(loadCatalogues(kitLocales, new URL('locales/', folderOf(room))), parts);
-    const send = sender({ ...parts, room, reader });
+    const send = sender({ ...parts, room, reader, rights });
     const kit = createRoomKit({
       ...parts,
       timeZone: parts.instance.timeZone,
@@ -85,21 +86,32 @@ export function serveRooms(parts: RoomsParts): Middleware {
       send,
     });
     const pages = new Router({ prefix: kit.path, sensitive: true });
-    pages.use(guard(room, reader, (ctx, locals, status) => send(ctx, shared.failure, locals, status)));
+    pages.use(guard({ room, reader, rights, instance: parts.instance.name, send, shared }));
     room.routes(pages, kit);
     router.use(pages.routes());
   }
   return routesOf(router);
 }
 
+/** What the guard of a room is made from. */
+interface GuardParts {
+  room: Room;
+  reader: (ctx: Context) => ConsoleReader;
+  rights: OperationRights;
+  /** Name of the instance. */
+  instance: string;
+  send: ReturnType<typeof sender>;
+  shared: ReturnType<typeof loadKitTemplates>;
+}
+
 /** Refuses people without a role of the room, and answers failures of the API with a page. */
-function guard(
-  room: Room,
-  reader: (ctx: Context) => ConsoleReader,
-  send: (ctx: Context, locals: PageLocals, status: number) => Promise<void>,
-): RouterMiddleware {
+function guard({ room, reader, rights, instance, send, shared }: GuardParts): RouterMiddleware {
   return async (ctx, next) => {
-    if (!mayOpen(room, sessionOf(ctx).roles)) return send(ctx, forbiddenPage(reader(ctx), room.roles), 403);
+    const { roles, name } = sessionOf(ctx);
+    if (shownRoles(roles).length === 0)
+      return send(ctx, shared['no-role'], noRolePage(reader(ctx), { name, instance }), 403);
+    const lacking = rights.lackingRoles(roles, room.reads);
+    if (lacking.length > 0) return send(ctx, shared.failure, forbiddenPage(reader(ctx), lacking), 403);
     try {
       await next();
       if (ctx.method === 'POST' && ctx.status === 303) await keepCalls(ctx);
@@ -107,7 +119,7 @@ function guard(
       if (!(error instanceof ApiFailure)) throw error;
       const { status, locals } = failurePage(reader(ctx), error);
       if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
-      await send(ctx, locals, status);
+      await send(ctx, shared.failure, locals, status);
     }
   };
 }
@@ -147,11 +159,14 @@ function readerOf(
 }
 
 /** Sends a page in the layout of the console. */
-function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => ConsoleReader }) {
+function sender(
+  parts: RoomsParts & { room: Room; reader: (ctx: Context) => ConsoleReader; rights: OperationRights },
+) {
   return async (ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void> => {
     const { rooms, room, instance, assets } = parts;
     const { roles, name, account, calls } = sessionOf(ctx);
     const reader = parts.reader(ctx);
+    const may = (operation: OperationId) => parts.rights.mayCall(roles, operation);
     const features = await parts.features();
     // The use of a session is noted every 30th of the time only (sessions/store.ts).
     const idleSeconds = Math.floor((parts.idleSeconds * 29) / 30);
@@ -164,13 +179,18 @@ function sender(parts: RoomsParts & { room: Room; reader: (ctx: Context) => Cons
       asset: assets.url,
       colors: colorsOf(ctx),
       instance,
-      person: { name, account, role: reader.word('role', roles.includes('admin') ? 'admin' : 'operator') },
-      links: navigation({ rooms, current: room, roles, features, reader }),
+      person: {
+        name,
+        account,
+        role: reader.list(shownRoles(roles).map((role) => reader.word('role', role))),
+      },
+      links: navigation({ rooms, current: room, may, features, reader }),
+      opens: opensLink(rooms, may),
       idleSeconds,
       leaving: { seconds: leaving, text: reader.duration(leaving < 120 ? `PT${leaving}S` : 'PT2M') },
       paths: {
         home: consolePath,
-        search: `${consolePath}/subjects`,
+        search: may('listSubjects') ? `${consolePath}/subjects` : null,
         signIn: `${consolePath}/sign-in?${new URLSearchParams({ to: ctx.url })}`,
         stay: `${consolePath}/stay`,
         keep: keepPath,

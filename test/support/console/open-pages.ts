@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
+import type { GivenRole } from '#lib/contracts/principal.ts';
 import { readContract } from '#lib/http/contract-document.ts';
 import { listen } from '#lib/http/listen.ts';
 import { createApiClients } from '../../../services/console/api/api-client.ts';
@@ -32,7 +33,7 @@ export interface ConsolePages {
 /** @param apiUrl where the API is called, if not at the instance. */
 export async function openPages(
   instance: Reachable,
-  username: 'admin' | 'operator' | 'user',
+  username: GivenRole,
   {
     apiUrl = instance.url,
     shown = rooms,
@@ -44,7 +45,7 @@ export async function openPages(
   const session: ConsoleSession = {
     name: username,
     account: username,
-    roles: rolesOf[username],
+    roles: impliedRoles[username] ?? [username],
     signedInAt: new Date(),
     accessToken: token,
   };
@@ -109,7 +110,10 @@ export async function openPages(
   };
 }
 
-const rolesOf = { admin: ['admin', 'operator', 'user'], operator: ['operator', 'user'], user: ['user'] };
+const impliedRoles: Partial<Record<GivenRole, string[]>> = {
+  admin: ['admin', 'operator', 'user'],
+  operator: ['operator', 'user'],
+};
 
 function memoryOnce(): OnceStore {
   const taken = new Set<string>();

@@ -18,7 +18,7 @@ type Names = ReadonlyMap<string, Named>;
 export const audit: Room = {
   name: 'audit',
   path: '/audit',
-  roles: ['admin'],
+  reads: 'listConsentsAudit',
   feature: 'audit',
   views: ['list'],
   routes(router, kit) {

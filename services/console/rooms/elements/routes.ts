@@ -31,7 +31,7 @@ const room: ModelRoom<ElementType> = {
 export const elements: Room = {
   name: 'elements',
   path: '/elements',
-  roles: ['operator'],
+  reads: 'listVersions',
   views: ['list', 'detail', 'edit', 'unshown', 'activate', 'logo'],
   routes(router, kit) {
     listRoutes(router, kit);

@@ -30,7 +30,7 @@ const room: ModelRoom<'layout'> = {
 export const forms: Room = {
   name: 'forms',
   path: '/forms',
-  roles: ['operator'],
+  reads: 'listVersions',
   views: ['list', 'detail', 'designer', 'activate', 'preview'],
   routes(router, kit) {
     listRoutes(router, kit);

@@ -24,14 +24,20 @@ export async function readNextSteps(
     const { body } = await api.call('listModels', { query: { types, statuses: ['ACTIVE'], size: 1 } });
     return body.totalCount > 0;
   };
-  const steps: [name: string, href: string, isDone: Promise<boolean>][] = [
-    ['information', '/console/elements/new?type=information', hasModel(['information'])],
-    ['element', '/console/elements/new', hasModel([...questionTypes])],
-    ['form', '/console/forms/new', hasModel(['layout'])],
-    ...(may('listKeys') ? [keyStep(api)] : []),
-    ['consent', '/console/integration/code', hasConsent(api)],
+  const all: [name: string, href: string, needs: OperationId[], isDone: () => Promise<boolean>][] = [
+    [
+      'information',
+      '/console/elements/new?type=information',
+      ['createModel'],
+      () => hasModel(['information']),
+    ],
+    ['element', '/console/elements/new', ['createModel'], () => hasModel([...questionTypes])],
+    ['form', '/console/forms/new', ['createModel'], () => hasModel(['layout'])],
+    ['key', '/console/integration/security', ['createKey', 'listKeys'], () => hasKey(api)],
+    ['consent', '/console/integration/code', ['listWebhooks', 'listTransactions'], () => hasConsent(api)],
   ];
-  const done = await Promise.all(steps.map(([, , isDone]) => isDone));
+  const steps = all.filter(([, , needs]) => needs.every(may));
+  const done = await Promise.all(steps.map(([, , , isDone]) => isDone()));
   if (done.every(Boolean)) return [];
   return steps.map(([name, href], index) => ({
     word: reader.t(`step.${name}`),
@@ -41,9 +47,9 @@ export async function readNextSteps(
   }));
 }
 
-function keyStep(api: ApiClient): [string, string, Promise<boolean>] {
-  const hasKey = api.call('listKeys', { query: { limit: 1 } }).then(({ body }) => body.length > 0);
-  return ['key', '/console/integration/security', hasKey];
+async function hasKey(api: ApiClient): Promise<boolean> {
+  const { body } = await api.call('listKeys', { query: { limit: 1 } });
+  return body.length > 0;
 }
 
 async function hasConsent(api: ApiClient): Promise<boolean> {

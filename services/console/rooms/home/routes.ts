@@ -12,7 +12,7 @@ import { nameElements, periodOf, readDays } from './read-stats.ts';
 export const home: Room = {
   name: 'home',
   path: '',
-  roles: ['operator'],
+  reads: 'getUser',
   views: ['home'],
   routes(router, kit) {
     router.get('/', async (ctx) => {

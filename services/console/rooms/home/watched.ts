@@ -48,13 +48,15 @@ export async function readWebhooks(
 }
 
 /** The peers, with those first that wait for a person. */
-export async function readPeers(api: ApiClient, reader: ConsoleReader): Promise<Watched> {
+export async function readPeers(api: ApiClient, reader: ConsoleReader, mayCreate: boolean): Promise<Watched> {
   const { body: all } = await api.call('listPeers', { query: { limit: 200 } });
   const urgency = ({ state }: { state: string }) => Number(state === 'QUARANTINED');
   return {
     sentence: reader.t(all.length === 0 ? 'home.noPeers' : 'home.peersText', { count: all.length }),
     next:
-      all.length === 0 ? { href: '/console/integration/peers/new', word: reader.t('home.newPeer') } : null,
+      all.length === 0 && mayCreate
+        ? { href: '/console/integration/peers/new', word: reader.t('home.newPeer') }
+        : null,
     lines: [...all]
       .sort((a, b) => urgency(b) - urgency(a) || b.backlog - a.backlog)
       .slice(0, 10)

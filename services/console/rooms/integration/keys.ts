@@ -5,7 +5,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor, keysIn, wordChoices } from '../../pages/form.ts';
 import { type AskedForm, actPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { listRoute, rowOfPath } from '../../pages/list-page.ts';
+import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
 
 /** The page that makes a key for another organisation. */
 export const partnerKeyPath = '/console/integration/security/new?scope=PEER';
@@ -14,20 +14,23 @@ export const partnerKeyPath = '/console/integration/security/new?scope=PEER';
 export function keyRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/security`;
 
-  listRoute(router, kit, {
-    path: '/security',
-    operation: 'listKeys',
-    words: 'keys',
-    columns: ({ text, word, time, link }, reader) => [
-      text('keys.name', ({ name }) => name),
-      word('keys.scope', 'keys.scopeName', ({ scope }) => scope),
-      time('keys.created', ({ creationDate }) => creationDate),
-      time('keys.expires', ({ expirationDate }) => expirationDate),
-      time('keys.used', ({ lastAccessDate }) => lastAccessDate, reader.t('keys.never')),
-      link('keys.act', 'keys.revoke', ({ id }) => `${path}/${id}/revoke`),
-    ],
-    creates: 'createKey',
-    links: [{ href: partnerKeyPath, word: 'peers.makeKey', operation: 'createKey' }],
+  router.get('/security', async (ctx) => {
+    const mayRevoke = kit.may(ctx, 'revokeKey');
+    await sendPlainList(ctx, kit, {
+      path: '/security',
+      operation: 'listKeys',
+      words: 'keys',
+      columns: ({ text, word, time, link }, reader) => [
+        text('keys.name', ({ name }) => name),
+        word('keys.scope', 'keys.scopeName', ({ scope }) => scope),
+        time('keys.created', ({ creationDate }) => creationDate),
+        time('keys.expires', ({ expirationDate }) => expirationDate),
+        time('keys.used', ({ lastAccessDate }) => lastAccessDate, reader.t('keys.never')),
+        ...(mayRevoke ? [link('keys.act', 'keys.revoke', ({ id }) => `${path}/${id}/revoke`)] : []),
+      ],
+      creates: (await mayCreateOwn(ctx, kit)) ? 'createKey' : undefined,
+      links: [{ href: partnerKeyPath, word: 'peers.makeKey', operation: 'createKey' }],
+    });
   });
 
   actPage(router, kit, {
@@ -35,7 +38,8 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     operation: 'createKey',
     view: 'form',
     isCreating: true,
-    ask: (ctx, reader) => (isForPartner(ctx, kit) ? askForPartner(reader) : askForOwn(reader)),
+    ask: async (ctx, reader) =>
+      isForPartner(ctx, kit) || !(await mayCreateOwn(ctx, kit)) ? askForPartner(reader) : askForOwn(reader),
     body(field) {
       const elements = keysIn(field('elements'));
       return { name: field('name'), scope: field('scope'), ...(elements.length > 0 && { elements }) };
@@ -74,6 +78,12 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     },
     done: (ctx) => kit.open(ctx, path, 'keyRevoked'),
   });
+}
+
+/** Whether the person may create a key for a system of the organisation itself. */
+async function mayCreateOwn(ctx: Context, kit: RoomKit): Promise<boolean> {
+  const { body: me } = await kit.api(ctx).call('getUser');
+  return me.keyScopes?.includes('OWNER') ?? false;
 }
 
 /** Whether the page makes a key for another organisation: its scope is not a choice. */

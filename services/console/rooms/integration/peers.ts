@@ -73,29 +73,32 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       announced,
       confirm:
         announced.length > 0 &&
+        kit.may(ctx, 'updatePeer') &&
         kit.form(ctx, {
           action: `${href}/confirm-keys`,
           submit: t('peers.confirm'),
           hidden: { thumbprints: announced.join(' ') },
         }),
-      prefix: kit.form(ctx, {
-        action: href,
-        submit: t('peers.save'),
-        tone: announced.length > 0 ? 'plain' : 'primary',
-        fields: [
-          field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
-          field('erasure', {
-            kind: 'radios',
-            options: [
-              ['ASK', t('peers.erasureAsk')],
-              ['FOLLOW', t('peers.erasureFollow')],
-            ],
-            isRequired: true,
-          }),
-        ],
-        values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
-        failure,
-      }),
+      prefix:
+        kit.may(ctx, 'updatePeer') &&
+        kit.form(ctx, {
+          action: href,
+          submit: t('peers.save'),
+          tone: announced.length > 0 ? 'plain' : 'primary',
+          fields: [
+            field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
+            field('erasure', {
+              kind: 'radios',
+              options: [
+                ['ASK', t('peers.erasureAsk')],
+                ['FOLLOW', t('peers.erasureFollow')],
+              ],
+              isRequired: true,
+            }),
+          ],
+          values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
+          failure,
+        }),
       endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
     };
     await kit.page(ctx, 'peer', locals, failure?.status);

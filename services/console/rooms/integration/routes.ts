@@ -8,7 +8,7 @@ import { webhookRoutes } from './webhooks.ts';
 export const integration: Room = {
   name: 'integration',
   path: '/integration',
-  roles: ['operator'],
+  reads: 'listWebhooks',
   places: [
     ['/security', 'integration.security', 'listKeys'],
     ['/webhooks', 'integration.webhooks', 'listWebhooks'],

@@ -70,16 +70,21 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       facts: factsOf(reader, webhook),
       actions: webhook.subscribedActions,
       acts: actLinks(ctx, kit, [
-        { href: `${href}/edit`, word: 'webhooks.edit' },
-        { href: `${href}/secret`, word: 'webhooks.renew' },
-        { href: `${href}/delete`, word: 'webhooks.delete', isEnding: true },
+        { href: `${href}/edit`, word: 'webhooks.edit', operation: 'updateWebhook' },
+        { href: `${href}/secret`, word: 'webhooks.renew', operation: 'renewWebhookSecret' },
+        { href: `${href}/delete`, word: 'webhooks.delete', operation: 'deleteWebhook', isEnding: true },
       ]),
-      test: kit.form(ctx, {
-        action: `${href}/test`,
-        submit: reader.t('webhooks.test'),
-        tone: isPaused ? 'plain' : 'primary',
-      }),
-      resume: isPaused && kit.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume') }),
+      test:
+        kit.may(ctx, 'testWebhook') &&
+        kit.form(ctx, {
+          action: `${href}/test`,
+          submit: reader.t('webhooks.test'),
+          tone: isPaused ? 'plain' : 'primary',
+        }),
+      resume:
+        isPaused &&
+        kit.may(ctx, 'resumeWebhook') &&
+        kit.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume') }),
       ...deliveries,
     });
   });

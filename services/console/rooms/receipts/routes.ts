@@ -2,7 +2,6 @@ import type { Context } from 'koa';
 import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { factsView } from '../../pages/columns.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { setFramePolicy } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -14,12 +13,14 @@ import { verifyReceipt } from './verify.ts';
 type Receipt = Schemas['Receipt'];
 
 const formats = ['pdf', 'html', 'json', 'jose', 'xml', 'text'] as const;
+/** They contain the receipt as it was signed, with the link of the person, which a reader does not get. */
+const signed: ReadonlySet<string> = new Set(['pdf', 'jose']);
 
 /** Receipts: by transaction, and whether a receipt that a person shows is genuine. */
 export const receipts: Room = {
   name: 'receipts',
   path: '/receipts',
-  roles: ['operator'],
+  reads: 'getReceipt',
   views: ['receipts', 'verified'],
   routes(router, kit) {
     const show = async (ctx: Context, failure?: ApiFailure) => {
@@ -37,7 +38,7 @@ export const receipts: Room = {
         filters,
         isMissing: transaction !== undefined && !found,
         facts: found && factsOf(ctx, kit, found, found.transaction),
-        files: found ? fileLinks(kit.reader(ctx), found.transaction) : [],
+        files: found ? fileLinks(ctx, kit, found.transaction) : [],
         verify: kit.form(ctx, {
           action: kit.path,
           submit: t('verify.act'),
@@ -91,8 +92,12 @@ async function sendReceipt(ctx: Context, kit: RoomKit): Promise<void> {
 }
 
 /** A link for each format, to the receipt as staff may read it. */
-function fileLinks({ t }: ConsoleReader, txid: string) {
-  return formats.map((format) => ({
+function fileLinks(ctx: Context, kit: RoomKit, txid: string) {
+  const { t } = kit.reader(ctx);
+  const offered = kit.onlyReads(ctx, 'getReceipt')
+    ? formats.filter((format) => !signed.has(format))
+    : formats;
+  return offered.map((format) => ({
     href: receiptFilePath(txid, format),
     word: t(`receipts.format.${format}`),
   }));

@@ -1,7 +1,9 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { givenRoles } from '#lib/contracts/principal.ts';
 import type { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import { actLinks } from '../../pages/acts.ts';
 import { factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
@@ -11,8 +13,6 @@ import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 
 type Account = Schemas['Account'];
-
-const roles = ['admin', 'operator', 'user'] as const;
 
 /** Accounts of the built-in issuer: list, invite, role, disable, new link, delete. */
 export function accountRoutes(router: Router, kit: RoomKit): void {
@@ -71,19 +71,27 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     const reader = kit.reader(ctx);
     const account = await findAccount(ctx);
     const href = ctx.path;
-    const acts = account.state === 'DISABLED' ? ['enable', 'delete'] : ['disable', 'link', 'delete'];
+    const isDisabled = account.state === 'DISABLED';
+    const act = (name: string) => ({ href: `${href}/${name}`, word: `accounts.${name}` });
     const locals = {
       title: account.name,
       facts: factsOf(reader, account),
-      change: kit.form(ctx, {
-        action: href,
-        submit: reader.t('accounts.save'),
-        cancelUrl: path,
-        fields: [roleField(reader)],
-        values: failure ? kit.posted(ctx) : { role: account.role },
-        failure,
-      }),
-      acts: acts.map((act) => ({ href: `${href}/${act}`, word: reader.t(`accounts.${act}`) })),
+      change:
+        kit.may(ctx, 'updateAccount') &&
+        kit.form(ctx, {
+          action: href,
+          submit: reader.t('accounts.save'),
+          cancelUrl: path,
+          fields: [roleField(reader)],
+          values: failure ? kit.posted(ctx) : { role: account.role },
+          failure,
+        }),
+      acts: actLinks(ctx, kit, [
+        { ...act('enable'), operation: 'updateAccount', when: isDisabled },
+        { ...act('disable'), operation: 'updateAccount', when: !isDisabled },
+        { ...act('link'), operation: 'createAccountLink', when: !isDisabled },
+        { ...act('delete'), operation: 'deleteAccount' },
+      ]),
     };
     await kit.page(ctx, 'account', locals, failure?.status);
   };
@@ -132,7 +140,7 @@ function roleField(reader: ConsoleReader) {
     label: reader.t('accounts.role'),
     kind: 'radios' as const,
     isRequired: true,
-    options: wordChoices(reader, 'accounts.roleText', roles),
+    options: wordChoices(reader, 'accounts.roleText', givenRoles),
   };
 }
 

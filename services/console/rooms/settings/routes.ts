@@ -9,16 +9,16 @@ import { ownRoutes } from './own.ts';
 export const settings: Room = {
   name: 'settings',
   path: '/settings',
-  roles: ['operator'],
+  reads: 'getUser',
   places: [
-    ['', 'settings.place', 'listAccounts'],
+    ['', 'settings.place', 'listKeys'],
     ['/accounts', 'settings.place.accounts', 'listAccounts'],
     ['/you', 'settings.place.you', 'changePassword'],
   ],
   views: ['instance', 'outside', 'account', 'own'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
-      if (!kit.may(ctx, 'listAccounts')) return kit.open(ctx, `${kit.path}/you`);
+      if (!kit.may(ctx, 'listKeys')) return kit.open(ctx, `${kit.path}/you`);
       const reader = kit.reader(ctx);
       const { body: config } = await kit.api(ctx).call('getSystemConfig');
       await kit.page(ctx, 'instance', {

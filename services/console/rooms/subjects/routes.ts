@@ -26,7 +26,7 @@ type Subject = Schemas['Subject'];
 export const subjects: Room = {
   name: 'subjects',
   path: '/subjects',
-  roles: ['operator'],
+  reads: 'listSubjects',
   views: [
     'list',
     'answers',

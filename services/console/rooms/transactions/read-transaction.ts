@@ -47,7 +47,7 @@ function actsOf(ctx: Context, kit: RoomKit, { id, state, updatable, erased }: Tr
   const isFinal = finalStates.includes(state);
   const act = (name: string) => ({ href: `${kit.path}/${id}/${name}`, word: `transactions.${name}` });
   return actLinks(ctx, kit, [
-    { ...act('link'), operation: 'getTransaction', when: !isFinal },
+    { ...act('link'), when: !isFinal && !kit.onlyReads(ctx, 'getTransaction') },
     { ...act('invite'), operation: 'sendInvitation', when: !isFinal },
     { ...act('child'), operation: 'createChild', when: isFinal && updatable },
     { ...act('cancel'), operation: 'cancelTransaction', when: !isFinal, isEnding: true },

@@ -21,7 +21,7 @@ const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'RO
 export const transactions: Room = {
   name: 'transactions',
   path: '/transactions',
-  roles: ['operator'],
+  reads: 'listTransactions',
   views: ['list', 'transaction'],
   routes(router, kit) {
     router.get('/', async (ctx) => {

@@ -86,7 +86,7 @@ export const gallery: Room = {
   name: 'gallery',
   folder: new URL('./', import.meta.url),
   path: '/gallery',
-  roles: ['operator'],
+  reads: 'listVersions',
   views: ['list', 'form', 'code'],
   routes(router, kit) {
     router.get('/', async (ctx) => {
