@@ -90,6 +90,16 @@ CREATE TABLE subjects (
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX subjects_created ON subjects (created_at DESC, id DESC);
 
+-- Persons by the addresses that they have. Only keyed digests are stored, so that no index has the text of an address.
+CREATE TABLE contact_key (key bytea NOT NULL);
+INSERT INTO contact_key SELECT sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'));
+CREATE TABLE contacts (
+  digest  bytea NOT NULL,
+  subject text NOT NULL REFERENCES subjects (name) ON DELETE CASCADE,
+  PRIMARY KEY (digest, subject)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX contacts_subject ON contacts (subject);
+
 -- Which answer is in force (docs/withdrawal.md, "The rule"). Every statement of a person takes the next position; positions, not
 -- times, order them. The row of the subject is the lock of the person.
 CREATE SEQUENCE positions;

@@ -92,7 +92,7 @@ describe.each([
     const name = `bea, ${way}`;
     await admin.send('POST', '/subjects', { name });
     await openPage('');
-    await device.type(field('Person or transaction'), name);
+    await device.type(field('Person, e-mail address or transaction'), name);
     await device.open(button('Search'));
     await device.open(link(name));
     await device.open(link('Answer on behalf'));

@@ -29,6 +29,15 @@ async function answer(subject: string, decision: string): Promise<void> {
 }
 
 describe('subjects in the console', () => {
+  it('are found by their whole e-mail address or telephone number', async () => {
+    const caller = await signIn(instance, 'operator');
+    const subjectInfos = { emailAddress: 'tess@example.org', phoneNumber: '+44 7700 900123' };
+    await caller.send('POST', '/consents', { subject: 'patient 9', layout: 'layout.001', subjectInfos });
+    for (const word of ['Tess@example.org', '+447700900123'])
+      expect(await textOf(await search(word))).toContain('patient 9');
+    expect(await textOf(await search('none@example.org'))).toContain('No person has “none@example.org”');
+  });
+
   it('are found by a part of their name, which is in no URL, and always at the same one', async () => {
     await answer('Ann Example', 'accepted');
     const found = await search('Ann Ex');

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 
 type Subject = components['schemas']['Subject'];
@@ -26,6 +27,32 @@ describe('a subject', () => {
       subjectInfos: { emailAddress: 'other@example.org' },
     });
     expect(await read('ann')).toEqual(ann);
+  });
+
+  it('is found by each whole address and number that it has, however they are written', async () => {
+    const found = async (contact: string) => {
+      const list = await operator.get(`/subjects?contact=${encodeURIComponent(contact)}`);
+      return ((await list.json()) as Subject[]).map(({ name }) => name).sort();
+    };
+    const subjectInfos = { emailAddress: 'Flo.Ray@Example.org', phoneNumber: '+33 6 39 98 00 01' };
+    await createTransaction(operator, { subject: 'flo', subjectInfos });
+    await createTransaction(operator, { subject: 'flo', subjectInfos: { emailAddress: 'flo@home.example' } });
+    await make({ name: 'flo two', emailAddress: 'flo.ray@example.org' });
+    expect(await found('flo.ray@EXAMPLE.org')).toEqual(['flo', 'flo two']);
+    expect(await found('flo@home.example')).toEqual(['flo']);
+    expect(await found('+33639980001')).toEqual(['flo']);
+    for (const other of ['ray@example.org', '+3363998000', 'flo']) expect(await found(other)).toEqual([]);
+    expect(((await (await user.get('/subjects?contact=flo@home.example')).json()) as []).length).toBe(0);
+    const { id } = await read('flo two');
+    await change(id, { emailAddress: 'new@example.org' });
+    expect([await found('flo.ray@example.org'), await found('new@example.org')]).toEqual([
+      ['flo'],
+      ['flo two'],
+    ]);
+    const admin = await signIn(instance, 'admin');
+    await admin.send('POST', '/subjects/flo/erasure');
+    await vi.waitFor(async () => expect(await found('flo@home.example')).toEqual([]), { timeout: 20_000 });
+    expect(await rowsOf(instance, "SELECT 1 FROM transactions.contacts WHERE subject = 'flo'")).toEqual([]);
   });
 
   it('can be created once, and is found at its Location', async () => {

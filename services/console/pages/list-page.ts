@@ -23,20 +23,22 @@ export interface ListPage<Row> {
   read: ReadRows<Row>;
   /** Name of the CSV file; without one the list is not exported. */
   csv?: string;
+  /** Said if nothing matches the filters; default: just that. */
+  noMatch?: string;
   /** Further values that the template prints. */
   locals?: Readonly<Record<string, unknown>>;
 }
 
 /** Sends a page of a list, or with `format=csv` the whole list. */
 export async function sendList<Row>(ctx: Context, kit: RoomKit, list: ListPage<Row>): Promise<void> {
-  const { view, title, path = kit.path, filters, columns, read, csv, locals } = list;
+  const { view, title, path = kit.path, filters, columns, read, csv, noMatch, locals } = list;
   if (csv && ctx.query.format === 'csv') {
     return sendCsv(ctx, kit.reader(ctx), { name: csv, columns, read });
   }
   const cursor = kit.cursor(ctx);
   const page = { caption: title, columns, path, filters, cursor, ...(await read(cursor)) };
   const table = tableView(kit.reader(ctx), { ...page, ...(csv && { csv: '' }) });
-  await kit.page(ctx, view, { title, path, filters, table, ...locals });
+  await kit.page(ctx, view, { title, path, filters, table: { ...table, noMatch }, ...locals });
 }
 
 /** A list of one operation, without filters. */

@@ -4,6 +4,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
+import { replaceContact } from '../person/contacts-sql.ts';
 import {
   insertSubject,
   listSubjects,
@@ -27,9 +28,11 @@ export function subjectHandlers({ db, instance }: Dependencies) {
     async listSubjects(ctx, { query, principal }) {
       const name = readText(query.name);
       const only = isPrivileged(principal) ? undefined : (principal.subject ?? '');
-      const find = (page: PageRequest) => listSubjects(db, { name, only, ...page });
+      const contact = readText(query.contact);
+      const parameters = { ...(name && { name }), ...(contact && { contact }) };
+      const find = (page: PageRequest) => listSubjects(db, { ...parameters, only, ...page });
       const url = `${instance.baseUrl}/subjects`;
-      await sendList(ctx, query, { url, parameters: name ? { name } : {}, find, present: presentSubject });
+      await sendList(ctx, query, { url, parameters, find, present: presentSubject });
     },
 
     async createSubject(ctx, { body, principal }) {
@@ -69,6 +72,9 @@ export function subjectHandlers({ db, instance }: Dependencies) {
       const changed = await db.withTransaction(async (tx) => {
         const updated = await updateSubject(tx, subject.id, fields);
         if (!updated) throw noSuchSubject();
+        const { emailAddress } = fields;
+        if (emailAddress !== undefined)
+          await replaceContact(tx, subject.name, emailAddress, subject.emailAddress);
         await recordChange(tx, principal, { action: 'subject.updated', target: `subject/${id}` });
         return updated;
       });

@@ -1,6 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement as Sql, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
+import { storeContacts } from './contacts-sql.ts';
 
 /** SQL: whether the record `r` is in force; the index records_in_force. */
 export const isInForce = sql`
@@ -31,8 +32,8 @@ export function storePerson({ subject, context, createdAt }: NewPerson, seen: nu
               ${context.language ?? null}, ${createdAt}, ${createdAt}, nextval('positions'))
       ON CONFLICT (name) DO UPDATE SET position = excluded.position
        WHERE p.position = coalesce(${seen}::bigint, p.position)
-      RETURNING p.position
-    )`;
+      RETURNING p.name, p.position
+    ), ${storeContacts(sql`p.name`, sql`${JSON.stringify(context.subjectInfos ?? {})}::jsonb`, sql`person AS p`)}`;
 }
 
 interface NewPerson {

@@ -3,6 +3,7 @@ import { join, sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
+import { contactDigest, replaceContact } from './contacts-sql.ts';
 
 export interface Subject {
   id: string;
@@ -18,13 +19,15 @@ const columns = sql`s.id, s.name, s.email_address AS "emailAddress", s.default_l
 
 /** @returns undefined if a subject of that name exists already. */
 export async function insertSubject(
-  db: Queries,
+  tx: Queries,
   { name, emailAddress, defaultLanguage }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'>,
-) {
-  return db.maybeOne<Subject>(sql`
+): Promise<Subject | undefined> {
+  const inserted = await tx.maybeOne<Subject>(sql`
     INSERT INTO subjects AS s (id, name, email_address, default_language, created_at, modified_at)
     VALUES (${newUuid()}, ${name}, ${emailAddress}, ${defaultLanguage}, accord_now(), accord_now())
     ON CONFLICT (name) DO NOTHING RETURNING ${columns}`);
+  if (inserted) await replaceContact(tx, name, emailAddress);
+  return inserted;
 }
 
 export async function readSubject(db: Queries, name: string): Promise<Subject | undefined> {
@@ -90,13 +93,29 @@ export async function replaceSubject(tx: Queries, name: string, hasLater: boolea
   if (hasLater) await insertSubject(tx, { name, emailAddress: null, defaultLanguage: null });
 }
 
-/** A page of subjects, newest first. @param name a part of their names. @param only a whole name. */
+interface SubjectFilter {
+  /** A part of the name. */
+  name?: string;
+  /** A whole e-mail address or telephone number, which may also be the name. */
+  contact?: string;
+  /** A whole name. */
+  only?: string;
+}
+
+/** A page of subjects, newest first. */
 export async function listSubjects(
   db: Queries,
-  { name, only, after, limit }: { name?: string; only?: string; after?: Position; limit: number },
+  { name, contact, only, after, limit }: SubjectFilter & { after?: Position; limit: number },
 ): Promise<(Subject & { position: string })[]> {
   const conditions = [
     ...(name === undefined ? [] : [sql`strpos(lower(s.name), lower(${name})) > 0`]),
+    ...(contact === undefined
+      ? []
+      : [
+          sql`s.name IN (SELECT c.subject FROM contacts AS c
+                          WHERE c.digest = ${contactDigest(sql`${contact}::text`)}
+                          UNION ALL SELECT ${contact}::text)`,
+        ]),
     ...(only === undefined ? [] : [sql`s.name = ${only}`]),
     ...(after ? [sql`(s.created_at, s.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`] : []),
   ];

@@ -2,6 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
+import { storeContacts } from '../person/contacts-sql.ts';
 import { recordStateChange } from './events.ts';
 import type { HistoryEntry, NewTransaction, ReadTransaction, State, Transaction } from './transaction.ts';
 
@@ -151,7 +152,8 @@ function inserted(
              ${parent}::text, ${leader}::jsonb, accord_now(), accord_now(),
              accord_now() + ${context.timeout}::interval ${from}
       RETURNING *
-    ), ${storeSubject()}, ${recordStateChange('created', source)}`;
+    ), ${storeSubject()}, ${storeContacts(sql`t.subject`, sql`(t.context->'subjectInfos')`, sql`t`)},
+    ${recordStateChange('created', source)}`;
 }
 
 /**

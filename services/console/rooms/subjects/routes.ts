@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -52,15 +53,15 @@ export const subjects: Room = {
         title: word ? reader.t('subjects.found', { word }) : reader.t('subjects.title'),
         filters,
         columns: columnsOf(reader, kit),
-        read: (cursor, limit) =>
-          kit.api(ctx).list('listSubjects', { query: { name: word }, page: { cursor, limit } }),
+        read: (cursor, limit) => findSubjects(ctx, kit, word, { cursor, limit }),
         csv: 'subjects',
+        ...(word && { noMatch: reader.t('subjects.nothing', { word }) }),
         locals: {
           search: kit.form(ctx, {
             action: path,
             submit: reader.t('subjects.search'),
             tone: 'plain',
-            fields: [{ name: 'word', label: reader.t('subjects.name'), isRequired: true }],
+            fields: [fieldsFor(reader, 'subjects')('word', { isRequired: true })],
             values: { word },
           }),
           newUrl: kit.may(ctx, 'createSubject') && `${path}/new`,
@@ -112,6 +113,24 @@ export const subjects: Room = {
     withdrawRoutes(router, kit);
   },
 };
+
+/**
+ * Subjects with this address, which is what people say who call; without any, and for other words, those with
+ * a text in their name.
+ */
+async function findSubjects(
+  ctx: Context,
+  kit: RoomKit,
+  word: string | undefined,
+  page: { cursor: string | undefined; limit?: number | undefined },
+) {
+  const api = kit.api(ctx);
+  if (word && /@|\d{4}/.test(word)) {
+    const found = await api.list('listSubjects', { query: { contact: word }, page });
+    if (found.rows.length > 0) return found;
+  }
+  return api.list('listSubjects', { query: { name: word }, page });
+}
 
 function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Subject>[] {
   const { text, time } = columnsFor<Subject>(reader);
