@@ -9,6 +9,10 @@ CREATE TABLE api_keys (
   elements           text[] CHECK (elements IS NULL OR scope = 'DECISION'),
   hash               bytea NOT NULL,
   created_at         timestamptz NOT NULL,
+  -- Username of the person who created it.
+  created_by         text,
+  -- Scopes OWNER and DECISION; null: never.
+  expires_at         timestamptz,
   last_access_at     timestamptz,
   revoked_at         timestamptz,
   -- A key of scope PEER pairs with one partner, once: the pairing that has it, and until when if it is not finished.

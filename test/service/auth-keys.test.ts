@@ -48,6 +48,8 @@ describe('an API key', () => {
       name: 'The shop',
       scope: 'OWNER',
       creationDate: made.creationDate,
+      hint: made.key.slice(0, 20),
+      creator: 'admin',
     });
     const stored = await under.db.one<{ row: string }>(
       sql`SELECT row_to_json(k)::text AS row FROM api_keys AS k WHERE k.id = ${made.id}`,
@@ -55,6 +57,32 @@ describe('an API key', () => {
     const secret = made.key.split('_')[2] as string;
     expect(stored.row).not.toContain(secret);
     expect(under.logged()).not.toContain(secret);
+  });
+
+  it('is rejected from its last moment on, and stays in the list', async () => {
+    const expirationDate = Date.now() + 60_000;
+    const made = (await (await post({ name: 'for a day', scope: 'OWNER', expirationDate })).json()) as Key;
+    expect(made).toMatchObject({ expirationDate });
+    expect((await callWith({ CM_KEY: made.key })).status).toBe(200);
+    await under.db.query(sql`UPDATE api_keys SET expires_at = accord_now() WHERE id = ${made.id}`);
+    // Asked of auth itself: services remember an answer for 5 s.
+    expect(await under.auth.operations.introspect({ apiKey: made.key, browser: false })).toMatchObject({
+      result: 'refused',
+      code: 'unauthorized',
+    });
+    expect((await list()).keys.map(({ id }) => id)).toContain(made.id);
+  });
+
+  it.each([
+    ['in the past', { scope: 'OWNER', expirationDate: 1 }],
+    ['in no calendar', { scope: 'OWNER', expirationDate: 9_007_199_254_740_991 }],
+    ['of a key for a partner, which has its own', { scope: 'PEER', expirationDate: Date.now() + 60_000 }],
+  ])('cannot end at a time %s', async (_, body) => {
+    const response = await post({ name: 'x', ...body });
+    expect(response.status).toBe(422);
+    expect(((await response.json()) as { errors: object[] }).errors).toMatchObject([
+      { pointer: '/expirationDate' },
+    ]);
   });
 
   it.each(['CM_KEY', 'CM-Key', 'cm_key'])('calls as itself in the header %s', async (header) => {

@@ -30,6 +30,31 @@ const visibleText = (html: string) =>
 const copied = (html: string) => /<textarea class="code" id="secret"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
 
 describe('API keys in the console', () => {
+  it('are told apart: by their beginning, who made them, until when, and the elements that were chosen by name', async () => {
+    const form = await textOf(`${here}/security/new`);
+    expect(form).toMatch(/value="processing\.001"[\s\S]{0,200}Programme letter/);
+    const fields = {
+      name: 'Gateway',
+      scope: 'DECISION',
+      elements: 'processing.001',
+      expirationDate: '2999-12-30',
+    };
+    const key = copied(await (await send(`${here}/security/new`, fields)).text());
+    const row = (await textOf(`${here}/security`)).split('<tr').find((each) => each.includes('Gateway'));
+    for (const text of [`${key?.slice(0, 20)}…`, 'Programme letter', 'admin', '31 Dec 2999'])
+      expect(row).toContain(text);
+  });
+
+  it('cannot end in the past', async () => {
+    const response = await send(`${here}/security/new`, {
+      name: 'Old',
+      scope: 'OWNER',
+      expirationDate: '2001-01-01',
+    });
+    expect(response.status).toBe(422);
+    expect(await response.text()).toContain('href="#field-expirationDate"');
+  });
+
   it('are made once, shown once, and work', async () => {
     const once = onceOf(await textOf(`${here}/security/new`));
     const fields = { once, name: 'Ticket shop', scope: 'OWNER' };

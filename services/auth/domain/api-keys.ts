@@ -34,6 +34,11 @@ export function drawApiKey(id: string): string {
   return `${body}_${checksum(body)}`;
 }
 
+/** The beginning of a key, by which its owner recognises it. @param id of the key. */
+export function keyHint(id: string): string {
+  return `acc_${id.replaceAll('-', '').slice(0, 16)}`;
+}
+
 /** Whether a text has the prefix of an API key, valid or not. */
 export function resemblesApiKey(text: string): boolean {
   return text.startsWith('acc_');

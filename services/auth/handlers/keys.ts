@@ -4,7 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { type PageRequest, sendList } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { createKey, revokeKey } from '../commands/keys.ts';
-import { creatableScopes, type KeyedHash, pairingKeyDays } from '../domain/api-keys.ts';
+import { creatableScopes, type KeyedHash, keyHint, pairingKeyDays } from '../domain/api-keys.ts';
 import { type ApiKey, listKeys } from '../queries/api-keys.ts';
 
 type Schemas = components['schemas'];
@@ -33,7 +33,7 @@ export function createHandlers(dependencies: Dependencies) {
     },
 
     async createKey(ctx, { body, principal }) {
-      const { row, key } = await createKey(dependencies, body, principal.roles);
+      const { row, key } = await createKey(dependencies, body, principal);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/keys/${row.id}`);
       ctx.body = { ...presentKey(row), key };
@@ -47,12 +47,23 @@ export function createHandlers(dependencies: Dependencies) {
 }
 
 /** A key's properties without its secret. */
-function presentKey({ id, name, scope, elements, createdAt, lastAccessAt }: ApiKey): Schemas['Key'] {
+function presentKey(key: ApiKey): Schemas['Key'] {
+  const { id, name, scope, elements, createdAt, createdBy, expiresAt, lastAccessAt } = key;
   const lastAccessDate = lastAccessAt ? { lastAccessDate: lastAccessAt.getTime() } : {};
   const limited = elements ? { elements } : {};
   const created = createdAt.getTime();
-  const expiring = scope === 'PEER' ? { expirationDate: created + pairingKeyDays * dayMs } : {};
-  return { id, name, scope, ...limited, creationDate: created, ...lastAccessDate, ...expiring };
+  const until = scope === 'PEER' ? created + pairingKeyDays * dayMs : expiresAt?.getTime();
+  return {
+    id,
+    name,
+    scope,
+    ...limited,
+    creationDate: created,
+    ...lastAccessDate,
+    ...(until !== undefined && { expirationDate: until }),
+    hint: keyHint(id),
+    ...(createdBy !== null && { creator: createdBy }),
+  };
 }
 
 /** `username`, `admin` and `operator` repeat `name` and `roles` for existing clients. */

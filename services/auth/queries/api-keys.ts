@@ -12,22 +12,29 @@ export interface ApiKey {
   /** Scope DECISION: keys of the elements that it may ask about; null for all. */
   elements: string[] | null;
   createdAt: Date;
+  /** Username; null for keys from before it was kept. */
+  createdBy: string | null;
+  /** Null: it does not expire, or it is of scope PEER, whose keys have a time of their own. */
+  expiresAt: Date | null;
   lastAccessAt: Date | null;
 }
 
-const columns = sql`k.id, k.name, k.scope, k.elements, k.created_at AS "createdAt", k.last_access_at AS "lastAccessAt"`;
+const columns = sql`k.id, k.name, k.scope, k.elements, k.created_at AS "createdAt", k.created_by AS "createdBy",
+  k.expires_at AS "expiresAt", k.last_access_at AS "lastAccessAt"`;
 
 export function insertKey(
   db: Queries,
-  key: Pick<ApiKey, 'id' | 'name' | 'scope'> & { elements?: string[] | null; hash: Buffer },
+  key: Pick<ApiKey, 'id' | 'name' | 'scope'> &
+    Partial<Pick<ApiKey, 'elements' | 'createdBy' | 'expiresAt'>> & { hash: Buffer },
 ): Promise<ApiKey> {
   return db.one<ApiKey>(sql`
-    INSERT INTO api_keys AS k (id, name, scope, elements, hash, created_at)
-    VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.elements ?? null}, ${key.hash}, accord_now())
+    INSERT INTO api_keys AS k (id, name, scope, elements, hash, created_at, created_by, expires_at)
+    VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.elements ?? null}, ${key.hash}, accord_now(),
+            ${key.createdBy ?? null}::text, ${key.expiresAt ?? null}::timestamptz)
     RETURNING ${columns}`);
 }
 
-/** A page of active keys, newest first. @param after end of the previous page. */
+/** A page of the keys that are not revoked, newest first. @param after end of the previous page. */
 export function listKeys(
   db: Queries,
   { after, limit }: PageRequest,
@@ -52,7 +59,7 @@ export function revokeKey(db: Queries, id: string): Promise<{ id: string; scope:
     RETURNING k.id, k.scope`);
 }
 
-/** Reads an active key. `spent`: a pairing key that is used or too old. */
+/** Reads a key that is not revoked. `spent`: it has expired, or is a pairing key that is used or too old. */
 export function findKey(
   db: Queries,
   id: string,
@@ -60,7 +67,8 @@ export function findKey(
   (Pick<ApiKey, 'id' | 'name' | 'scope' | 'elements'> & { hash: Buffer; spent: boolean }) | undefined
 > {
   return db.maybeOne(sql`
-    SELECT k.id, k.name, k.scope, k.elements, k.hash, k.scope = 'PEER' AND NOT ${canPair} AS spent
+    SELECT k.id, k.name, k.scope, k.elements, k.hash,
+           (k.scope = 'PEER' AND NOT ${canPair}) OR k.expires_at <= accord_now() IS TRUE AS spent
       FROM api_keys AS k WHERE k.id = ${id} AND k.revoked_at IS NULL`);
 }
 

@@ -83,6 +83,15 @@ export function timesOfDays(
   };
 }
 
+/**
+ * The end of a day in the instance's zone, as the API takes it.
+ * @returns epoch milliseconds; 0, which the API refuses, for a text that is no day.
+ */
+export function endOfDay(day: string, timeZone: string): number {
+  const { before } = isDay(day) ? timesOfDays({ before: day }, timeZone) : {};
+  return before === undefined ? 0 : Date.parse(before);
+}
+
 function isDay(text: string): boolean {
   try {
     return Temporal.PlainDate.from(text, { overflow: 'reject' }).toString() === text;

@@ -1,8 +1,10 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
+import { entryChoices, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { fieldsFor, keysIn, wordChoices } from '../../pages/form.ts';
+import { endOfDay } from '../../pages/filters.ts';
+import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { type AskedForm, actPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
@@ -16,15 +18,20 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
 
   router.get('/security', async (ctx) => {
     const mayRevoke = kit.may(ctx, 'revokeKey');
+    const elements = await listEntries(kit.api(ctx), { types: questionTypes });
+    const names = new Map(elements.map(({ key, name }) => [key, name]));
     await sendPlainList(ctx, kit, {
       path: '/security',
       operation: 'listKeys',
       words: 'keys',
       columns: ({ text, word, time, link }, reader) => [
-        text('keys.name', ({ name }) => name),
-        word('keys.scope', 'keys.scopeName', ({ scope }) => scope),
+        text('keys.name', ({ name }) => name, { note: ({ hint }) => `${hint}…` }),
+        word('keys.scope', 'keys.scopeName', ({ scope }) => scope, {
+          note: (key) => key.elements && reader.list(key.elements.map((each) => names.get(each) ?? each)),
+        }),
         time('keys.created', ({ creationDate }) => creationDate),
-        time('keys.expires', ({ expirationDate }) => expirationDate),
+        text('keys.creator', ({ creator }) => creator),
+        time('keys.expires', ({ expirationDate }) => expirationDate, reader.t('keys.forever')),
         time('keys.used', ({ lastAccessDate }) => lastAccessDate, reader.t('keys.never')),
         ...(mayRevoke ? [link('keys.act', 'keys.revoke', ({ id }) => `${path}/${id}/revoke`)] : []),
       ],
@@ -39,10 +46,15 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
     view: 'form',
     isCreating: true,
     ask: async (ctx, reader) =>
-      isForPartner(ctx, kit) || !(await mayCreateOwn(ctx, kit)) ? askForPartner(reader) : askForOwn(reader),
-    body(field) {
-      const elements = keysIn(field('elements'));
-      return { name: field('name'), scope: field('scope'), ...(elements.length > 0 && { elements }) };
+      isForPartner(ctx, kit) || !(await mayCreateOwn(ctx, kit)) ? askForPartner(reader) : askForOwn(ctx, kit),
+    body(field, { elements = [] }) {
+      const until = field('expirationDate');
+      return {
+        name: field('name'),
+        scope: field('scope'),
+        ...(elements.length > 0 && { elements: [...elements] }),
+        ...(until && { expirationDate: endOfDay(until, kit.timeZone) }),
+      };
     },
     done(ctx, { body: made }) {
       const { t, time } = kit.reader(ctx);
@@ -104,7 +116,9 @@ function askForPartner(reader: ConsoleReader): AskedForm {
 }
 
 /** A key for a system of the organisation itself. */
-function askForOwn(reader: ConsoleReader): AskedForm {
+async function askForOwn(ctx: Context, kit: RoomKit): Promise<AskedForm> {
+  const reader = kit.reader(ctx);
+  const elements = await listEntries(kit.api(ctx), { types: questionTypes, statuses: 'ACTIVE' });
   const field = fieldsFor(reader, 'keys');
   const scopes = wordChoices(reader, 'keys.scopeText', ['OWNER', 'DECISION']);
   return {
@@ -113,7 +127,10 @@ function askForOwn(reader: ConsoleReader): AskedForm {
     fields: [
       field('name', { isRequired: true, maxLength: 255 }),
       field('scope', { kind: 'radios', isRequired: true, options: scopes }),
-      field('elements'),
+      field('expirationDate', { kind: 'date' }),
+      ...(elements.length > 0
+        ? [field('elements', { kind: 'checks', options: entryChoices(elements) })]
+        : []),
     ],
     values: { scope: 'OWNER' },
   };
