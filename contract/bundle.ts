@@ -5,7 +5,17 @@ import { impliedAnswers } from './implied-answers.ts';
 
 /** The pieces, in the order in which the reference page shows their operations. */
 const pieces = [
-  ...['base', 'transactions', 'contexts', 'answers', 'codes', 'messages', 'withdrawals', 'records'],
+  ...[
+    'base',
+    'transactions',
+    'contexts',
+    'answers',
+    'public-forms',
+    'codes',
+    'messages',
+    'withdrawals',
+    'records',
+  ],
   ...['decisions', 'subjects', 'receipts', 'erasures', 'accounts', 'tokens', 'models', 'versions'],
   ...['contents', 'instance', 'peers', 'federation', 'webhooks', 'audit', 'health', 'shared'],
 ];

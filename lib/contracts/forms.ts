@@ -4,6 +4,7 @@ import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageContent, PageOptions, ReceiptPage, ShownForm } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import type { CataloguePeer, PeerEntry, SharedEntry } from '#lib/contracts/peer-entries.ts';
+import type { PublicForm } from '#lib/contracts/public-forms.ts';
 import type { ActiveVersions, VersionsAt } from '#lib/contracts/versions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { MessageChannel } from './messages.ts';
@@ -129,10 +130,13 @@ export type AnswerCheck =
 export interface FormsOperations {
   /**
    * Resolves and checks a layout. @param input.theme overrides the layout's; ignored if unknown.
+   * @returns public: absent for an inline layout, and for a form without an address of its own.
    * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `unavailable` (the copy of a
    * peer's models is too old, or has no model of the type `information`).
    */
-  resolveLayout(input: LayoutReference): Promise<{ layout: PinnedLayout; active: ActiveVersions }>;
+  resolveLayout(
+    input: LayoutReference,
+  ): Promise<{ layout: PinnedLayout; active: ActiveVersions; public?: PublicForm }>;
   /**
    * Describes a form.
    * @throws Failure `withdrawn` if the information or every element has lost its ACTIVE version;

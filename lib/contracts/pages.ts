@@ -2,6 +2,7 @@ import type { FormElement, FormInformation, FormLayout, FormPeer } from '#lib/co
 import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { AskedColorScheme } from '#lib/contracts/page-base.ts';
+import type { PublicForm } from '#lib/contracts/public-forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { EarlierAnswer } from '#lib/contracts/record-status.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
@@ -14,6 +15,7 @@ type Schemas = components['schemas'];
  * every text, and sanitises rich text again.
  */
 export type PageContent =
+  | EntryPage
   | FormPage
   | ConfirmPage
   | ResultPage
@@ -43,6 +45,22 @@ interface OfTransaction {
 
 /** Texts of the information under which was asked. They name the organisation that asks and its contact. */
 export type ShownInformation = Pick<ReceiptBody['information'], 'lang' | 'texts'>;
+
+/** GET /f/{key}: who asks, and how to begin. */
+export interface EntryPage {
+  page: 'entry';
+  key: string;
+  layout: PinnedLayout;
+  identify: PublicForm['identify'];
+  /** RFC 3339: the end of the last day; absent: there is none. */
+  until?: string;
+  /** Whether the last day is over. */
+  isOver: boolean;
+  /** POST, which begins. */
+  url: string;
+  /** Fault of the last attempt: the address that was entered, or the field that has to be empty. */
+  fault?: { field: 'emailAddress' | 'website'; emailAddress: string };
+}
 
 /** A form as JSON clients get it, without what they need besides the page (openapi.yaml, `Form`). */
 export interface ShownForm {

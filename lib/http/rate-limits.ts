@@ -5,7 +5,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 
 /** What requests are counted by. Limits are per minute (docs/interface.md, "Limits"). */
-export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization' | 'decision';
+export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization' | 'decision' | 'public';
 export type RateLimits = Record<LimitKind, number> | 'off';
 
 export const defaultRateLimits: Record<LimitKind, number> = {
@@ -15,6 +15,7 @@ export const defaultRateLimits: Record<LimitKind, number> = {
   address: 60,
   authorization: 120,
   decision: 120_000,
+  public: 60,
 };
 
 /** Counts requests and rejects those over the limit. */
@@ -31,6 +32,8 @@ export interface RateLimiter {
   countRefusal(ctx: Context): Promise<void>;
   /** Counts sign-ins started by an address, because each is stored. @throws Failure `too-many-requests`. */
   countAuthorization(ctx: Context): Promise<void>;
+  /** Counts what strangers begin at forms with an address of their own. @throws Failure `too-many-requests`. */
+  countPublic(ctx: Context): Promise<void>;
   /** Undoes {@link countRefusal}. */
   forgetRefusal(ctx: Context): Promise<void>;
 }
@@ -44,6 +47,7 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
       countDecisions: nothing,
       countRefusal: nothing,
       countAuthorization: nothing,
+      countPublic: nothing,
       forgetRefusal: nothing,
     };
   }
@@ -62,6 +66,7 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
     countDecisions: (principal, questions) => count('decision', principal.account, questions),
     countRefusal: (ctx) => count('address', clientNetwork(ctx)),
     countAuthorization: (ctx) => count('authorization', clientNetwork(ctx)),
+    countPublic: (ctx) => count('public', clientNetwork(ctx)),
     forgetRefusal: (ctx) => byKind.address.takeBack(clientNetwork(ctx)),
   };
 }

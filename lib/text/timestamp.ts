@@ -1,3 +1,5 @@
+import { Temporal } from 'temporal-polyfill';
+
 const dateAndTime =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+-]\d\d:\d\d))?$/;
 
@@ -23,6 +25,12 @@ export function parseTimestamp(text: string): Date | undefined {
 /** Whether a time has a year of four digits, as RFC 3339 writes it. */
 export function isWritable(time: Date): boolean {
   return time.getUTCFullYear() > 0 && time.getUTCFullYear() < 10_000;
+}
+
+/** The end of a day in a time zone. @param day RFC 3339, `full-date`. @param timeZone IANA. */
+export function endOfDay(day: string, timeZone: string): Date {
+  const next = Temporal.PlainDate.from(day).add({ days: 1 });
+  return new Date(next.toZonedDateTime(timeZone).epochMilliseconds);
 }
 
 /** Minutes east of UTC. */

@@ -12,9 +12,11 @@ import { contractHandlers } from './handlers/contract.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { modelHandlers } from './handlers/models.ts';
 import { pageHandlers, renderErrorPage } from './handlers/pages.ts';
+import { publicFormHandlers } from './handlers/public-forms.ts';
 import { versionHandlers } from './handlers/versions.ts';
-import type { OperationOptions } from './operations/context.ts';
+import { createContext, type OperationOptions } from './operations/context.ts';
 import { createOperations } from './operations/create-operations.ts';
+import { createPublicForms } from './operations/public-form.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/page-renderer.ts';
 import { createPdfRenderer } from './pdf/pdf-renderer.ts';
@@ -52,12 +54,23 @@ export async function composeForms(options: Options): Promise<{
   const renderer = createPageRenderer(assets);
   const pdf = createPdfRenderer({ log });
   const { defaultLanguage, authUrl, publicClient, issuer, consolePath, staleDays } = settings;
-  const operations = createOperations({ db, log, renderer, pdf, instance, defaultLanguage, staleDays });
+  const context = createContext({
+    db,
+    log,
+    renderer,
+    pdf,
+    instance,
+    defaultLanguage,
+    consolePath,
+    staleDays,
+  });
+  const operations = createOperations(context);
   const dependencies: Dependencies = {
     db,
     source: instance.baseUrl,
     wake: relay.wake,
     operations,
+    publicForms: createPublicForms(context),
     renderer,
     assets,
     document,
@@ -79,6 +92,7 @@ export async function composeForms(options: Options): Promise<{
       ...pageHandlers(dependencies),
       ...modelHandlers(dependencies),
       ...versionHandlers(dependencies),
+      ...publicFormHandlers(dependencies),
       listModelsAudit: audit.list,
     },
     renderErrorPage: renderErrorPage(dependencies),

@@ -27,6 +27,7 @@ import {
 import type { DemoMailbox } from './delivery/demo.ts';
 import { createEraser } from './erasure/erase-job.ts';
 import { createSubjectDigest } from './erasure/erasure.ts';
+import { createStrangersSweeper } from './erasure/forget-strangers.ts';
 import { createRetention } from './erasure/retain.ts';
 import { createSubjectAuthentication } from './http/authenticate.ts';
 import { renderErrorPage } from './http/error-page.ts';
@@ -134,6 +135,7 @@ export async function composeTransactions(
     embedOrigins: settings.embedOrigins,
     mailbox: options.mailbox ?? null,
     countDecisions: options.limiter.countDecisions,
+    countPublic: options.limiter.countPublic,
     decisionCounts,
     versions: createVersionsCache({ forms, bus }),
     expiryNoticeMs,
@@ -163,6 +165,7 @@ export async function composeTransactions(
       records: settings.recordRetention,
     }),
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
+    createStrangersSweeper(job),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
     createPartSweeper({ ...job, messaging: dependencies.messaging }),
     createVerdictSweeper({ db, log }),

@@ -14,7 +14,8 @@ CREATE TABLE transactions (
   layout           jsonb NOT NULL,
   author           text NOT NULL,
   -- The creator, against whom its messages are counted: "user:…" for accounts of role user, "staff user:…", "key:…" and
-  -- "peer:…" for the others; of a child, the creator of its parent. Null: not known, or erased.
+  -- "peer:…" for the others, "public:<entry of the layout>" for strangers at the address of a form; of a child, the creator
+  -- of its parent. Null: not known, or erased.
   created_by       text,
   -- False: an account of role user named an address that it is not known to have. No mail is sent there.
   is_address_known boolean NOT NULL DEFAULT true,
@@ -50,6 +51,9 @@ CREATE INDEX transactions_unplanned ON transactions (created_at) WHERE state = '
 -- Transactions without committed answers whose retention ends, oldest first.
 CREATE INDEX transactions_to_abandon ON transactions (changed_at)
   WHERE state IN ('CANCELLED', 'TIMEOUT', 'ROLLBACK') AND erased_at IS NULL;
+-- What strangers have begun at the address of a form and not finished: it is deleted at once.
+CREATE INDEX transactions_of_strangers ON transactions (changed_at)
+  WHERE state IN ('CANCELLED', 'TIMEOUT', 'ROLLBACK') AND erased_at IS NULL AND created_by LIKE 'public:%';
 
 -- Which transaction answers an equal context: one open transaction per context.
 CREATE TABLE context_claims (
@@ -86,7 +90,9 @@ CREATE TABLE subjects (
   created_at       timestamptz NOT NULL,
   modified_at      timestamptz NOT NULL,
   -- The position of the person's latest statement.
-  position         bigint NOT NULL DEFAULT 0
+  position         bigint NOT NULL DEFAULT 0,
+  -- Only strangers at the address of a form have named the person so far: it is deleted with the last of what they began.
+  unproven         boolean NOT NULL DEFAULT false
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX subjects_created ON subjects (created_at DESC, id DESC);
 

@@ -74,6 +74,7 @@ export const transactionsService = defineService({
 
 const prefixes = [
   '/consents',
+  '/f',
   '/transactions',
   '/records',
   '/subjects',

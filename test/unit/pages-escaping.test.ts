@@ -13,6 +13,7 @@ const names = Object.keys(pages).filter((name) => name !== 'api');
 const structural = new Set([
   ...[
     'page',
+    'identify',
     'language',
     'lang',
     'type',
@@ -22,6 +23,7 @@ const structural = new Set([
     'unit',
     'decision',
     'fault',
+    'field',
     'code',
     'state',
     'timeZone',
@@ -51,6 +53,7 @@ const structural = new Set([
     'resendAfter',
     'changed',
     'receiptUntil',
+    'until',
     'since',
     'collectionMethod',
     'confirmation',

@@ -57,7 +57,8 @@ export function resolveLayout(
       'mixes conditions with other elements: conditions stand alone',
     );
   const info = findInformation(content.info ?? fromBlocs, entries, pointers.info, faults);
-  const { type: _, acceptAllText, submitText, cancelText, theme, notification, ...options } = content;
+  const { acceptAllText, submitText, cancelText, theme, notification, ...rest } = content;
+  const { type: _type, public: _public, ...options } = rest;
   const mail = notification === undefined ? undefined : findNotification(notification, entries);
   if (notification !== undefined && mail === undefined)
     addUnknown(faults, pointers.info.replace(/info$/, 'notification'), notification, 'email');

@@ -4,6 +4,7 @@ import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Assets } from '#lib/http/assets.ts';
 import type { Dependencies as CommandDependencies } from '../commands/model-access.ts';
 import type { Issuer } from '../config.ts';
+import type { PublicForms } from '../operations/public-form.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
 
 /** The demonstration on the first page (docs/operations.md, "Settings"). */
@@ -21,6 +22,7 @@ export interface Demo {
 /** The dependencies of the handlers; built in compose.ts. */
 export interface Dependencies extends CommandDependencies {
   operations: FormsOperations;
+  publicForms: PublicForms;
   renderer: PageRenderer;
   assets: Assets;
   document: Document;

@@ -18,6 +18,8 @@ export interface OperationOptions {
   instance: PageInstance;
   /** INSTANCE_LANGUAGE */
   defaultLanguage: string;
+  /** Where people sign in; null without a console. */
+  consolePath: string | null;
   /** PEER_STALE_LIMIT: the age in days at which a copy of a peer's elements is no longer shown. */
   staleDays: number;
 }

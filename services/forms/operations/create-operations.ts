@@ -1,12 +1,14 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { PageContent, PageOptions } from '#lib/contracts/pages.ts';
 import { withoutDirectionControls } from '#lib/text/direction-controls.ts';
+import type { PageModel } from '../pages/page-model.ts';
 import { pageText } from '../pages/page-text.ts';
 import { readActive } from '../queries/active-entries.ts';
 import { saveChannels } from '../queries/message-channels.ts';
 import { deletePeer, finishState, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
 import { createCheckSubmission } from './check-submission.ts';
-import { createContext, type OperationOptions } from './context.ts';
+import type { FormsContext } from './context.ts';
 import { describeForm } from './describe-form.ts';
 import { fillForm } from './fill-form.ts';
 import { createSharedEntries, createStorePeerEntries } from './peer-entries.ts';
@@ -18,9 +20,15 @@ import { createResolveLayout } from './resolve-layout.ts';
 import { readVersions } from './versions-at.ts';
 
 /** The internal operations of this service (lib/contracts/forms.ts), which other services call. */
-export function createOperations(options: OperationOptions): FormsOperations {
-  const context = createContext(options);
-  const { db, renderer } = context;
+export function createOperations(context: FormsContext): FormsOperations {
+  const { db, renderer, consolePath } = context;
+
+  async function completeModel(page: PageContent, options: PageOptions): Promise<PageModel> {
+    if (page.page === 'form') return fillForm(context, page, options);
+    if (page.page === 'entry') return { ...(await completePage(context, page, options)), consolePath };
+    return completePage(context, page, options);
+  }
+
   return {
     resolveLayout: createResolveLayout(context),
     describeForm: (input) => describeForm(context, input),
@@ -42,11 +50,7 @@ export function createOperations(options: OperationOptions): FormsOperations {
       return {};
     },
     async renderPage({ page, ...options }) {
-      const model =
-        page.page === 'form'
-          ? await fillForm(context, page, options)
-          : await completePage(context, page, options);
-      return { html: await renderer.renderInTurns(model) };
+      return { html: await renderer.renderInTurns(await completeModel(page, options)) };
     },
     async renderText({ page: given, ...options }) {
       const page = withoutDirectionControls(await completePage(context, given, options));

@@ -37,13 +37,13 @@ export function createRenderReceiptPdf(context: FormsContext): FormsOperations['
 }
 
 /** The image of a theme's logo; undefined if it has none. */
-async function readImage({ db }: FormsContext, theme: PageTheme | null): Promise<PdfJob['logo']> {
+export async function readImage({ db }: FormsContext, theme: PageTheme | null): Promise<PdfJob['logo']> {
   const id = theme?.logo?.url.split('/').at(-1) ?? '';
   const logo = isEntryId(id) ? await readLogo(db, id) : undefined;
   return logo && { extension: logo.mediaType.slice('image/'.length), body: logo.body };
 }
 
 /** The accent colour of a theme; undefined if it has none. */
-async function readAccent({ db }: FormsContext, theme: PageTheme | null): Promise<PdfJob['accent']> {
+export async function readAccent({ db }: FormsContext, theme: PageTheme | null): Promise<PdfJob['accent']> {
   return theme ? themeAccent((await readThemeCss(db, theme.key, theme.serial)) ?? '') : undefined;
 }

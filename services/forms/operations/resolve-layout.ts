@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { FormsOperations, LayoutReference, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
-import type { ActiveVersions } from '#lib/contracts/versions.ts';
+import type { FormsOperations, LayoutReference, LayoutTexts } from '#lib/contracts/forms.ts';
 import { type Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import {
   elementPointers,
@@ -35,10 +34,7 @@ interface Candidate {
 /** Models that a context names beside its layout. */
 type Wanted = Pick<LayoutReference, 'theme' | 'notification'>;
 
-interface Resolved {
-  layout: PinnedLayout;
-  active: ActiveVersions;
-}
+type Resolved = Awaited<ReturnType<FormsOperations['resolveLayout']>>;
 
 /**
  * The internal operation `resolveLayout`. It runs one query, and a second one when a saved layout has a new
@@ -113,6 +109,7 @@ export function createResolveLayout(context: FormsContext): FormsOperations['res
         found.rows.filter(({ key }) => used.has(key)),
         needed,
       ),
+      ...(content.public && { public: content.public }),
     };
   }
 

@@ -1,14 +1,15 @@
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
 import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { PageBase } from '#lib/contracts/page-base.ts';
-import type { FormPage, PageContent, ShownForm, ShownInformation } from '#lib/contracts/pages.ts';
+import type { EntryPage, FormPage, PageContent, ShownForm, ShownInformation } from '#lib/contracts/pages.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 import type { EnteredAnswers } from '../domain/entered-answers.ts';
 
 /** A page as it is drawn. */
 export type PageModel =
   | FormModel
-  | Drawn<Exclude<PageContent, FormPage>>
+  | EntryModel
+  | Drawn<Exclude<PageContent, FormPage | EntryPage>>
   | MailPage
   | WelcomePage
   | HostPage
@@ -30,6 +31,9 @@ export interface FormModel
   hidden: FormElement[];
   entered?: EnteredAnswers | undefined;
 }
+
+/** The page of a form with an address of its own. `consolePath`: null without a console, where people sign in. */
+export type EntryModel = Drawn<EntryPage> & { consolePath: string | null };
 
 /** Preview of an `email` model. */
 export interface MailPage extends PageBase {

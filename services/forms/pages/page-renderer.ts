@@ -9,9 +9,11 @@ import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { createReader, isLanguageTag, type Reader } from '#lib/pages/reader.ts';
 import type { ComparisonBudget } from '#lib/text/compare-words.ts';
+import type { PosterSheet } from '../pdf/typesetter.ts';
 import { apiView } from './api-view.ts';
 import { compareContents, type Item } from './compare-contents.ts';
 import { confirmView } from './confirm-view.ts';
+import { entryView } from './entry-view.ts';
 import { exportPartView, exportView } from './export-view.ts';
 import { askerView } from './facts.ts';
 import { formLabels } from './form-labels.ts';
@@ -19,7 +21,8 @@ import { answeredView, formView, isAnswered } from './form-view.ts';
 import { mailView } from './mail-view.ts';
 import { createMessageRenderer, type MessageStyle, type RenderMessage } from './message-renderer.ts';
 import { messagesView } from './messages-view.ts';
-import type { Drawn, FormModel, PageModel } from './page-model.ts';
+import type { Drawn, EntryModel, FormModel, PageModel } from './page-model.ts';
+import { posterSheet } from './poster-sheet.ts';
 import { problemView } from './problem-view.ts';
 import { receiptView } from './receipt-view.ts';
 import { createRichBlocks, type RichBlock, type RichBlocks, writeRichBlocks } from './rich-blocks.ts';
@@ -45,6 +48,8 @@ export interface PageRenderer {
   renderMessage(content: MessageContent, style: MessageStyle): RenderedMessage;
   /** Texts of a receipt on paper besides those of its page. */
   paperWords(page: Drawn<ReceiptPage>): { attachment: string; replacedNote: string };
+  /** A page of the poster of a form. */
+  posterSheet(page: EntryModel): PosterSheet;
   /** Languages that have a catalogue. */
   languages: string[];
 }
@@ -52,6 +57,7 @@ export interface PageRenderer {
 /** Templates in `views/`, which most pages are named after. */
 const templateNames = [
   ...([
+    'entry',
     'form',
     'answered',
     'confirm',
@@ -159,6 +165,7 @@ export function createPageRenderer(assets: Assets): PageRenderer {
       const { t } = readerFor(language, instance.timeZone);
       return { attachment: t('receipt.attachment'), replacedNote: t('receipt.replaced') };
     },
+    posterSheet: (page) => posterSheet(page, readerOf(page)),
     compare: ({ before, after, language, budget }) =>
       compareContents(before, after, { reader: readerFor(language, 'UTC'), rich, budget }),
     label: (page) => formLabels(page, readerFor(page.language, page.instance.timeZone), blocks),
@@ -190,6 +197,8 @@ function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools):
   switch (model.page) {
     case 'form':
       return isAnswered(model) ? answeredView(model, reader) : formView(model, reader, blocks);
+    case 'entry':
+      return entryView(model, reader);
     case 'confirm':
       return confirmView(model, reader);
     case 'messages':

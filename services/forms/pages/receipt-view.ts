@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import type { ReceiptPage, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import type {
   ReceiptBody,
@@ -10,10 +9,9 @@ import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { answerTexts, askerView, isOwnText, recipientViews, standingView, withdrawAllView } from './facts.ts';
 import type { Drawn } from './page-model.ts';
+import { qrImage } from './qr-code.ts';
 import { elementView, informationView } from './receipt-shown.ts';
 import type { RichBlocks } from './rich-blocks.ts';
-
-const require = createRequire(import.meta.url);
 
 type Page = Drawn<ReceiptPage>;
 
@@ -238,34 +236,4 @@ function answerNotes(
   if (withdraws) return [reader.t('answer.agreedOn', { date: reader.dateTime(withdraws.given) })];
   if (withdrawn) return [reader.t('answer.withdrawnBefore', { date: reader.dateTime(withdrawn) })];
   return [standingView(identifier, reader, withdrawal).withdrawnOn ?? []].flat();
-}
-
-/** Width of the white margin of a QR code, in modules (ISO/IEC 18004). */
-const quietZone = 4;
-
-/** A QR code as one SVG path in units of modules; null if the text is too long. */
-function qrImage(text: string): { size: number; path: string } | null {
-  // Loaded on first use, because most processes draw no code.
-  const qrcode = require('qrcode') as typeof import('qrcode');
-  try {
-    const { modules } = qrcode.create(text, { errorCorrectionLevel: 'L' });
-    const isDark = (row: number, column: number) => Boolean(modules.get(row, column));
-    return { size: modules.size + 2 * quietZone, path: modulesPath(modules.size, isDark) };
-  } catch {
-    return null;
-  }
-}
-
-/** One rectangle for each horizontal run of dark modules. */
-function modulesPath(size: number, isDark: (row: number, column: number) => boolean): string {
-  const runs: string[] = [];
-  for (let row = 0; row < size; row++) {
-    for (let column = 0; column < size; column++) {
-      const start = column;
-      while (column < size && isDark(row, column)) column++;
-      if (column > start)
-        runs.push(`M${start + quietZone} ${row + quietZone}h${column - start}v1h-${column - start}z`);
-    }
-  }
-  return runs.join('');
 }

@@ -1,5 +1,6 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ErrorPage, ResultPage } from '#lib/contracts/pages.ts';
+import { isAnonymousSubject } from '#lib/contracts/public-forms.ts';
 import { problemStatus } from '#lib/http/problem.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { enteredFields } from '../domain/entered-answers.ts';
@@ -145,6 +146,7 @@ function committedTexts(page: ResultPage, reader: Reader): string[] {
     ...(leader === null ? [] : [reader.t('committed.leader', { leader })]),
     ...(!hasAnswers && transaction.followers.length === 0 ? [reader.t('committed.none')] : []),
     ...(validUntil ? [reader.t('committed.validUntil', { date: reader.date(validUntil) })] : []),
+    ...(isAnonymousSubject(transaction.subject) ? [reader.t('committed.anonymous')] : []),
   ];
 }
 

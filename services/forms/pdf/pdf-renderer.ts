@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { createKeyedLimiter } from '#lib/async/keyed-limiter.ts';
 import { type Failure, fail } from '#lib/errors/fail.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import type { PdfJob } from './typesetter.ts';
+import type { PrintJob } from './typesetter.ts';
 import { compileTypesetter, type TypesetterProgram } from './typesetter-program.ts';
 import type { WorkerReply } from './worker.ts';
 
@@ -20,7 +20,7 @@ export interface PdfRenderer {
    * @throws Failure `unavailable` with Retry-After if too many wait or the machine is busy; `not-acceptable`
    * if the page has too many elements, takes too long, or cannot be set.
    */
-  render(job: PdfJob, asker: string): Promise<Buffer>;
+  render(job: PrintJob, asker: string): Promise<Buffer>;
   /** Ends the thread; jobs that wait fail. */
   stop(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export function createPdfRenderer(options: Options): PdfRenderer {
     await ended?.worker.terminate();
   }
 
-  async function run(job: PdfJob): Promise<Buffer> {
+  async function run(job: PrintJob): Promise<Buffer> {
     compiled ??= compileTypesetter();
     const module = await compiled;
     if (stopping.signal.aborted) throw refuse();
@@ -93,11 +93,11 @@ export function createPdfRenderer(options: Options): PdfRenderer {
     const { pdf, isTooLong } = reply;
     if (isTooLong) throw tooLong();
     if (pdf) return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
-    log.error('a receipt cannot be typeset', { error: new Error(reply.error) });
+    log.error('a document cannot be typeset', { error: new Error(reply.error) });
     throw tooLong();
   }
 
-  async function inTurn(job: PdfJob, asker: string): Promise<Buffer> {
+  async function inTurn(job: PrintJob, asker: string): Promise<Buffer> {
     const leave = await turns.enter(asker, stopping.signal).catch(() => {
       throw refuse();
     });
@@ -127,7 +127,7 @@ export function createPdfRenderer(options: Options): PdfRenderer {
 }
 
 /** A digest of all that a document is made from. */
-function idOf({ logo, ...texts }: PdfJob): string {
+function idOf({ logo, ...texts }: PrintJob): string {
   const digest = createHash('sha256').update(JSON.stringify([texts, logo?.extension]));
   return digest.update(logo?.body ?? '').digest('base64');
 }
@@ -184,7 +184,7 @@ async function hadNoTime({ worker, cpuMs }: Thread, limitMs: number): Promise<bo
 }
 
 /** @throws Error if the thread dies, or has not replied in time. */
-function ask({ worker, died }: Thread, job: PdfJob, limitMs: number): Promise<WorkerReply> {
+function ask({ worker, died }: Thread, job: PrintJob, limitMs: number): Promise<WorkerReply> {
   return new Promise((resolve, reject) => {
     const timer = globalThis.setTimeout(() => reject(new TimedOut(limitMs)), limitMs);
     const settle = (reply: WorkerReply) => {

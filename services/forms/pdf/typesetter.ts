@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { initSync, TypstCompilerBuilder } from '@myriaddreamin/typst-ts-web-compiler';
+import type { LanguageAttributes } from '#lib/pages/reader.ts';
 import { readFonts } from './fonts.ts';
 import { markPdfUa } from './mark-pdf-ua.ts';
 import { checkSize } from './page-size.ts';
@@ -26,17 +27,39 @@ export interface PdfJob {
   accent?: string;
 }
 
+/** A page of a poster, in one language. */
+export interface PosterSheet extends LanguageAttributes {
+  organisation: string;
+  asks: string;
+  title: string;
+  titleLanguage: Partial<LanguageAttributes>;
+  text: string;
+  /** What the QR code is, for people who do not see it. */
+  alt: string;
+  /** Until when the form can be answered; empty: it has no end. */
+  until: string;
+}
+
+/** A poster to print. */
+export interface PosterJob extends Pick<PdfJob, 'date' | 'logo' | 'accent'> {
+  poster: { title: string; url: string; qr: string; sheets: PosterSheet[] };
+}
+
+/** A document to make. */
+export type PrintJob = PdfJob | PosterJob;
+
 export interface Typesetter {
   /**
    * The same job always gives the same bytes. @throws PageTooLong before typesetting begins, Error if a page
    * cannot be set.
    */
-  render(job: PdfJob): Uint8Array;
+  render(job: PrintJob): Uint8Array;
   /** Bytes of memory in use, which never shrinks. */
   memory(): number;
 }
 
-const main = '/receipt.typ';
+/** The programs of the typesetter, which it reads by these names. */
+const sources = ['receipt.typ', 'poster.typ', 'common.typ'];
 
 /**
  * Starts the typesetter (Typst) with the fonts, once in a thread. It reads no file besides those given to it.
@@ -49,10 +72,11 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
   const fonts = readFonts();
   for (const file of fonts.files) await builder.add_raw_font(file);
   const compiler = await builder.build();
-  compiler.add_source(main, readFileSync(new URL('receipt.typ', import.meta.url), 'utf8'));
+  for (const name of sources)
+    compiler.add_source(`/${name}`, readFileSync(new URL(name, import.meta.url), 'utf8'));
   const printable = createPrintableText(fonts.hasGlyph);
 
-  function compile(inputs: Record<string, string>): Uint8Array {
+  function compile(main: string, inputs: Record<string, string>): Uint8Array {
     try {
       return (compiler.compile(main, Object.entries(inputs), 'pdf', 1) as { result: Uint8Array }).result;
     } catch (error) {
@@ -61,37 +85,49 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
   }
 
   /** Sets the page with the logo, or with its alternative text if the image cannot be read. */
-  function compileWith(logo: NonNullable<PdfJob['logo']>, inputs: Record<string, string>): Uint8Array {
+  function compileWith(logo: PdfJob['logo'], main: string, inputs: Record<string, string>): Uint8Array {
+    if (!logo) return compile(main, { ...inputs, logo: '' });
     const path = `/logo.${logo.extension}`;
     compiler.map_shadow(path, logo.body);
     try {
-      return compile({ ...inputs, logo: path });
+      return compile(main, { ...inputs, logo: path });
     } catch {
-      return compile({ ...inputs, logo: '' });
+      return compile(main, { ...inputs, logo: '' });
     } finally {
       compiler.unmap_shadow(path);
     }
   }
 
+  function renderReceipt({ html, jws, date, footer, attachment, replacedNote, ...look }: PdfJob): Uint8Array {
+    const page = readPageTree(html, printable.convert);
+    const hasReplaced = printable.takeReplaced();
+    checkSize(page);
+    if (hasReplaced) page.content.push({ tag: 'p', children: [replacedNote] });
+    const shown = { ...page, date: dateParts(date), footer: printable.convert(footer), attachment };
+    const inputs = { page: JSON.stringify(shown), jws, accent: look.accent ?? '' };
+    return compileWith(look.logo, '/receipt.typ', inputs);
+  }
+
+  function renderPoster({ poster: { sheets, title, ...poster }, date, ...look }: PosterJob): Uint8Array {
+    const shown = {
+      ...poster,
+      title: printable.convert(title),
+      sheets: sheets.map((sheet) => ({
+        ...sheet,
+        organisation: printable.convert(sheet.organisation),
+        asks: printable.convert(sheet.asks),
+        title: printable.convert(sheet.title),
+      })),
+      date: dateParts(date),
+    };
+    printable.takeReplaced();
+    const inputs = { poster: JSON.stringify(shown), accent: look.accent ?? '' };
+    return compileWith(look.logo, '/poster.typ', inputs);
+  }
+
   return {
     memory: () => memory.buffer.byteLength,
-    render({ html, jws, date, footer, attachment, replacedNote, logo, accent = '' }) {
-      const page = readPageTree(html, printable.convert);
-      const hasReplaced = printable.takeReplaced();
-      checkSize(page);
-      if (hasReplaced) page.content.push({ tag: 'p', children: [replacedNote] });
-      const inputs = {
-        page: JSON.stringify({
-          ...page,
-          date: dateParts(date),
-          footer: printable.convert(footer),
-          attachment,
-        }),
-        jws,
-        accent,
-      };
-      return markPdfUa(logo ? compileWith(logo, inputs) : compile({ ...inputs, logo: '' }));
-    },
+    render: (job) => markPdfUa('poster' in job ? renderPoster(job) : renderReceipt(job)),
   };
 }
 

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PageTooLong } from './page-size.ts';
-import { createTypesetter, type PdfJob } from './typesetter.ts';
+import { createTypesetter, type PrintJob } from './typesetter.ts';
 import type { TypesetterProgram } from './typesetter-program.ts';
 
 /** The reply of the worker thread to a job of pdf-renderer.ts, which sends one job at a time. */
@@ -21,7 +21,7 @@ export interface WorkerReply {
 lowerPriority();
 const typesetter = await createTypesetter(workerData as TypesetterProgram);
 
-parentPort?.on('message', (job: PdfJob) => {
+parentPort?.on('message', (job: PrintJob) => {
   const reply: WorkerReply = { memory: 0, cpuMs: 0 };
   try {
     reply.pdf = typesetter.render(job);

@@ -3,7 +3,7 @@ import type { Messaging } from '../messages/queue.ts';
 import { queueCode, queueNotification } from '../messages/queue.ts';
 import type { ReceiptSigner } from '../receipts/receipt.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
-import type { Transaction } from '../transaction/transaction.ts';
+import { confirmationDeadline, type Transaction } from '../transaction/transaction.ts';
 import type { Codes } from './code.ts';
 import { drawCode } from './code.ts';
 import type { CommitmentFacts, CommitmentSettings } from './commitment.ts';
@@ -44,10 +44,11 @@ export async function storeAnswers(
   const after = { ...transaction, version: transaction.version + 1, answersDigest, changedAt: now };
   if (context.confirmation !== 'NONE') {
     const drawn = drawCode(dependencies, transaction, { number: 1, answersDigest });
-    const submitted = { ...commitment, deadline: transaction.expiresAt, draft: body, code: drawn.code };
+    const expiresAt = confirmationDeadline(transaction, now);
+    const submitted = { ...commitment, deadline: expiresAt, draft: body, code: drawn.code };
     if (!(await submitTransaction(db, submitted, source))) return undefined;
     await queueCode(db, messaging, transaction, { number: 1, text: drawn.text });
-    return { ...after, state: 'SUBMITTED', awaitsCode: true };
+    return { ...after, state: 'SUBMITTED', awaitsCode: true, expiresAt };
   }
   const deadline =
     holdUntil ?? (waitsForPeers(transaction, check) ? deliveryDeadline(context, now) : undefined);

@@ -48,7 +48,7 @@ const neverExpires = sql`f.shown @? '$.elements[*].identifier ? (@ starts with "
  * SQL: whether a retention leaves the data of a subject: while a hold is in force, and while an erasure runs,
  * which finds what it covers by what each transaction is based on.
  */
-function isLeft(subject: Statement): Statement {
+export function isLeft(subject: Statement): Statement {
   return sql`(${isHeld(subject)} OR EXISTS (
            SELECT FROM erasures AS e
             WHERE e.subject = ${subject} AND e.state IN ('RUNNING', 'HELD')))`;

@@ -17,6 +17,7 @@ import { documentHandlers } from './documents.ts';
 import { erasureHandlers } from './erasures.ts';
 import { formHandlers } from './forms.ts';
 import { messageHandlers } from './messages.ts';
+import { publicFormHandlers } from './public-forms.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './records.ts';
 import { statsHandlers } from './stats.ts';
@@ -38,6 +39,8 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   embedOrigins: string;
   /** Messages that a demonstration keeps instead of sending them; null if it keeps none. */
   mailbox: DemoMailbox | null;
+  /** Counts what strangers begin against the limit `public`. */
+  countPublic: RateLimiter['countPublic'];
   /** Counts questions against the limit `decision`. */
   countDecisions: RateLimiter['countDecisions'];
   decisionCounts: Pick<DecisionCounts, 'count'>;
@@ -48,6 +51,7 @@ export function createHandlers(dependencies: Dependencies) {
   return auditReads(dependencies.db, {
     ...transactionHandlers(dependencies),
     ...formHandlers(dependencies),
+    ...publicFormHandlers(dependencies),
     ...confirmationHandlers(dependencies),
     ...messageHandlers(dependencies),
     ...childHandlers(dependencies),

@@ -49,14 +49,16 @@ const behindSeconds = 60;
 /** The limit that forbids a message for the longest time, with the wait; undefined if it may be sent now. */
 export function reachedLimit(
   recent: RecentMessages,
-  { kind, hasPrefix }: { kind: MessageKind; hasPrefix: boolean },
+  { kind, hasPrefix, isByStranger }: { kind: MessageKind; hasPrefix: boolean; isByStranger: boolean },
   limits: MessageLimits,
 ): ReachedLimit | undefined {
+  // Strangers at the address of a form cannot keep a person from the codes of other forms.
+  const codes = isByStranger ? Math.ceil(limits.codes / 2) : limits.codes;
   const waits = [
     { detail: toAddress, wait: recent.messages >= limits.messages ? daySeconds - recent.oldestMessage : 0 },
     {
       detail: toAddress,
-      wait: kind === 'code' && recent.codes >= limits.codes ? daySeconds - recent.oldestCode : 0,
+      wait: kind === 'code' && recent.codes >= codes ? daySeconds - recent.oldestCode : 0,
     },
     {
       detail: toCountry,

@@ -4,6 +4,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { MessageMetrics } from '#lib/observability/metrics/event-metrics.ts';
+import { isByStranger } from '../transaction/transaction.ts';
 import { countHourly, countRecentMessages } from './counts-store.ts';
 import type { HourlyLimit, MessageLimits, ReachedLimit } from './limits.ts';
 import { hourlyRoom, reachedHourly, reachedLimit } from './limits.ts';
@@ -41,7 +42,9 @@ export function createMessaging({
       const id = newUuid();
       const address = digests.addressOf(destination);
       const recent = await countRecentMessages(tx, { address, prefix: destination.prefix, causedBy });
-      const limit = reachedLimit(recent, { kind, hasPrefix: destination.prefix !== null }, limits);
+      const isStranger = isByStranger({ createdBy: causedBy });
+      const asked = { kind, hasPrefix: destination.prefix !== null, isByStranger: isStranger };
+      const limit = reachedLimit(recent, asked, limits);
       if (limit && whenLimited === 'refuse') throw tooMany(limit);
       const about = { kind, causedBy, room: hourlyRoom({ kind, channel: destination.channel }, limits) };
       const hourly = limit

@@ -30,7 +30,7 @@ export function storePerson({ subject, context, createdAt }: NewPerson, seen: nu
       INSERT INTO subjects AS p (id, name, email_address, default_language, created_at, modified_at, position)
       VALUES (${newUuid()}, ${subject}, ${context.subjectInfos?.emailAddress ?? null},
               ${context.language ?? null}, ${createdAt}, ${createdAt}, nextval('positions'))
-      ON CONFLICT (name) DO UPDATE SET position = excluded.position
+      ON CONFLICT (name) DO UPDATE SET position = excluded.position, unproven = false
        WHERE p.position = coalesce(${seen}::bigint, p.position)
       RETURNING p.name, p.position
     ), ${storeContacts(sql`p.name`, sql`${JSON.stringify(context.subjectInfos ?? {})}::jsonb`, sql`person AS p`)}`;

@@ -17,7 +17,7 @@ export interface Subject {
 const columns = sql`s.id, s.name, s.email_address AS "emailAddress", s.default_language AS "defaultLanguage",
   s.created_at AS "createdAt", s.modified_at AS "modifiedAt"`;
 
-/** @returns undefined if a subject of that name exists already. */
+/** @returns undefined if a subject of that name exists already. One that only strangers named is taken over. */
 export async function insertSubject(
   tx: Queries,
   { name, emailAddress, defaultLanguage }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'>,
@@ -25,7 +25,11 @@ export async function insertSubject(
   const inserted = await tx.maybeOne<Subject>(sql`
     INSERT INTO subjects AS s (id, name, email_address, default_language, created_at, modified_at)
     VALUES (${newUuid()}, ${name}, ${emailAddress}, ${defaultLanguage}, accord_now(), accord_now())
-    ON CONFLICT (name) DO NOTHING RETURNING ${columns}`);
+    ON CONFLICT (name) DO UPDATE SET email_address = excluded.email_address,
+                                     default_language = excluded.default_language,
+                                     modified_at = excluded.modified_at, unproven = false
+     WHERE s.unproven
+    RETURNING ${columns}`);
   if (inserted) await replaceContact(tx, name, emailAddress);
   return inserted;
 }
@@ -63,7 +67,7 @@ export async function updateSubject(
                                 ELSE s.email_address END,
            default_language = CASE WHEN ${defaultLanguage !== undefined} THEN ${defaultLanguage ?? null}::text
                                    ELSE s.default_language END,
-           modified_at = accord_now()
+           modified_at = accord_now(), unproven = false
      WHERE s.id = ${id} RETURNING ${columns}`);
 }
 

@@ -8,6 +8,7 @@ import { lockSubject } from '../person/positions-sql.ts';
 import { authorOf, requireAccess, requireUpdatable } from '../transaction/access.ts';
 import { insertTransaction, lockTransaction, readOpenChild, readTransaction } from '../transaction/store.ts';
 import type { NewTransaction, ReadTransaction, Transaction } from '../transaction/transaction.ts';
+import { isByStranger } from '../transaction/transaction.ts';
 import type { CreateDependencies } from './create.ts';
 import { requireUnderDailyLimit } from './daily-limit.ts';
 
@@ -48,7 +49,12 @@ export async function createChild(
 function childOf(parent: Transaction, principal: Principal, languages: string[]): NewTransaction {
   const { author: _author, collection: _collection, language, origin, ...rest } = parent.context;
   // This instance shows the form of the child, even if a peer showed the parent's.
-  const context = { ...rest, origin: origin === 'PEER' ? ('WEBFORM' as const) : origin };
+  const context = {
+    ...rest,
+    origin: origin === 'PEER' ? ('WEBFORM' as const) : origin,
+    // A stranger sees no earlier answers before the code; the parent was committed with it.
+    silent: rest.silent && !(isByStranger(parent) && parent.state === 'COMMITTED'),
+  };
   return {
     id: randomId(),
     context: { ...context, ...(languages.length === 0 && language ? { language } : {}) },

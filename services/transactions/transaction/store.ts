@@ -46,6 +46,9 @@ export async function readTransactionWithReceipt(db: Queries, id: string) {
   return { ...toReadTransaction(rest), receipt };
 }
 
+/** SQL of `isByStranger` (transaction/transaction.ts) for a transaction `t`; null without a creator. */
+export const byStranger = sql`(t.created_by LIKE 'public:%')`;
+
 /** SQL of `stateAt` (transaction/transaction.ts) for a transaction `t`. */
 export const stateNow = sql`
   CASE WHEN t.expires_at > accord_now() OR t.leader IS NOT NULL THEN t.state
@@ -158,24 +161,29 @@ function inserted(
 
 /**
  * A common table expression that stores the subject of the transaction in `t` if it is new, and otherwise
- * locks it, as `lockSubject` does: an erasure that is being stored is waited for.
+ * locks it, as `lockSubject` does: an erasure that is being stored is waited for. A subject is unproven as
+ * long as only strangers have named it.
  */
 function storeSubject(): Statement {
   return sql`subject AS (
-      INSERT INTO subjects (id, name, email_address, default_language, created_at, modified_at)
+      INSERT INTO subjects AS s (id, name, email_address, default_language, created_at, modified_at, unproven)
       SELECT ${newUuid()}::uuid, t.subject, t.context->'subjectInfos'->>'emailAddress',
-             t.context->>'language', t.created_at, t.created_at
+             t.context->>'language', t.created_at, t.created_at, coalesce(${byStranger}, false)
         FROM t
-      ON CONFLICT (name) DO UPDATE SET name = excluded.name
+      ON CONFLICT (name) DO UPDATE SET unproven = s.unproven AND excluded.unproven
     )`;
 }
 
-/** The number of a subject's transactions of the last 24 hours. @param limit where the count ends. */
+/**
+ * The number of a subject's transactions of the last 24 hours, without those that strangers have begun for
+ * it. @param limit where the count ends.
+ */
 export async function countRecent(db: Queries, subject: string, limit: number): Promise<number> {
   const { count } = await db.one<{ count: number }>(sql`
     SELECT count(*)::int AS count FROM (
       SELECT 1 FROM transactions AS t
-       WHERE t.subject = ${subject} AND t.created_at > accord_now() - interval '24 hours' LIMIT ${limit}) AS recent`);
+       WHERE t.subject = ${subject} AND t.created_at > accord_now() - interval '24 hours'
+         AND (t.parent IS NOT NULL OR ${byStranger} IS NOT TRUE) LIMIT ${limit}) AS recent`);
   return count;
 }
 

@@ -106,10 +106,34 @@ export function newTransaction(
 
 /**
  * Against whom messages count: `user:…` for an account of role user, `staff user:…`, `key:…` and `peer:…` for
- * the others.
+ * the others; {@link publicCreator} for strangers.
  */
 export function creatorOf(principal: Principal): string {
   return isStaff(principal) ? `staff ${principal.account}` : principal.account;
+}
+
+/** {@link creatorOf} for what strangers begin at the address of a form. @param form entry id of the layout. */
+export function publicCreator(form: string): string {
+  return `public:${form}`;
+}
+
+/** Whether a stranger has begun at the address of a form: nothing proves who it is before the code. */
+export function isByStranger({ createdBy }: Pick<Transaction, 'createdBy'>): boolean {
+  return createdBy?.startsWith('public:') === true;
+}
+
+/** How long a stranger at the address of a form has to answer, and then to enter the code. */
+export const strangersTime = 'PT1H';
+
+/** Until when answers that are submitted at `now` wait for their code. */
+export function confirmationDeadline(
+  transaction: Pick<Transaction, 'createdBy' | 'expiresAt'>,
+  now: Date,
+): Date {
+  const { expiresAt } = transaction;
+  if (!isByStranger(transaction)) return expiresAt;
+  const later = addDuration(now, strangersTime);
+  return later > expiresAt ? later : expiresAt;
 }
 
 /** A transaction as it is stored when it is created at `now`. */

@@ -30,6 +30,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
   forms: ['/'],
   transactions: [
     '/consents',
+    '/f',
     '/transactions',
     '/records',
     '/subjects',

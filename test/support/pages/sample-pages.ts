@@ -9,6 +9,7 @@ import type { Drawn, FormModel, PageModel } from '../../../services/forms/pages/
 import { sampleContract } from '../contract/sample-contract.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from '../samples/sample-content.ts';
 import { sampleConfirmPages } from './sample-confirm-pages.ts';
+import { sampleEntryPages } from './sample-entry-pages.ts';
 import { sampleExport } from './sample-export.ts';
 
 type Transaction = components['schemas']['ListedTransaction'];
@@ -679,8 +680,11 @@ export function exportPages(language: SampleLanguage) {
 /** Every page that a reader can get, in one language, by a name for files and test titles. */
 export function samplePages(language: SampleLanguage): Record<string, PageModel> {
   const finals = finalPages(language);
+  const { content } = sampleInformation(language);
+  const asked = { lang: content.lang, texts: { ...content } };
   return {
     ...formPages(language),
+    ...sampleEntryPages({ ...base(language), layout, information: asked }),
     ...sampleConfirmPages({ ...base(language), ...about('SUBMITTED'), information }, link),
     ...finals,
     ...otherPages(language),

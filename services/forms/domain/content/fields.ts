@@ -1,5 +1,6 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
+import { parseTimestamp } from '#lib/text/timestamp.ts';
 import { isBlank } from '#lib/text/visible-text.ts';
 import { findRichFault } from '../rich-limits.ts';
 import { safeUrl, sanitiseMailText, sanitiseRichText } from '../rich-text.ts';
@@ -100,6 +101,13 @@ export const flag: Field<boolean> = (value, at, faults) => {
   if (isAbsent(value)) return undefined;
   if (typeof value === 'boolean') return value;
   return addFault(faults, at, 'invalid', 'must be true or false');
+};
+
+/** A day of the calendar (RFC 3339, `full-date`). */
+export const day: Field<string> = (value, at, faults) => {
+  if (isAbsent(value)) return undefined;
+  if (typeof value === 'string' && value.length === 10 && parseTimestamp(value)) return value;
+  return addFault(faults, at, 'invalid', 'must be a day such as 2026-06-30');
 };
 
 export const integer =

@@ -1,9 +1,11 @@
 import type { LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { PublicForm } from '#lib/contracts/public-forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalReference } from '../identifiers.ts';
 import { contentIn, type ModelType, type VersionData } from '../model.ts';
 import {
   addFault,
+  day,
   type Field,
   flag,
   line,
@@ -21,6 +23,7 @@ import {
 export interface LayoutContent extends Omit<PinnedLayout, 'id' | 'texts' | 'info'>, LayoutTexts {
   type: 'layout';
   info?: string;
+  public?: PublicForm;
 }
 
 /** Members that may differ between the languages of a layout; all others must be equal. */
@@ -42,7 +45,7 @@ const reference = line(600);
 /** Parent or child of a bloc, the grouping that clients of the next generation send. */
 const member = objectOf({ key: required(reference), location: line(2048) });
 
-const saved = {
+const common = {
   type: oneOf('layout'),
   info: reference,
   elements: listOf(reference, maxElements),
@@ -59,9 +62,17 @@ const saved = {
   footerOnTop: flag,
   includeIFrameResizer: flag,
 };
-const savedMembers = objectOf(saved);
+const publicMembers = objectOf({ identify: required(oneOf('EMAIL', 'ANONYMOUS', 'SIGN_IN')), until: day });
+
+/** Only a saved layout has a key, which its address names. */
+const publicForm: Field<PublicForm> = (value, at, faults) => {
+  const read = publicMembers(value, at, faults);
+  return read?.identify && { ...read, identify: read.identify };
+};
+
+const savedMembers = objectOf({ ...common, public: publicForm });
 const inlineMembers = objectOf({
-  ...saved,
+  ...common,
   blocs: listOf(objectOf({ parent: required(member), children: listOf(member, maxElements) }), maxElements),
 });
 

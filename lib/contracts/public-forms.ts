@@ -1,0 +1,20 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { randomId } from '#lib/ids/random-ids.ts';
+
+/** How a form with an address of its own is answered (openapi.yaml, `PublicForm`). */
+export type PublicForm = components['schemas']['PublicForm'];
+
+/** The page of a form with an address of its own. @param baseUrl BASE_URL. @param key of its layout. */
+export function publicFormUrl(baseUrl: string, key: string): string {
+  return `${baseUrl}/f/${encodeURIComponent(key)}`;
+}
+
+/** A new subject for a person who does not say who it is. */
+export function newAnonymousSubject(): string {
+  return `anonymous:${randomId()}`;
+}
+
+/** Whether a subject is one of {@link newAnonymousSubject}: no other key than a receipt leads to its answers. */
+export function isAnonymousSubject(subject: string): boolean {
+  return /^anonymous:[1-9A-HJ-NP-Za-km-z]{22}$/.test(subject);
+}
