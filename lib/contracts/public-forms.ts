@@ -14,7 +14,7 @@ export function newAnonymousSubject(): string {
   return `anonymous:${randomId()}`;
 }
 
-/** Whether a subject is one of {@link newAnonymousSubject}: no other key than a receipt leads to its answers. */
+/** Whether a subject is one of {@link newAnonymousSubject}: only a receipt leads back to its answers. */
 export function isAnonymousSubject(subject: string): boolean {
   return /^anonymous:[1-9A-HJ-NP-Za-km-z]{22}$/.test(subject);
 }

@@ -32,7 +32,7 @@ export interface RateLimiter {
   countRefusal(ctx: Context): Promise<void>;
   /** Counts sign-ins started by an address, because each is stored. @throws Failure `too-many-requests`. */
   countAuthorization(ctx: Context): Promise<void>;
-  /** Counts what strangers begin at forms with an address of their own. @throws Failure `too-many-requests`. */
+  /** Counts what a network begins at the addresses of forms. @throws Failure `too-many-requests`. */
   countPublic(ctx: Context): Promise<void>;
   /** Undoes {@link countRefusal}. */
   forgetRefusal(ctx: Context): Promise<void>;

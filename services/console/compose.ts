@@ -9,6 +9,7 @@ import { createSecretBox } from '#lib/jose/secret-box.ts';
 import type { ServiceParts } from '#lib/runtime/service-app.ts';
 import { createApiClients } from './api/api-client.ts';
 import { rememberFeatures } from './api/instance-features.ts';
+import { answerForms } from './pages/answer-form.ts';
 import { createConsoleAssets, sendAssets } from './pages/console-assets.ts';
 import { createOutsidePages } from './pages/outside-pages.ts';
 import { createSealedNames } from './pages/sealed-names.ts';
@@ -80,6 +81,7 @@ export async function composeConsole(
   const box = createSecretBox(keys, 'accord console sign-in');
   const instance = { ...options.instance, accent: settings.accent };
   const reader = kitReader({ instance, defaultLanguage: settings.defaultLanguage });
+  const api = createApiClients({ document, apiUrl: settings.apiUrl, baseUrl });
   const outside = createOutsidePages({ instance, assets, reader });
   mountSignIn(router, { baseUrl, issuer, cookies, store, box, showSignedOut: outside.sendSignedOut });
   const sweeper = createRepeatedWork({
@@ -103,13 +105,14 @@ export async function composeConsole(
     takePlace(),
     routesOf(router),
     requireSession({ baseUrl, cookies, store, kept, issuer, sendEndedFrame: outside.sendEndedFrame }),
+    answerForms({ api, pages: outside }),
     serveRooms({
       rooms,
       document,
       instance,
       defaultLanguage: settings.defaultLanguage,
       assets,
-      api: createApiClients({ document, apiUrl: settings.apiUrl, baseUrl }),
+      api,
       once: sent,
       names: createSealedNames(keys),
       features: rememberFeatures(settings.apiUrl),

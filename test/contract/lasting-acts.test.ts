@@ -19,6 +19,7 @@ const without: Record<string, string> = {
   sendInvitation: undone,
   cancelTransaction: undone,
   createChild: routine,
+  startPublicForm: routine,
   withdrawConsents: 'withdrawing is as easy as consenting (GDPR, article 7(3))',
   withdrawChoices: 'withdrawing is as easy as consenting (GDPR, article 7(3))',
   requestErasure: 'is only a request; decideErasure carries it out',

@@ -17,6 +17,7 @@ const tolerant: Record<string, string> = {
   confirmAnswers: family,
   resendCode: least,
   sendInvitation: least,
+  startPublicForm: least,
   cancelTransaction: least,
   createChild: 'answers that come too late for the parent are shown in its form',
   searchTransactions: family,

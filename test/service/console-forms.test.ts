@@ -118,15 +118,15 @@ describe('the designer', () => {
     const asked = await textOf(`${path}/activate`);
     expect(asked).toContain('processing.002, preference.001');
     const activated = await send(`${path}/activate`, asked, []);
-    expect(activated.headers.get('location')).toBe(
-      '/console/integration/code?form=layout.welcome&done=formActivated',
-    );
-    const code = await textOf(activated.headers.get('location') ?? '');
-    expect(code).toContain('The form is active.');
+    expect(activated.headers.get('location')).toBe(`${path}/address?done=formActivated`);
+    const address = await textOf(activated.headers.get('location') ?? '');
+    expect(address).toContain('The form is active.');
+    expect(address).toContain('Now the form has no address of its own');
+    const code = await textOf('/console/integration/code?form=layout.welcome');
     expect(code).toContain('&quot;layout.welcome&quot;');
     expect(code).toContain(`href="${path}"`);
     expect(await textOf(path)).toContain('/console/integration/code?form=layout.welcome');
-    // Later versions need no other code.
+    // Later versions need no other address.
     await send(`${path}/edit`, await textOf(`${path}/edit`), [['op', 'save']]);
     const next = await send(`${path}/activate`, await textOf(`${path}/activate`), []);
     expect(next.headers.get('location')).toBe(`${path}?done=formActivated`);

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { createConsolePerson, submitSignIn } from '../support/console/console-person.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
@@ -186,6 +187,19 @@ describe('a form for people with an account', () => {
     const user = await signIn(instance, 'user');
     const { id } = ledTo(await begin(path, {}, user.headers));
     expect(await representation(id)).toMatchObject({ subject: 'user', context: { origin: 'USER' } });
+  });
+
+  it('signs them in at the issuer of the instance, asks once, and leads them to the form', async () => {
+    const path = await publish({ identify: 'SIGN_IN' });
+    const [, href = ''] = /href="(\/console\/answer\/[^"]+)"/.exec((await read(path)).text) ?? [];
+    const person = createConsolePerson(instance.url);
+    const credentials = { username: 'user', password: 'demo' };
+    const asked = await submitSignIn(person, await person.open(href), credentials);
+    expect(asked.path).toBe(href);
+    expect(asked.html).toContain('Answer as user');
+    const form = await person.post(href, {});
+    expect(form.path).toMatch(/^\/consents\/[^/]+\/submit\?t=/);
+    expect((await person.post('/console/answer/layout.001', {})).status).toBe(404);
   });
 });
 

@@ -18,7 +18,7 @@ const htmlOrProblem = 'application/problem+json, text/html;q=0.9';
 export interface ApiClient {
   /**
    * Calls an operation of openapi.yaml.
-   * @throws ApiFailure for every other response, and with status 503 without a response;
+   * @throws ApiFailure for a failure, and with status 503 without a response;
    * SignInNeeded if the API does not accept the token, or requires a more recent sign-in.
    */
   call<Id extends OperationId>(operation: Id, input?: CallInput<Id>): Promise<ApiReply<ResultOf<Id>>>;
@@ -87,7 +87,8 @@ export function createApiClients({
       const response = await send(`${apiUrl}${call.target}`, { ...call, ...wanted }, session.accessToken);
       if (response.status === 401)
         throw new SignInNeeded(readFreshChallenge(response.headers.get('www-authenticate')));
-      if (!response.ok)
+      // A redirect is an answer, too.
+      if (response.status >= 400)
         throw failureOf(response, await readJson(response), lackingRoles(session.roles, operation));
       return response;
     }

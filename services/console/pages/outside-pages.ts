@@ -9,10 +9,12 @@ import { sendFrame } from './frame.ts';
 import { consolePath } from './navigation.ts';
 import { colorsOf } from './preferences.ts';
 
-/** Pages that need no session. */
+/** Pages that belong to no room. */
 export interface OutsidePages {
   /** Says that the person has signed out. */
   sendSignedOut(ctx: Context): Promise<void>;
+  /** Asks a person who is signed in whether to answer a form. @param name of the person. */
+  sendAnswer(ctx: Context, name: string): Promise<void>;
   /** Says in a frame that the session has ended (401): the page around it can sign in, the frame cannot. */
   sendEndedFrame(ctx: Context): void;
   /** The page of a failed request, such as a sign-in that the issuer refused. */
@@ -27,18 +29,18 @@ interface Parts {
 
 /** Loads the template of these pages. */
 export function loadOutsideTemplates() {
-  return loadTemplates(new URL('views/', import.meta.url), ['outside', 'framed']);
+  return loadTemplates(new URL('views/', import.meta.url), ['outside', 'answer', 'framed']);
 }
 
 export function createOutsidePages({ instance, assets, reader: readerOf }: Parts): OutsidePages {
-  const { outside, framed } = loadOutsideTemplates();
+  const { outside, answer, framed } = loadOutsideTemplates();
   function render(
     ctx: Context,
     words: (reader: ConsoleReader) => { title: string; text: string; detail: string },
     template = outside,
   ) {
     const reader = readerOf(ctx);
-    const paths = { home: consolePath };
+    const paths = { home: consolePath, signOut: `${consolePath}/sign-out` };
     const shared = {
       reader,
       t: reader.t,
@@ -61,6 +63,14 @@ export function createOutsidePages({ instance, assets, reader: readerOf }: Parts
         detail: '',
       }));
       sendPage(ctx, html, { status: 200 });
+    },
+    async sendAnswer(ctx, name) {
+      const words = ({ t }: ConsoleReader) => ({
+        title: t('answer.title', { name }),
+        text: t('answer.text'),
+        detail: '',
+      });
+      sendPage(ctx, render(ctx, words, answer), { status: 200 });
     },
     sendEndedFrame(ctx) {
       const words = ({ t }: ConsoleReader) => ({

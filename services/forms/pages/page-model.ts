@@ -32,7 +32,7 @@ export interface FormModel
   entered?: EnteredAnswers | undefined;
 }
 
-/** The page of a form with an address of its own. `consolePath`: null without a console, where people sign in. */
+/** The page at the address of a form. `consolePath`: null without a console, where people sign in. */
 export type EntryModel = Drawn<EntryPage> & { consolePath: string | null };
 
 /** Preview of an `email` model. */

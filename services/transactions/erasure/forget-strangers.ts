@@ -34,8 +34,8 @@ export function createStrangersSweeper({
 }
 
 /**
- * SQL: whether a transaction `t` tells of nothing that has happened. Nothing was committed, no owner has got a
- * part, and no other transaction is based on it.
+ * SQL: whether a transaction `t` tells of nothing that has happened. Nothing was committed, no owner has got
+ * a part, and no other transaction is based on it.
  */
 const isForgettable: Statement = sql`(
   t.state IN ('CANCELLED', 'TIMEOUT', 'ROLLBACK') AND t.erased_at IS NULL AND ${byStranger}

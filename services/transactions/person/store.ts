@@ -17,7 +17,7 @@ export interface Subject {
 const columns = sql`s.id, s.name, s.email_address AS "emailAddress", s.default_language AS "defaultLanguage",
   s.created_at AS "createdAt", s.modified_at AS "modifiedAt"`;
 
-/** @returns undefined if a subject of that name exists already. One that only strangers named is taken over. */
+/** @returns undefined if a subject of that name exists already, unless only strangers have named it. */
 export async function insertSubject(
   tx: Queries,
   { name, emailAddress, defaultLanguage }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'>,

@@ -112,7 +112,7 @@ export function creatorOf(principal: Principal): string {
   return isStaff(principal) ? `staff ${principal.account}` : principal.account;
 }
 
-/** {@link creatorOf} for what strangers begin at the address of a form. @param form entry id of the layout. */
+/** {@link creatorOf} for strangers at the address of a form. @param form entry id of the layout. */
 export function publicCreator(form: string): string {
   return `public:${form}`;
 }

@@ -38,9 +38,10 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
   return actLinks(ctx, kit, [
     { href: `${href}/activate`, word: 'forms.activate', operation: 'setVersionStatus', when: hasDraft },
     { href: `${href}/edit`, word: hasDraft ? 'forms.goOn' : 'forms.design', operation: 'createVersion' },
-    { href: codeUrl, word: 'forms.use', when: isActive },
+    { href: `${href}/address`, word: 'forms.address', when: isActive },
     { href: `${href}/try`, word: 'forms.try', operation: 'createTransaction', when: isActive },
     { href: `${href}/preview`, word: 'forms.preview', when: isActive || hasDraft },
+    { href: codeUrl, word: 'forms.use', when: isActive },
   ]);
 }
 

@@ -4,8 +4,8 @@ import { endingRoutes } from '../../models/endings.ts';
 import type { ModelRoom } from '../../models/model-room.ts';
 import { findForm } from '../../models/read-model.ts';
 import { changeRoutes } from '../../models/version-changes.ts';
-import { withQuery } from '../../pages/filters.ts';
 import type { Room } from '../room.ts';
+import { addressRoutes } from './address.ts';
 import { compareLayouts } from './compare-layouts.ts';
 import { designerRoutes } from './designer.ts';
 import { designerFields } from './designer-view.ts';
@@ -31,7 +31,7 @@ export const forms: Room = {
   name: 'forms',
   path: '/forms',
   reads: 'listVersions',
-  views: ['list', 'detail', 'designer', 'activate', 'preview'],
+  views: ['list', 'detail', 'designer', 'activate', 'preview', 'address'],
   routes(router, kit) {
     listRoutes(router, kit);
     detailRoutes(router, kit);
@@ -40,10 +40,10 @@ export const forms: Room = {
     activationRoutes(router, kit, {
       ...room,
       placeFaults: failureOfDesigner,
-      // A form that can be used for the first time is of no use without the code.
+      // A form that can be used for the first time is of no use before people can open it.
       nextPath({ entry, href }) {
         const isFirst = !entry.versions.some(({ serial }) => serial);
-        return isFirst ? withQuery('/console/integration/code', { form: entry.key }) : href;
+        return isFirst ? `${href}/address` : href;
       },
       describe(ctx, { active }) {
         const { t } = kit.reader(ctx);
@@ -52,6 +52,7 @@ export const forms: Room = {
       },
     });
     endingRoutes(router, kit, room);
+    addressRoutes(router, kit);
     previewRoutes(router, kit);
     trialRoutes(router, kit);
     changeRoutes(router, kit, room);

@@ -1,0 +1,160 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { publicFormUrl } from '#lib/contracts/public-forms.ts';
+import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
+import { type FoundForm, findForm, findVersion, hasVersion, type Version } from '../../models/read-model.ts';
+import { fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
+import { formPage } from '../../pages/form-page.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+
+type PublicForm = Schemas['PublicForm'];
+
+const identities = ['EMAIL', 'ANONYMOUS', 'SIGN_IN'] as const;
+const files = { 'qr.svg': 'svg', 'qr.png': 'png' } as const;
+
+/** The address of a form, at which everybody can answer it: what it means, its link, QR code and poster. */
+export function addressRoutes(router: Router, kit: RoomKit): void {
+  formPage(router, kit, {
+    path: '/:key/address',
+    view: 'address',
+    placeFaults,
+    async ask(ctx, reader) {
+      const { t } = reader;
+      const found = await findForm(ctx, kit);
+      const { entry, href } = found;
+      const now = await readPublic(ctx, kit, found);
+      const field = fieldsFor(reader, 'address');
+      return {
+        title: t('address.title', { name: entry.name }),
+        submit: t(now ? 'address.save' : 'address.on'),
+        cancelUrl: href,
+        fields: [
+          field('identify', {
+            kind: 'radios',
+            isRequired: true,
+            options: wordChoices(reader, 'address', await offered(ctx, kit, now)),
+          }),
+          field('until', { kind: 'date' }),
+        ],
+        values: { identify: now?.identify ?? '', until: now?.until ?? '' },
+        locals: {
+          meaning: [t('address.everybody'), t('address.unfinished'), ...(now ? [] : [t('address.isOff')])],
+          isOn: now !== undefined,
+          // Its own draft would become active with the address.
+          barred: barOf(ctx, kit, found) && t(`address.${barOf(ctx, kit, found)}`),
+          url: publicFormUrl(kit.baseUrl, entry.key),
+          image: `${href}/qr.svg`,
+          files: [
+            { href: `${href}/qr.svg`, word: t('address.svg') },
+            { href: `${href}/qr.png`, word: t('address.png') },
+            { href: `${href}/poster.pdf`, word: t('address.poster') },
+          ],
+          offUrl: `${href}/address/off`,
+          formUrl: href,
+          codeUrl: `/console/integration/code?${new URLSearchParams({ form: entry.key })}`,
+        },
+      };
+    },
+    async send(ctx, field) {
+      const identify = identities.find((each) => each === field('identify'));
+      if (!identify) throw fieldFailure('identify', 'required');
+      return setPublic(ctx, kit, { identify, ...untilOf(field) });
+    },
+    done: (ctx) => kit.open(ctx, ctx.path, 'addressOn'),
+  });
+
+  formPage(router, kit, {
+    path: '/:key/address/off',
+    operation: 'setVersionStatus',
+    words: 'address.off',
+    isEnding: true,
+    ask: async (ctx) => ({ name: (await findForm(ctx, kit)).entry.name }),
+    send: (ctx) => setPublic(ctx, kit, undefined),
+    done: 'addressOff',
+  });
+
+  for (const [name, format] of Object.entries(files))
+    router.get(`/:key/${name}`, (ctx) =>
+      sendFile(ctx, kit, { operation: 'getFormQrCode', query: { format } }),
+    );
+  router.get('/:key/poster.pdf', (ctx) => sendFile(ctx, kit, { operation: 'getFormPoster', query: {} }));
+}
+
+/** The address is the same in all languages: a fault of each is one fault of its field. */
+function placeFaults(failure: ApiFailure): ApiFailure {
+  const { status, errors } = failure;
+  const ofAddress = errors.flatMap(({ pointer, ...fault }) => {
+    const field = /^\/data\/[^/]+\/public\/(\w+)$/.exec(pointer)?.[1];
+    return field ? [{ ...fault, pointer: `/${field}` }] : [];
+  });
+  return ofAddress.length > 0 ? new ApiFailure(status, { errors: ofAddress.slice(0, 1) }) : failure;
+}
+
+function untilOf(field: ReadField): Pick<PublicForm, 'until'> {
+  const until = field('until');
+  return until ? { until } : {};
+}
+
+/** Why the person cannot change the address now: the message that says it; undefined if nothing is against it. */
+function barOf(ctx: Context, kit: RoomKit, { entry }: FoundForm): 'inactive' | 'draft' | 'role' | undefined {
+  if (!hasVersion(entry, 'ACTIVE')) return 'inactive';
+  if (hasVersion(entry, 'DRAFT')) return 'draft';
+  return kit.may(ctx, 'createVersion') && kit.may(ctx, 'setVersionStatus') ? undefined : 'role';
+}
+
+/** Who may be asked to identify: codes need mail. */
+async function offered(ctx: Context, kit: RoomKit, now: PublicForm | undefined) {
+  const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
+  return identities.filter((each) => each !== 'EMAIL' || features.includes('mail') || now?.identify === each);
+}
+
+function publicOf({ data, defaultLanguage }: Version): PublicForm | undefined {
+  return (data as Record<string, { public?: PublicForm }>)[defaultLanguage]?.public;
+}
+
+/** The address of the ACTIVE version; undefined if it has none. */
+async function readPublic(ctx: Context, kit: RoomKit, { entry }: FoundForm) {
+  const active = await findVersion(ctx, kit, entry, 'ACTIVE');
+  return active && publicOf(active.version);
+}
+
+/** Activates the content of the ACTIVE version with another address. Nobody is asked again because of it. */
+async function setPublic(ctx: Context, kit: RoomKit, address: PublicForm | undefined): Promise<void> {
+  const found = await findForm(ctx, kit);
+  const bar = barOf(ctx, kit, found);
+  if (bar) throw new ApiFailure(409, { detail: kit.reader(ctx).t(`address.${bar}`) });
+  const { id } = found.entry;
+  const api = kit.api(ctx);
+  const active = await findVersion(ctx, kit, found.entry, 'ACTIVE');
+  if (!active) throw new ApiFailure(404, {});
+  const { defaultLanguage, data } = active.version;
+  const changed = Object.entries(data).map(([language, { public: _before, ...content }]) => {
+    return [language, address ? { ...content, public: address } : content] as const;
+  });
+  const body = { defaultLanguage, data: Object.fromEntries(changed) };
+  const draft = (await api.call('createVersion', { params: { id }, body })).body;
+  const params = { id, vid: draft.id };
+  try {
+    await api.call('setVersionStatus', { params, body: { status: 'ACTIVE' } });
+  } catch (error) {
+    // Elements that it names may have been archived since.
+    await api.call('deleteVersion', { params });
+    throw error;
+  }
+}
+
+/** Sends a file of the API to print or to show. */
+async function sendFile(
+  ctx: Context,
+  kit: RoomKit,
+  { operation, query }: { operation: 'getFormQrCode' | 'getFormPoster'; query: Record<string, string> },
+): Promise<void> {
+  const { entry } = await findForm(ctx, kit);
+  const { stream, headers } = await kit.api(ctx).file(operation, { params: { id: entry.id }, query });
+  ctx.body = stream;
+  for (const name of ['Content-Type', 'Content-Disposition']) {
+    const value = headers.get(name);
+    if (value) ctx.set(name, value);
+  }
+}
