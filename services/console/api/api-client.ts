@@ -87,7 +87,6 @@ export function createApiClients({
       const response = await send(`${apiUrl}${call.target}`, { ...call, ...wanted }, session.accessToken);
       if (response.status === 401)
         throw new SignInNeeded(readFreshChallenge(response.headers.get('www-authenticate')));
-      // A redirect is an answer, too.
       if (response.status >= 400)
         throw failureOf(response, await readJson(response), lackingRoles(session.roles, operation));
       return response;
@@ -97,7 +96,8 @@ export function createApiClients({
       changingLines: () => linesOf(calls.filter(({ method }) => method !== 'GET')),
       async call(operation, input = {}) {
         const response = await request(operation, input, { accept: 'application/json' });
-        const body = await readJson(response);
+        // A redirect says where, and nothing else.
+        const body = response.ok ? await readJson(response) : undefined;
         return {
           status: response.status,
           body,
