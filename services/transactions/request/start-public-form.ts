@@ -1,7 +1,7 @@
 import { unauthorized } from '#lib/auth/authenticate.ts';
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import { newAnonymousSubject, type PublicForm } from '#lib/contracts/public-forms.ts';
+import { anonymousSubject, type PublicForm } from '#lib/contracts/public-forms.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { endOfDay } from '#lib/text/timestamp.ts';
@@ -101,7 +101,7 @@ function strangersTransaction(form: FoundPublicForm, emailAddress: string): NewT
           // Earlier answers are those of the person who reads the mails to the address.
           silent: true,
         }
-      : { ...common, subject: newAnonymousSubject() },
+      : { ...common, subject: anonymousSubject(randomId()) },
     layout,
     author: 'anonymous',
     parent: null,

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { makeLiveModel } from '../../support/instances/live-models.ts';
 import { sampleContent } from '../../support/samples/forms-models.ts';
 import type { Relation } from './oracle.ts';
 import { answers, type Resources, type Stage, subjectOf } from './resources.ts';
@@ -61,6 +62,19 @@ const ofSubject = (
 const nobodysId = '00000000-0000-7000-8000-000000000000';
 const context = { subject: 'somebody else', layout: 'layout.001' };
 const content = { defaultLanguage: 'en', data: { en: sampleContent.theme } };
+
+const publicForms = new WeakMap<Aim['admin'], Promise<{ id: string; key: string }>>();
+
+/** A form with an address of its own; made once, because each has another poster. */
+function publicForm({ admin }: Aim): Promise<{ id: string; key: string }> {
+  const made =
+    publicForms.get(admin) ??
+    makeLiveModel(admin, 'layout', {
+      en: { type: 'layout', elements: ['processing.001'], public: { identify: 'ANONYMOUS' } },
+    });
+  publicForms.set(admin, made);
+  return made;
+}
 
 /** The start of a PNG of one pixel, which is all that is looked at. */
 const pixel = Buffer.concat([
@@ -186,6 +200,10 @@ export const recipes: Record<string, Recipe> = {
     relations: ['own', 'other'],
     make: ({ relation }) => ({ json: relation === 'own' ? { layout: 'layout.001' } : context }),
   },
+  getPublicForm: thing(async (aim) => ({ key: (await publicForm(aim)).key }), { key: 'layout.999' }),
+  startPublicForm: thing(async (aim) => ({ key: (await publicForm(aim)).key }), { key: 'layout.999' }),
+  getFormQrCode: thing(async (aim) => ({ id: (await publicForm(aim)).id }), { id: nobodysId }),
+  getFormPoster: thing(async (aim) => ({ id: (await publicForm(aim)).id }), { id: nobodysId }),
   getTransaction: about('open'),
   getForm: about('open'),
   submitAnswers: about('open', { json: answers }),

@@ -82,7 +82,7 @@ async function linksOf(page: Page): Promise<string[]> {
     `[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))`,
   );
   return hrefs
-    .filter((href) => href.startsWith('/console') && !/format=|\/(export|json)$/.test(href))
+    .filter((href) => href.startsWith('/console') && !/format=|\/(export|json)$|\.(svg|png|pdf)$/.test(href))
     .filter((href) => rooms.some(({ path }) => path !== '' && href.startsWith(`/console${path}`)));
 }
 

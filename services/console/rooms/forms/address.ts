@@ -96,7 +96,7 @@ function untilOf(field: ReadField): Pick<PublicForm, 'until'> {
   return until ? { until } : {};
 }
 
-/** Why the person cannot change the address now: the message that says it; undefined if nothing is against it. */
+/** Why the person cannot change the address now, as a message; undefined if nothing is against it. */
 function barOf(ctx: Context, kit: RoomKit, { entry }: FoundForm): 'inactive' | 'draft' | 'role' | undefined {
   if (!hasVersion(entry, 'ACTIVE')) return 'inactive';
   if (hasVersion(entry, 'DRAFT')) return 'draft';
