@@ -60,3 +60,17 @@ export const auditActions = [
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
+
+/** Actions that read data of subjects and change nothing. */
+export const readActions: readonly AuditAction[] = [
+  'decisions.counted',
+  'document.read',
+  'receipt.read',
+  'records.extracted',
+  'records.read',
+  'subject.exported',
+  'subject.read',
+  'subjects.listed',
+  'transaction.read',
+  'transactions.listed',
+];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditActions, readActions } from '#lib/audit/actions.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
@@ -23,6 +24,11 @@ const createKeys = async (count: number) => {
   for (let index = 0; index < count; index += 1)
     await admin.send('POST', '/keys', { name: `key ${index}`, scope: 'OWNER' });
 };
+
+it('every action that reads counts as one', () => {
+  const reads = auditActions.filter((action) => /\.(read|listed|exported|extracted|counted)$/.test(action));
+  expect([...readActions].sort()).toEqual(reads.sort());
+});
 
 describe('the audit log in the console', () => {
   it('lists what was done in all areas, with names, newest first', async () => {
@@ -88,6 +94,76 @@ describe('the audit log in the console', () => {
     expect(html).not.toContain('Ann Example');
     const link = /href="(\/console\/audit\/subject\/[^"]+)"/.exec(html)?.[1] ?? '';
     expect(await textOf(link)).toContain('Ann Example');
+  });
+
+  const find = (fields: Record<string, string>) => pages.post(`${here}/find`, fields);
+  const foundBy = async (fields: Record<string, string>) =>
+    (await find(fields)).headers.get('location') ?? '';
+
+  it('finds lines by the name of who did it and of what it is about', async () => {
+    const { id: key } = await createKey(instance, 'the kiosk');
+    expect(await foundBy({ who: 'The Kiosk' })).toBe(`${here}?actor=${key}`);
+    const lines = rowsOf(await textOf(await foundBy({ about: 'Sand' })));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toContain('Sand');
+    const nothing = await find({ who: 'Nobody at all' });
+    expect(nothing.status).toBe(422);
+    expect(await nothing.text()).toContain('Nothing has this name.');
+  });
+
+  it('finds the lines about a person, whose name is on the page and in no address', async () => {
+    const admin = await signIn(instance, 'admin');
+    await admin.send('POST', '/subjects', { name: 'Bert Example' });
+    const path = await foundBy({ about: 'Bert Example' });
+    expect(decodeURIComponent(path)).not.toContain('Bert');
+    const [read, created] = rowsOf(await textOf(path));
+    expect(created).toContain('Person created');
+    expect(read).toContain('Details of a person read');
+    for (const line of [read, created]) expect(line).toContain('Bert Example');
+  });
+
+  it('has one line for each page that reads a person, and none for the first page', async () => {
+    const operator = await signIn(instance, 'operator');
+    const context = { subject: 'Cleo Example', layoutData: { elements: ['processing.001'] } };
+    const values = { 'element/processing/processing.001/1.0': ['accepted'] };
+    await operator.send('POST', '/consents/singlestep', { context, values });
+    const before = rowsOf(await textOf(`${here}?kind=reads`)).length;
+    await pages.get('/console');
+    expect(rowsOf(await textOf(`${here}?kind=reads`))).toHaveLength(before);
+    const found = await pages.post('/console/subjects', { word: 'Cleo Example' });
+    const list = await textOf(found.headers.get('location') ?? '');
+    const person = /href="(\/console\/subjects\/[^"]{30,})"/.exec(list)?.[1] ?? '';
+    const html = await textOf(person);
+    const log = /href="([^"]+kind=reads)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const lines = rowsOf(await textOf(log));
+    expect(lines).toHaveLength(1);
+    for (const what of [
+      'Details of a person read',
+      'Answers of a person read',
+      'Transaction of a person read',
+    ])
+      expect(lines[0]).toContain(what);
+  });
+
+  it('shows only what was changed, or only who read data of people', async () => {
+    const [changes, reads] = [await textOf(`${here}?kind=changes`), await textOf(`${here}?kind=reads`)].map(
+      rowsOf,
+    );
+    expect(changes?.join()).toContain('Person created');
+    expect(changes?.join()).not.toContain(' read ');
+    expect(reads?.join()).not.toContain('created');
+  });
+
+  it('has the seconds, and the request where few look', async () => {
+    const html = await textOf(`${here}?kind=changes`);
+    expect(html).toMatch(/<time[^>]*>\d+ \w+ \d+, \d\d:\d\d:\d\d</);
+    expect(html).toMatch(/<details[^>]*><summary>Request<\/summary>/);
+  });
+
+  it('is linked from what it is about', async () => {
+    expect(await textOf('/console/elements/processing.001')).toMatch(
+      /href="\/console\/audit\?target=model[^"]+"/,
+    );
   });
 
   it('refuses a place that it did not make', async () => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { Document } from 'openapi-backend';
+import { currentRequestId } from '#lib/observability/logger.ts';
 import { SignInNeeded } from '../sessions/sign-in-needed.ts';
 import { ApiFailure, readFreshChallenge } from './api-failure.ts';
 import type { ApiReply, CallInput, OperationId, ResultOf, RowOf } from './api-types.ts';
@@ -163,9 +164,12 @@ async function send(
   token: string,
 ): Promise<Response> {
   try {
+    // The calls of one page have its id: the audit log of the console shows them as one line.
+    const requestId = currentRequestId();
     return await fetch(url, {
       method,
       headers: {
+        ...(requestId && { 'X-Request-Id': requestId }),
         Accept: accept,
         Authorization: `Bearer ${token}`,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

@@ -132,6 +132,11 @@ export function endsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundModel, 
   return actLinks(ctx, kit, [
     { ...act('name', { operation: 'updateModel' }), word: `${words}.rename` },
     act('export', {}),
+    {
+      href: `/console/audit?target=model/${entry.id}`,
+      word: 'models.log',
+      operation: 'listModelsAudit',
+    },
     act('discard', { operation: 'deleteVersion', when: hasVersion(entry, 'DRAFT') }),
     act('archive', { operation: 'setVersionStatus', when: hasVersion(entry, 'ACTIVE') }),
     act('delete', { operation: 'deleteModel' }),

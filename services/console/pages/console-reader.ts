@@ -16,6 +16,8 @@ export interface ConsoleReader extends Reader {
   percent(share: number): string;
   /** @param time RFC 3339, or epoch milliseconds. */
   time(time: string | number): PrintedTime;
+  /** With seconds, in tables too. */
+  second(time: string): PrintedTime;
   /** The names of languages, as a list; a dash without any. */
   languageNames(tags: readonly string[]): string;
   /** A day without a time, such as `2025-05-03`. */
@@ -32,6 +34,7 @@ export function consoleReader(reader: Reader, timeZone: string, locale: string):
   const written = locale === 'en' ? 'en-GB' : locale;
   const days = new Intl.DateTimeFormat(written, { dateStyle: 'medium', timeZone: 'UTC' });
   const minutes = new Intl.DateTimeFormat(written, { dateStyle: 'medium', timeStyle: 'short', timeZone });
+  const seconds = new Intl.DateTimeFormat(written, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
   return {
     ...reader,
     number: (value) => numbers.format(value),
@@ -40,6 +43,10 @@ export function consoleReader(reader: Reader, timeZone: string, locale: string):
     time(time) {
       const iso = new Date(time).toISOString();
       return { iso, text: reader.dateTime(iso), short: minutes.format(new Date(iso)) };
+    },
+    second(time) {
+      const iso = new Date(time).toISOString();
+      return { iso, text: reader.dateTime(iso), short: seconds.format(new Date(iso)) };
     },
     day(date) {
       const text = days.format(new Date(`${date}T00:00:00Z`));

@@ -18,6 +18,8 @@ export interface CellView {
   bar?: { share: number; text: string };
   /** A second, quieter text below. */
   note?: string;
+  /** A code that few readers need: its word opens it. */
+  details?: { word: string; code: string };
 }
 
 /** A column of a list of `Row`. */

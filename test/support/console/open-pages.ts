@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import Koa from 'koa';
 import type { GivenRole } from '#lib/contracts/principal.ts';
 import { readContract } from '#lib/http/contract-document.ts';
 import { listen } from '#lib/http/listen.ts';
+import { runWithRequestId } from '#lib/observability/logger.ts';
 import { createApiClients } from '../../../services/console/api/api-client.ts';
 import { createConsoleAssets, sendAssets } from '../../../services/console/pages/console-assets.ts';
 import type { OnceStore } from '../../../services/console/pages/once.ts';
@@ -64,7 +65,7 @@ export async function openPages(
   app.use(async (ctx, next) => {
     ctx.state.session = session;
     await parseSentForm(ctx);
-    await next();
+    await runWithRequestId(randomUUID(), next);
   });
   app.use(
     serveRooms({

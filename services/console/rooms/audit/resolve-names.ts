@@ -23,7 +23,7 @@ export async function resolveNames(
       named.filter((each) => each.startsWith(`${kind}/`)).map((each) => each.slice(kind.length + 1)),
     ),
   ];
-  const ofLists = lists.map(async ({ kind, operation, hrefOf }) => {
+  const ofLists = listedKinds.map(async ({ kind, operation, hrefOf }) => {
     if (idsOf(kind).length === 0) return [];
     const listed = await api.list(operation, { page: { limit: maxListed } }).catch(ignoreFailure);
     return (listed?.rows ?? []).map(({ id, name }) => [`${kind}/${id}`, { name, href: hrefOf(id) }] as const);
@@ -38,8 +38,8 @@ export async function resolveNames(
   return new Map((await Promise.all([...ofLists, ...ofModels])).flat());
 }
 
-/** Things that the API lists. */
-const lists = [
+/** Things that the API lists, by the kind of their lines. */
+export const listedKinds = [
   { kind: 'account', operation: 'listAccounts', hrefOf: (id: string) => `/console/settings/accounts/${id}` },
   { kind: 'key', operation: 'listKeys', hrefOf: () => '/console/integration/security' },
   { kind: 'peer', operation: 'listPeers', hrefOf: (id: string) => `/console/integration/peers/${id}` },

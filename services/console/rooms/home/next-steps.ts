@@ -18,7 +18,14 @@ export interface NextStep {
 export async function readNextSteps(
   api: ApiClient,
   reader: ConsoleReader,
-  may: (operation: OperationId) => boolean,
+  {
+    may,
+    hasRecent,
+  }: {
+    may(operation: OperationId): boolean;
+    /** Whether consents are among the figures of the page: then no list is read, which would be logged. */
+    hasRecent(): Promise<boolean>;
+  },
 ): Promise<NextStep[]> {
   const hasModel = async (types: string[]) => {
     const { body } = await api.call('listModels', { query: { types, statuses: ['ACTIVE'], size: 1 } });
@@ -34,7 +41,12 @@ export async function readNextSteps(
     ['element', '/console/elements/new', ['createModel'], () => hasModel([...questionTypes])],
     ['form', '/console/forms/new', ['createModel'], () => hasModel(['layout'])],
     ['key', '/console/integration/security', ['createKey', 'listKeys'], () => hasKey(api)],
-    ['consent', '/console/integration/code', ['listWebhooks', 'listTransactions'], () => hasConsent(api)],
+    [
+      'consent',
+      '/console/integration/code',
+      ['listWebhooks', 'listTransactions'],
+      async () => (await hasRecent()) || hasConsent(api),
+    ],
   ];
   const steps = all.filter(([, , needs]) => needs.every(may));
   const done = await Promise.all(steps.map(([, , , isDone]) => isDone()));

@@ -21,9 +21,11 @@ export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> 
   const length = periodOf(ctx.query.days);
   const here = withQuery(kit.path, { days: ctx.query.days ? String(length) : undefined });
   const may = (operation: OperationId) => kit.may(ctx, operation);
+  const stats = may('getStats') ? readDays(api, kit.timeZone, length) : undefined;
+  const hasRecent = async () => ((await stats)?.states.COMMITTED ?? 0) > 0;
   const reads = {
-    steps: readNextSteps(api, reader, may),
-    ...(may('getStats') && readFigures(api, reader, { stats: readDays(api, kit.timeZone, length), here })),
+    steps: readNextSteps(api, reader, { may, hasRecent }),
+    ...(stats && readFigures(api, reader, { stats, here })),
     ...(may('listWebhooks') && { webhooks: readWebhooks(api, reader, may('createWebhook')) }),
     ...(may('getPeer') && { peers: readPeers(api, reader, may('createPeer')) }),
   };

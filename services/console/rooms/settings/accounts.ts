@@ -87,6 +87,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
           failure,
         }),
       acts: actLinks(ctx, kit, [
+        { href: `/console/audit?actor=${account.id}`, word: 'accounts.log', operation: 'listAuthAudit' },
         { ...act('enable'), operation: 'updateAccount', when: isDisabled },
         { ...act('disable'), operation: 'updateAccount', when: !isDisabled },
         { ...act('link'), operation: 'createAccountLink', when: !isDisabled },

@@ -6,6 +6,7 @@ import type { Schemas } from '../../api/api-types.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { withQuery } from '../../pages/filters.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
@@ -43,6 +44,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       (one, other) => other.creationTimestamp - one.creationTimestamp,
     );
     const isHeld = subject.hold !== undefined;
+    const log = { target: `subject/${subject.id}`, s: String(ctx.params.s) };
     await kit.page(ctx, 'subject', {
       title: name,
       facts: [
@@ -69,6 +71,12 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         { href: `${href}/document/export`, word: 'subjects.exportDocument', operation: 'exportSubject' },
         { href: `${href}/export`, word: 'subjects.export', operation: 'exportSubject' },
         { href: `${href}/json`, word: 'subjects.json', operation: 'getSubject' },
+        { href: withQuery('/console/audit', log), word: 'subjects.log', operation: 'listConsentsAudit' },
+        {
+          href: withQuery('/console/audit', { ...log, kind: 'reads' }),
+          word: 'subjects.readers',
+          operation: 'listConsentsAudit',
+        },
         { href: `${href}/release`, word: 'hold.end', operation: 'endHold', when: isHeld },
         { href: `${href}/hold`, word: 'hold', operation: 'holdSubject', when: !isHeld },
         { href: `${href}/erase`, word: 'erase', operation: 'eraseSubject', isEnding: true },

@@ -1,0 +1,97 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { type ApiFailure, fieldFailure, unlessMissing } from '../../api/api-failure.ts';
+import { withQuery } from '../../pages/filters.ts';
+import { fieldsFor } from '../../pages/form.ts';
+import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { listedKinds, type Named } from './resolve-names.ts';
+
+/** The form that finds the lines of somebody, or about something, by name. */
+export function findForm(ctx: Context, kit: RoomKit, failure?: ApiFailure) {
+  const reader = kit.reader(ctx);
+  const field = fieldsFor(reader, 'audit');
+  return kit.form(ctx, {
+    action: `${kit.path}/find`,
+    submit: reader.t('audit.find'),
+    tone: 'plain',
+    fields: [field('who'), field('about')],
+    values: failure && kit.posted(ctx),
+    failure,
+  });
+}
+
+/**
+ * A name is sent as a form, so that it is in no URL: the page that follows is found by ids.
+ * @param show shows the page again, with the fault.
+ */
+export function findRoutes(
+  router: Router,
+  kit: RoomKit,
+  show: (ctx: Context, failure?: ApiFailure) => Promise<void>,
+): void {
+  router.get('/find', (ctx) => kit.open(ctx, kit.path));
+  router.post(
+    '/find',
+    orShowAgain(show, async (ctx) => {
+      const field = fieldReader(ctx, kit);
+      const [who, about] = [field('who'), field('about')];
+      const actor = who && (await findListed(ctx, kit, who, ['account', 'key']));
+      if (who && !actor) throw fieldFailure('who', 'no-such-name');
+      const target = about && (await findTarget(ctx, kit, about));
+      if (about && !target) throw fieldFailure('about', 'no-such-name');
+      const query = { actor: actor ? actor.split('/')[1] : undefined, ...(target || undefined) };
+      kit.open(ctx, withQuery(kit.path, query));
+    }),
+  );
+}
+
+const targetPattern = /^[a-z-]+\/[\w-]+$/;
+const transactionPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
+
+/** @returns the filter of the page; `s` is the sealed name of a person, which the page shows. */
+async function findTarget(ctx: Context, kit: RoomKit, text: string) {
+  if (targetPattern.test(text)) return { target: text };
+  const api = kit.api(ctx);
+  const person = await unlessMissing(api.call('getSubject', { params: { name: text } }));
+  if (person) return { target: `subject/${person.body.id}`, s: kit.names.seal(person.body.name) };
+  const { body: models } = await api.call('listModels', { query: { keyword: text, size: 200 } });
+  const model = models.values.find(({ key, name }) => key === text || isSame(name, text));
+  if (model) return { target: `model/${model.id}` };
+  const listed = await findListed(ctx, kit, text);
+  if (listed) return { target: listed };
+  return transactionPattern.test(text) ? { target: `transaction/${text}` } : undefined;
+}
+
+/** @returns `<kind>/<id>` of what has this name, or this id. */
+async function findListed(
+  ctx: Context,
+  kit: RoomKit,
+  text: string,
+  kinds: readonly string[] = listedKinds.map(({ kind }) => kind),
+): Promise<string | undefined> {
+  const lists = await Promise.all(
+    listedKinds
+      .filter(({ kind }) => kinds.includes(kind))
+      .map(async ({ kind, operation }) => {
+        const { rows } = await kit.api(ctx).list(operation, { page: { limit: 200 } });
+        return rows
+          .filter(({ id, name }) => id === text || isSame(name, text))
+          .map(({ id }) => `${kind}/${id}`);
+      }),
+  );
+  return lists.flat()[0];
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.localeCompare(other, undefined, { sensitivity: 'base' }) === 0;
+}
+
+/** The name of the person whose lines are shown, if the page was found by it. */
+export function namedPerson(
+  kit: RoomKit,
+  { target, s }: Readonly<Record<string, string>>,
+): [string, Named][] {
+  const name = s && kit.names.open(s);
+  return target && name ? [[target, { name, href: `/console/subjects/${s}` }]] : [];
+}
