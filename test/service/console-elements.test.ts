@@ -72,7 +72,9 @@ describe('elements in the console', () => {
   it('are written in two languages, activated, and shown as people see them', async () => {
     const path = await create('Letter');
     expect((await write(path, letter)).headers.get('location')).toBe(`${path}?done=elementSaved`);
-    expect(await textOf(`${path}/activate`)).toContain('People can be asked with it from now on.');
+    const asked = await textOf(`${path}/activate`);
+    expect(asked).toMatch(/Missing<\/span><span>what the data are used for<\/span>.*href="[^"]*:purposes"/);
+    expect(asked).toContain('People can be asked with it from now on.');
     expect((await activate(path)).headers.get('location')).toBe(`${path}?done=elementActivated`);
     const html = await textOf(`${path}?language=fr`);
     expect(html).toContain('1.0');

@@ -116,7 +116,7 @@ describe('the designer', () => {
     expect(elementsOf(again)).toEqual(['processing.002', 'preference.001']);
     expect(again).toContain('value="Send it"');
     const asked = await textOf(`${path}/activate`);
-    expect(asked).toContain('processing.002, preference.001');
+    expect(asked).toContain('Audience study\nHow often');
     const activated = await send(`${path}/activate`, asked, []);
     expect(activated.headers.get('location')).toBe(`${path}/address?done=formActivated`);
     const address = await textOf(activated.headers.get('location') ?? '');

@@ -2,7 +2,8 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure, fieldFailure } from '../api/api-failure.ts';
 import type { Schemas } from '../api/api-types.ts';
-import type { FieldSpec } from '../pages/form.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import { type FieldSpec, formView } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import { compareChanges } from '../pages/text-diff.ts';
@@ -75,9 +76,10 @@ export function activationRoutes<Type extends Entry['type']>(
           isReady,
           effects,
           differences: await compareChanges(
-            compare(reader, entry, { before: active?.version, after: draft.version }),
+            await compare(ctx, kit, entry, { before: active?.version, after: draft.version }),
             reader.language,
           ),
+          checklist: checklistView(reader, check.checklist, elsewhere),
           editUrl: elsewhere.url,
           ...locals,
         },
@@ -99,4 +101,27 @@ export function activationRoutes<Type extends Entry['type']>(
     },
     done: (ctx, next) => kit.open(ctx, next, `${one}Activated`),
   });
+}
+
+/** What the law expects an element to say: each point in words, with the places to fill in. */
+function checklistView(
+  reader: ConsoleReader,
+  points: Schemas['VersionCheck']['checklist'],
+  elsewhere: { url: string; fields: readonly FieldSpec[] },
+) {
+  return points.map(({ code, met, pointers }) => {
+    const errors = pointers.map((pointer) => ({ pointer, code: 'required', detail: '' }));
+    const failure = new ApiFailure(422, { errors });
+    const form = formView(reader, { action: '', submit: '', elsewhere, failure });
+    return {
+      mark: { word: reader.t(met ? 'checklist.met' : 'checklist.lacks'), isMet: met },
+      text: reader.t(`checklist.${code}`),
+      // A member that means the same in all languages has one field.
+      places: met ? [] : distinctBy(form.faults, ({ href }) => href),
+    };
+  });
+}
+
+function distinctBy<T>(all: readonly T[], key: (each: T) => string | undefined): T[] {
+  return [...new Map(all.map((each) => [key(each), each])).values()];
 }

@@ -15,10 +15,11 @@ export interface ModelRoom<Type extends Entry['type']> {
   find(ctx: Context, kit: RoomKit): Promise<FoundModel<Type>>;
   /** What differs between two versions. @param before undefined: everything is new. */
   compare(
-    reader: ConsoleReader,
+    ctx: Context,
+    kit: RoomKit,
     entry: FoundModel<Type>['entry'],
     versions: { before: Version | undefined; after: Version },
-  ): Change[];
+  ): Promise<Change[]>;
   /** The fields of the editor, to name those that the faults of a version concern. */
   fieldsOf(reader: ConsoleReader, entry: FoundModel<Type>['entry'], version: Version): FieldSpec[];
   /** What an end means, beside its usual sentence. */

@@ -43,7 +43,10 @@ export function changeRoutes<Type extends Entry['type']>(
       text: before ? t('changes.text', { version: before.serial ?? t('changes.draft') }) : t('changes.first'),
       path,
       filters,
-      differences: await compareChanges(room.compare(reader, entry, { before, after }), reader.language),
+      differences: await compareChanges(
+        await room.compare(ctx, kit, entry, { before, after }),
+        reader.language,
+      ),
       backUrl: href,
     });
   });

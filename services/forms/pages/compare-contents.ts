@@ -93,6 +93,8 @@ function shownOf({ content, entry }: Item, reader: Reader, rich: RichText): Show
         footer: plain('footer'),
         controller: controllerText(texts.dataController),
         scope: text('scope'),
+        dataProtectionOfficer: text('dataProtectionOfficer'),
+        supervisoryAuthority: text('supervisoryAuthority'),
         jurisdiction: text('jurisdiction'),
         privacyPolicyUrl: text('privacyPolicyUrl'),
       };

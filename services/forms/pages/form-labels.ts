@@ -15,6 +15,8 @@ const headings = {
   dataController: 'processing.controller',
   scope: 'form.scope',
   jurisdiction: 'form.jurisdiction',
+  dataProtectionOfficer: 'form.officer',
+  supervisoryAuthority: 'form.authority',
   address: 'contact.address',
   email: 'contact.email',
   phoneNumber: 'contact.phone',

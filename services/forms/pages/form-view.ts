@@ -170,6 +170,8 @@ function contentView(content: Content, reader: Reader, rich: RichBlocks, topHead
     controller: controllerView(content.dataControllerVisible ? content.dataController : undefined),
     scope: content.scopeVisible && content.scope,
     jurisdiction: content.jurisdictionVisible && content.jurisdiction,
+    officer: content.dataProtectionOfficer,
+    authority: content.supervisoryAuthority,
     shortNotice: content.shortNoticeLinkVisible && safeUrl(content.shortNoticeLink),
     privacyPolicy: url && { url, text: content.customPrivacyPolicyText },
   };

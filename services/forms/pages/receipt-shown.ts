@@ -23,6 +23,8 @@ export function informationView(
     controller: shownController(texts, false),
     scope: texts.scopeVisible === true ? text(texts.scope) : null,
     jurisdiction: texts.jurisdictionVisible === true ? text(texts.jurisdiction) : null,
+    officer: text(texts.dataProtectionOfficer),
+    authority: text(texts.supervisoryAuthority),
     links: linkViews(texts, attributes, reader),
     identifier,
     sha256,

@@ -37,6 +37,8 @@ export function fullReceipt(): Required<ReceiptBody> {
     jurisdiction: 'European Union',
     dataController: controller,
     scope: 'Patients',
+    dataProtectionOfficer: 'Dr Grey, grey@example.org',
+    supervisoryAuthority: 'CNIL, Paris',
     shortNoticeLink: 'https://consent.example/short?a=1&b=2',
     privacyPolicyUrl: 'https://consent.example/privacy',
     customPrivacyPolicyText: 'Privacy',

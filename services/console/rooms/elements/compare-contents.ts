@@ -3,6 +3,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type Change, differenceOf } from '../../pages/text-diff.ts';
 import { type ContentField, contentFields } from './content-fields.ts';
 import { shownValues } from './content-values.ts';
+import { richTextLines } from './rich-text-lines.ts';
 
 type Members = Record<string, unknown>;
 
@@ -10,6 +11,8 @@ type Members = Record<string, unknown>;
 interface Compared {
   label: string;
   isText: boolean;
+  /** How people read its value; default: as it is written. */
+  shown?(text: string): string;
   textOf(members: Members | undefined): string;
 }
 
@@ -22,9 +25,12 @@ export function compareContents(
   const { t, languageName } = reader;
   const versions = before ? [before, after] : [after];
   const languages = [...new Set([after, ...versions].flatMap(({ data }) => Object.keys(data)))];
-  const compare = (label: string, textIn: (version: Version) => string) =>
-    differenceOf(label, before ? textIn(before) : '', textIn(after));
-  const found = comparedMembers(reader, type, versions).flatMap(({ label, isText, textOf }) => {
+  const compare = (label: string, textIn: (version: Version) => string, shown?: Compared['shown']) => {
+    const [old, now] = [before ? textIn(before) : '', textIn(after)];
+    // Where markup alone differs, it is shown.
+    return (shown && differenceOf(label, shown(old), shown(now))) ?? differenceOf(label, old, now);
+  };
+  const found = comparedMembers(reader, type, versions).flatMap(({ label, isText, shown, textOf }) => {
     const textIn = (version: Version, language: string) => textOf(version.data[language] as Members);
     const isShared = versions.every(
       (version) => new Set(Object.keys(version.data).map((language) => textIn(version, language))).size === 1,
@@ -32,7 +38,7 @@ export function compareContents(
     // Programs may store another value in each language of what the editor shows once.
     if (!isText && isShared) return compare(label, (version) => textIn(version, version.defaultLanguage));
     return languages.map((language) =>
-      compare(`${label} (${languageName(language)})`, (version) => textIn(version, language)),
+      compare(`${label} (${languageName(language)})`, (version) => textIn(version, language), shown),
     );
   });
   return [
@@ -48,6 +54,7 @@ function comparedMembers(reader: ConsoleReader, type: ElementType, versions: rea
   const known = fields.map((field) => ({
     label: reader.t(`content.${field.word ?? field.path}`),
     isText: field.isText ?? false,
+    ...(field.kind === 'rich' && { shown: richTextLines }),
     textOf: (members: Members | undefined) => textOfField(reader, field, members),
   }));
   const contents = versions.flatMap(({ data }) => Object.values(data) as Members[]);

@@ -98,6 +98,8 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     text('title', required),
     rich('header'),
     rich('footer'),
+    long('dataProtectionOfficer'),
+    long('supervisoryAuthority'),
     long('scope'),
     text('customPrivacyPolicyText'),
     text('jurisdiction'),

@@ -22,7 +22,7 @@ const room: ModelRoom<ElementType> = {
   one: 'element',
   types: elementTypes,
   find: findElement,
-  compare: (reader, { type }, versions) => compareContents(reader, type, versions),
+  compare: async (ctx, kit, { type }, versions) => compareContents(kit.reader(ctx), type, versions),
   fieldsOf: (reader, { type }, version) => fieldsOf(reader, type, editedOf(type, version as Content)),
   describeEnding,
 };

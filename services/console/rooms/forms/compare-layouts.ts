@@ -4,16 +4,27 @@ import { type Layout, referenceNames, switchNames, textNames } from './layout-va
 
 const referenceLabels = { info: 'designer.info', theme: 'designer.theme', notification: 'designer.mail' };
 
-/** What differs between two layouts. @param before undefined: everything is new. */
-export function compareLayouts(reader: ConsoleReader, before: Layout | undefined, after: Layout): Change[] {
+/** Keys of all that a layout names. */
+export function referencesIn({ elements, one }: Layout): string[] {
+  return [...new Set([...elements, ...referenceNames.map(one)])].filter(Boolean);
+}
+
+/**
+ * What differs between two layouts.
+ * @param layouts.before undefined: everything is new. @param layouts.nameOf the name of an element by its key.
+ */
+export function compareLayouts(
+  reader: ConsoleReader,
+  { before, after, nameOf }: { before: Layout | undefined; after: Layout; nameOf(key: string): string },
+): Change[] {
   const { t } = reader;
   const differences: Change[] = [];
   const compare = (label: string, textOf: (layout: Layout) => string) => {
     const difference = differenceOf(label, before ? textOf(before) : '', textOf(after));
     if (difference) differences.push(difference);
   };
-  compare(t('designer.elements'), ({ elements }) => elements.join(', '));
-  for (const name of referenceNames) compare(t(referenceLabels[name]), ({ one }) => one(name));
+  compare(t('designer.elements'), ({ elements }) => elements.map(nameOf).join('\n'));
+  for (const name of referenceNames) compare(t(referenceLabels[name]), ({ one }) => nameOf(one(name)));
   compare(t('designer.orientation'), ({ values }) =>
     reader.word('orientation', values.orientation?.[0] ?? ''),
   );

@@ -6,10 +6,11 @@ import { findForm } from '../../models/read-model.ts';
 import { changeRoutes } from '../../models/version-changes.ts';
 import type { Room } from '../room.ts';
 import { addressRoutes } from './address.ts';
-import { compareLayouts } from './compare-layouts.ts';
+import { compareLayouts, referencesIn } from './compare-layouts.ts';
 import { designerRoutes } from './designer.ts';
 import { designerFields } from './designer-view.ts';
 import { detailRoutes } from './detail.ts';
+import { readNamed } from './elements.ts';
 import { failureOfDesigner } from './layout-faults.ts';
 import { layoutOf } from './layout-values.ts';
 import { listRoutes } from './list.ts';
@@ -21,8 +22,12 @@ const room: ModelRoom<'layout'> = {
   one: 'form',
   types: ['layout'],
   find: findForm,
-  compare: (reader, _, { before, after }) =>
-    compareLayouts(reader, before && layoutOf(before), layoutOf(after)),
+  async compare(ctx, kit, _, versions) {
+    const [before, after] = [versions.before && layoutOf(versions.before), layoutOf(versions.after)];
+    const named = [before, after].flatMap((each) => (each ? referencesIn(each) : []));
+    const names = new Map((await readNamed(ctx, kit, named)).map(({ reference, name }) => [reference, name]));
+    return compareLayouts(kit.reader(ctx), { before, after, nameOf: (key) => names.get(key) ?? key });
+  },
   fieldsOf: (reader, _, version) => designerFields(reader, layoutOf(version)),
 };
 

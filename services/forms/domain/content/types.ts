@@ -39,6 +39,8 @@ export const readInformation = slowObjectOf({
   jurisdiction: line(),
   dataController,
   scope: lines,
+  dataProtectionOfficer: lines,
+  supervisoryAuthority: lines,
   shortNoticeLink: url,
   privacyPolicyUrl: url,
   customPrivacyPolicyText: line(),
