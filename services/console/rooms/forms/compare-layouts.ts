@@ -11,7 +11,8 @@ export function referencesIn({ elements, one }: Layout): string[] {
 
 /**
  * What differs between two layouts.
- * @param layouts.before undefined: everything is new. @param layouts.nameOf the name of an element by its key.
+ * @param layouts.before undefined: everything is new.
+ * @param layouts.nameOf the name of an element by its key.
  */
 export function compareLayouts(
   reader: ConsoleReader,
