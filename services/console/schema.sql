@@ -7,6 +7,8 @@ CREATE TABLE sessions (
   -- Issuer and subject: who may get back what was typed.
   person         text NOT NULL,
   sealed         bytea NOT NULL,
+  -- Browser and system, for the person's own list of sessions; empty if they are not known.
+  device         text NOT NULL DEFAULT '',
   signed_in_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   used_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
   -- When the access token is to be renewed.

@@ -236,6 +236,8 @@ describe('a session of the console', () => {
     const other = await signInToConsole(instance.url, 'operator');
     await signInToConsole(instance.url, 'admin');
     const list = await person.open('/console/settings/you');
+    expect(list.html).toContain('Unknown');
+    expect(list.html).toMatch(/<a class="who" href="\/console\/settings\/you"/);
     const handle = /you\/sessions\/([0-9a-f]{16})"/.exec(list.html)?.[1];
     expect(list.html).toContain('This one');
     const ended = await person.post(`/console/settings/you/sessions/${handle}`, {});

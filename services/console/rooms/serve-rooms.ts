@@ -191,6 +191,7 @@ function sender(
       paths: {
         home: consolePath,
         search: may('listSubjects') ? `${consolePath}/subjects` : null,
+        you: shownRoles(roles).length > 0 ? `${consolePath}/settings/you` : null,
         signIn: `${consolePath}/sign-in?${new URLSearchParams({ to: ctx.url })}`,
         stay: `${consolePath}/stay`,
         keep: keepPath,

@@ -23,14 +23,17 @@ export interface OpenSession {
   /** To a thirtieth of CONSOLE_IDLE. */
   usedAt: Date;
   isCurrent: boolean;
+  /** Browser and system; empty if they are not known. */
+  device: string;
 }
 
 export interface SessionStore {
   /**
-   * @param since when the person signed in, if this session follows another one without a new sign-in.
+   * @param from.since when the person signed in, if this session follows another one without a new sign-in.
+   * @param from.device browser and system of the person.
    * @returns the value of the cookie: 256 random bits.
    */
-  create(person: string, tokens: Tokens, since?: Date): Promise<string>;
+  create(person: string, tokens: Tokens, from?: { since?: Date; device?: string }): Promise<string>;
   /** Also notes that the session is used. */
   find(id: string): Promise<FoundSession | undefined>;
   /**
@@ -139,11 +142,11 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
   const seal = (id: string, signedIn: SignedIn) => boxOf(id).seal('tokens', JSON.stringify(signedIn));
 
   return {
-    async create(person, { signedIn, renewAt }, since) {
+    async create(person, { signedIn, renewAt }, { since, device = '' } = {}) {
       const id = randomBytes(32).toString('base64url');
       await db.query(sql`
-        INSERT INTO sessions (id, person, sealed, renew_at, signed_in_at)
-        VALUES (${hashOf(id)}, ${person}, ${seal(id, signedIn)}, ${renewAt},
+        INSERT INTO sessions (id, person, sealed, device, renew_at, signed_in_at)
+        VALUES (${hashOf(id)}, ${person}, ${seal(id, signedIn)}, ${device}, ${renewAt},
                 coalesce(${since ?? null}::timestamptz, clock_timestamp()))`);
       await db.query(sql`
         DELETE FROM sessions WHERE id IN (
@@ -173,7 +176,7 @@ export function createSessionStore({ db, keys, idleSeconds, maxSeconds }: Option
     listOf(person, id) {
       return db.query<OpenSession>(sql`
         SELECT ${handle} AS handle, signed_in_at AS "signedInAt", used_at AS "usedAt",
-               id = ${hashOf(id)} AS "isCurrent"
+               id = ${hashOf(id)} AS "isCurrent", device
           FROM sessions WHERE person = ${person} AND NOT ${ended} ORDER BY used_at DESC LIMIT 100`);
     },
     async endOf(person, which) {

@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
+import { deviceOf } from '../sessions/device.ts';
 import type { SessionStore } from '../sessions/store.ts';
 import type { ConsoleCookies } from './cookies.ts';
 import type { Attempt, Issuer } from './issuer.ts';
@@ -62,7 +63,7 @@ export function mountSignIn(router: Router, dependencies: Dependencies): void {
     const before = earlier && attempt.silent ? await store.find(earlier) : undefined;
     // The issuer has not asked the person again: the longest time of the session goes on.
     const since = before?.person === person && !before.ended ? before.signedInAt : undefined;
-    const id = await store.create(person, tokens, since);
+    const id = await store.create(person, tokens, { since, device: deviceOf(ctx.get('user-agent')) });
     if (earlier) await store.remove(earlier);
     cookies.session.write(ctx, id);
     redirect(ctx, `${baseUrl}${attempt.to}`);

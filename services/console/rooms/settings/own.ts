@@ -94,7 +94,8 @@ function sessionTable(reader: ConsoleReader, rows: readonly OpenSession[], path:
   const { t } = reader;
   return shortTable(reader, 'own.sessions', {
     rows,
-    columns: ({ time }) => [
+    columns: ({ text, time }) => [
+      text('own.device', ({ device }) => device || t('own.unknownDevice')),
       time('own.signedIn', ({ signedInAt }) => signedInAt.toISOString()),
       time('own.used', ({ usedAt }) => usedAt.toISOString()),
       {
