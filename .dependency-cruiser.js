@@ -46,7 +46,7 @@ const roomOrder = rooms.map((room, index) => ({
 
 /** Rules of services/transactions: they read and write nothing, and are tested without a server. */
 const rules = {
-  transaction: 'values|context|contact|destination|transaction|access|links|token',
+  transaction: 'values|context|contact|destination|transaction|access|links|token|short-link',
   documents: 'document-type',
   standing: 'in-force|standing-answer|status',
   receipts: 'receipt|notices|jsonld|xml',

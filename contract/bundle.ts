@@ -10,7 +10,7 @@ const pieces = [
     'transactions',
     'contexts',
     'answers',
-    'public-forms',
+    'public-forms', 'short-links',
     'codes',
     'messages',
     'withdrawals',

@@ -5,7 +5,15 @@ import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
 
 /** What requests are counted by. Limits are per minute (docs/interface.md, "Limits"). */
-export type LimitKind = 'key' | 'user' | 'transaction' | 'address' | 'authorization' | 'decision' | 'public';
+export type LimitKind =
+  | 'key'
+  | 'user'
+  | 'transaction'
+  | 'address'
+  | 'authorization'
+  | 'decision'
+  | 'public'
+  | 'link';
 export type RateLimits = Record<LimitKind, number> | 'off';
 
 export const defaultRateLimits: Record<LimitKind, number> = {
@@ -16,6 +24,7 @@ export const defaultRateLimits: Record<LimitKind, number> = {
   authorization: 120,
   decision: 120_000,
   public: 60,
+  link: 60,
 };
 
 /** Counts requests and rejects those over the limit. */
@@ -34,6 +43,10 @@ export interface RateLimiter {
   countAuthorization(ctx: Context): Promise<void>;
   /** Counts what a network begins at the addresses of forms. @throws Failure `too-many-requests`. */
   countPublic(ctx: Context): Promise<void>;
+  /** Counts tries of short links by network. @throws Failure `too-many-requests`. */
+  countLink(ctx: Context): Promise<void>;
+  /** Undoes {@link countLink}. */
+  forgetLink(ctx: Context): Promise<void>;
   /** Undoes {@link countRefusal}. */
   forgetRefusal(ctx: Context): Promise<void>;
 }
@@ -48,6 +61,8 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
       countRefusal: nothing,
       countAuthorization: nothing,
       countPublic: nothing,
+      countLink: nothing,
+      forgetLink: nothing,
       forgetRefusal: nothing,
     };
   }
@@ -67,6 +82,8 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
     countRefusal: (ctx) => count('address', clientNetwork(ctx)),
     countAuthorization: (ctx) => count('authorization', clientNetwork(ctx)),
     countPublic: (ctx) => count('public', clientNetwork(ctx)),
+    countLink: (ctx) => count('link', clientNetwork(ctx)),
+    forgetLink: (ctx) => byKind.link.takeBack(clientNetwork(ctx)),
     forgetRefusal: (ctx) => byKind.address.takeBack(clientNetwork(ctx)),
   };
 }

@@ -46,6 +46,7 @@ import { createOperations } from './operations.ts';
 import { createReceiptSigner } from './receipts/receipt.ts';
 import { heldParts } from './received-parts/store.ts';
 import { countOverdue } from './sent-parts/notices-store.ts';
+import { createShortCodes } from './transaction/short-link.ts';
 import { createTransactionTokens } from './transaction/token.ts';
 import { followNotices } from './verdicts/follow-notices.ts';
 import { followVerdicts } from './verdicts/follow-verdicts.ts';
@@ -136,6 +137,9 @@ export async function composeTransactions(
     mailbox: options.mailbox ?? null,
     countDecisions: options.limiter.countDecisions,
     countPublic: options.limiter.countPublic,
+    countLink: options.limiter.countLink,
+    forgetLink: options.limiter.forgetLink,
+    shortCodes: createShortCodes(tokenSecrets),
     decisionCounts,
     versions: createVersionsCache({ forms, bus }),
     expiryNoticeMs,

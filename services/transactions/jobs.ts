@@ -12,6 +12,7 @@ import { readActiveVersions } from './standing/active-versions.ts';
 import { planNotices, readDueTransactions, writeNotices } from './standing/expiry-store.ts';
 import { expiryNotice } from './standing/status.ts';
 import { deleteOldOrders } from './standing/store.ts';
+import { deleteEndedLinks } from './transaction/short-links-store.ts';
 
 interface JobDependencies {
   db: Queries;
@@ -149,13 +150,14 @@ const verdictBatch = 1_000;
 
 /**
  * Deletes old verdicts that have no transaction: refusals, and verdicts on decisions, withdrawals and
- * erasures whose part never arrived; and orders of leaders that no part can be older than.
+ * erasures whose part never arrived; orders of leaders that no part can be older than; and short links that
+ * have ended.
  */
 export function createVerdictSweeper({ db, log }: Pick<JobDependencies, 'db' | 'log'>): RepeatedWork {
   return createRepeatedWork({
     everyMs: 5 * 60_000,
     async work(isStopped) {
-      for (const deleteOld of [deleteOldVerdicts, deleteOldOrders])
+      for (const deleteOld of [deleteOldVerdicts, deleteOldOrders, deleteEndedLinks])
         while (!isStopped() && (await deleteOld(db, verdictBatch)) === verdictBatch);
     },
     onError: (error) =>

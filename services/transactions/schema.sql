@@ -267,6 +267,19 @@ CREATE TABLE leader_orders (
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX leader_orders_age ON leader_orders (withdrawn_at);
 
+-- Short addresses for tokens of transactions: what mails link to, and what is shown to be typed.
+CREATE TABLE short_links (
+  -- Keyed digest of the code.
+  digest      bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
+  transaction text NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
+  use         text NOT NULL CHECK (use IN ('tx', 'receipt')),
+  -- As that of the token: raising it in the transaction ends the link.
+  epoch       integer NOT NULL,
+  expires_at  timestamptz NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX short_links_transaction ON short_links (transaction);
+CREATE INDEX short_links_expired ON short_links (expires_at);
+
 -- The confirmation code of a transaction. Another code replaces it.
 CREATE TABLE codes (
   transaction text PRIMARY KEY REFERENCES transactions (id),

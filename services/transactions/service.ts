@@ -75,6 +75,7 @@ export const transactionsService = defineService({
 const prefixes = [
   '/consents',
   '/f',
+  '/l',
   '/transactions',
   '/records',
   '/subjects',

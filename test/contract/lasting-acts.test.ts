@@ -20,6 +20,7 @@ const without: Record<string, string> = {
   cancelTransaction: undone,
   createChild: routine,
   startPublicForm: routine,
+  createShortLink: routine,
   withdrawConsents: 'withdrawing is as easy as consenting (GDPR, article 7(3))',
   withdrawChoices: 'withdrawing is as easy as consenting (GDPR, article 7(3))',
   requestErasure: 'is only a request; decideErasure carries it out',

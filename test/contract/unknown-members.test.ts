@@ -18,6 +18,7 @@ const tolerant: Record<string, string> = {
   resendCode: least,
   sendInvitation: least,
   startPublicForm: least,
+  createShortLink: least,
   cancelTransaction: least,
   createChild: 'answers that come too late for the parent are shown in its form',
   searchTransactions: family,

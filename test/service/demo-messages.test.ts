@@ -4,6 +4,7 @@ import { startTestInstance, useInstance, useSetup } from '../support/instances/i
 import { rowsOf } from '../support/instances/live-database.ts';
 import { complete } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
+import { leadsTo, linkIn } from '../support/network/mail-server.ts';
 import { type Element, type ParsedPage, parsePage } from '../support/pages/parse-page.ts';
 import { patience } from '../support/run/patience.ts';
 
@@ -42,7 +43,8 @@ describe('the messages of a demonstration', () => {
     await vi.waitFor(async () => expect(await kept()).toHaveLength(2), patience);
     expect((await kept()).map(({ to }) => to)).toEqual(['second@example.org', 'first@example.org']);
     expect((await kept())[0]).toMatchObject({ channel: 'mail', subject: expect.any(String) });
-    expect((await kept())[0]?.text).toContain(`/consents/${made.id}?t=`);
+    const [invitation = {}] = await kept();
+    expect(await leadsTo(linkIn(invitation))).toContain(`/consents/${made.id}?t=`);
     expect(await (await openPage()).text()).toMatch(/second@example\.org[\s\S]*first@example\.org/);
   });
 
@@ -62,7 +64,7 @@ describe('the messages of a demonstration', () => {
     const [frame] = page.tagged('iframe');
     expect(frame?.attribs.sandbox).not.toContain('allow-scripts');
     const mail = parsePage(frame?.attribs.srcdoc ?? '');
-    const button = mail.tagged('a').find(({ attribs }) => attribs.href?.includes(`/consents/${made.id}?t=`));
+    const button = mail.tagged('a').find(({ attribs }) => attribs.href?.includes('/l/'));
     expect(button?.attribs.style).toContain('color:');
   });
 

@@ -6,7 +6,7 @@ import { type Caller, signIn } from '../support/instances/callers.ts';
 import { answered, type LeadingInstance, startLeading } from '../support/instances/leader-instance.ts';
 import { activateContent, type LiveModel } from '../support/instances/live-models.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
-import { type ReceivedMail, startMailServer } from '../support/network/mail-server.ts';
+import { leadsTo, linkIn, type ReceivedMail, startMailServer } from '../support/network/mail-server.ts';
 import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 
 const trusted = selfSignedCertificate(['localhost']);
@@ -76,8 +76,8 @@ it.each([
     expect(page).toContain(mail.from?.address);
     expect(page).not.toContain('else@example.org');
     expect(mail.subject).toBe('News from Riverside Theatre');
-    const [link = ''] = /https?:\/\/\S+\?t=[\w.-]+/.exec(mail.text ?? '') ?? [];
-    expect(link).toContain(`/consents/${mail.id}?t=`);
+    const link = linkIn(mail);
+    expect(await leadsTo(link)).toContain(`/consents/${mail.id}?t=`);
     for (const part of [mail.text, mail.html]) expect(part).toContain('not at {this}.');
     expect(mail.html).toContain(`href="${link}"`);
     expect(mail.text).not.toContain(builtIn);

@@ -5,7 +5,7 @@ import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
 import { complete, problemOf, study, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
-import { codeIn, startMailServer } from '../support/network/mail-server.ts';
+import { codeIn, leadsTo, linkIn, startMailServer } from '../support/network/mail-server.ts';
 import { startSmsGateway } from '../support/network/sms-gateway.ts';
 
 const [server, gateway] = await Promise.all([startMailServer(), startSmsGateway()]);
@@ -260,7 +260,7 @@ describe('an invitation', () => {
     const again = await shop.send('POST', '/consents', { layout: 'layout.001', ...context });
     expect(again.status).toBe(200);
     const { mail } = await server.waitFor(emailAddress);
-    const link = /https?:\/\/\S+\?t=[\w.-]+/.exec(mail.text ?? '')?.[0] ?? '';
+    const link = await leadsTo(linkIn(mail));
     expect(link).toContain(`/consents/${made.id}?t=`);
     const opened = await fetch(link, { headers: { Accept: 'text/html' } });
     expect([opened.status, opened.url]).toEqual([200, expect.stringContaining('/submit')]);
@@ -316,7 +316,7 @@ describe('a notification', () => {
     const made = await createTransaction(shop, { notification: 'email.001', subjectInfos: { emailAddress } });
     await submit(made);
     const { mail } = await server.waitFor(emailAddress);
-    expect(mail.text).toContain(`/consents/${made.id}?t=`);
+    expect(await leadsTo(linkIn(mail))).toContain(`/consents/${made.id}?t=`);
     const [pdf] = mail.attachments;
     expect(pdf).toMatchObject({ filename: 'receipt.pdf', mimeType: 'application/pdf' });
     expect(Buffer.from(pdf?.content as ArrayBuffer).toString('latin1', 0, 5)).toBe('%PDF-');
@@ -328,7 +328,7 @@ describe('a notification', () => {
     const made = await createTransaction(shop, { notification: 'email.001', subjectInfos: { emailAddress } });
     await submit(made);
     const { mail } = await server.waitFor(emailAddress);
-    const [link = ''] = /https?:\/\/\S+\?t=[\w.-]+/.exec(mail.text ?? '') ?? [];
+    const link = await leadsTo(linkIn(mail));
     const inMail = new URL(link).searchParams.get('t');
     expect((await fetch(link, { headers: { Accept: 'text/html' } })).status).toBe(200);
     const answer = (token: string | null) =>
@@ -411,7 +411,7 @@ describe('news of a withdrawal', () => {
     const withdrawal = await transactionIn(shop.send('POST', `/consents/${made.id}/withdraw`));
     const { mail } = await server.waitFor(emailAddress);
     expect(mail.subject).toMatch(/^Retrait d’un ou de plusieurs de vos consentements auprès de .+/);
-    expect(mail.text).toContain(`/consents/${withdrawal.id}?t=`);
+    expect(await leadsTo(linkIn(mail))).toContain(`/consents/${withdrawal.id}?t=`);
     expect(await messagesOf(withdrawal)).toMatchObject([{ kind: 'withdrawal', to: 'a…@example.org' }]);
   });
 

@@ -6,7 +6,7 @@ import { useInstance } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
-import { startMailServer } from '../support/network/mail-server.ts';
+import { leadsTo, linkIn, startMailServer } from '../support/network/mail-server.ts';
 import { pairInstances } from '../support/peers/pair-instances.ts';
 import { type OwnPeer, startOwnPeer } from '../support/peers/peer-of-our-own.ts';
 import { makePart, newPeer, type PartChanges } from '../support/peers/peer-parts.ts';
@@ -77,7 +77,7 @@ describe('the notification of an owner', () => {
     const { made } = await send({ content: { subjectInfos: { emailAddress, phoneNumber: '+33639980001' } } });
     const { mail } = await server.waitFor(emailAddress);
     expect(mail.attachments).toMatchObject([{ filename: 'receipt.pdf', mimeType: 'application/pdf' }]);
-    const link = /https?:\/\/\S+\?t=[\w.-]+/.exec(mail.text ?? '')?.[0] ?? '';
+    const link = await leadsTo(linkIn(mail));
     expect(link).toContain(`${lab.url}/consents/${made.id}?t=`);
     const page = await lab.fetch(link, { headers: { Accept: 'text/html' } });
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(`/receipts/${made.id}`)]);
@@ -117,7 +117,7 @@ describe('the notification of an owner', () => {
     await notify({ notification: 'email.of.nobody' });
     const { made } = await send({ content: { subjectInfos: { emailAddress } } });
     const { mail } = await server.waitFor(emailAddress);
-    expect(mail.text).toContain(`${lab.url}/consents/${made.id}?t=`);
+    expect(await leadsTo(linkIn(mail))).toContain(`${lab.url}/consents/${made.id}?t=`);
   });
 
   it('is not sent without a valid address, but the part is accepted', async () => {
@@ -191,17 +191,19 @@ describe('a subject who answers to two instances', () => {
     });
     expect(answered.status).toBe(200);
     const [ours, owners] = [await clinicServer.waitFor(emailAddress), await server.waitFor(emailAddress)];
-    expect(ours.mail.text).toContain(`${clinic.url}/consents/${made.id}?t=`);
+    expect(await leadsTo(linkIn(ours.mail))).toContain(`${clinic.url}/consents/${made.id}?t=`);
     expect(ours.raw).not.toContain(lab.url);
     const { followers } = await until(async () => {
       const transaction = (await (await operator.get(`/consents/${made.id}`)).json()) as Transaction;
       expect(transaction.followers).toMatchObject([{ state: 'ACCEPTED' }]);
       return transaction;
     });
-    const [link = '', token = ''] = /https?:\/\/\S+\?t=([\w.-]+)/.exec(owners.mail.text ?? '') ?? [];
+    const inMail = linkIn(owners.mail);
+    const [link = '', token = ''] = /https?:\/\/\S+\?t=([\w.-]+)/.exec(await leadsTo(inMail)) ?? [];
     expect(link).toContain(`${lab.url}/consents/${followers?.[0]?.id}?t=`);
     for (const schema of ['transactions', 'peers']) {
       expect(await stored(schema)).not.toContain(token);
+      expect(await stored(schema)).not.toContain(inMail.slice(-10));
       expect(await stored(schema)).not.toContain(`${lab.url}/consents/`);
     }
     // The same search finds what the leader has: the address in its own context, and the peer.

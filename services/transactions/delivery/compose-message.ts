@@ -12,7 +12,8 @@ import { readReceipt, readReceiptBody } from '../receipts/store.ts';
 import type { Part } from '../sent-parts/part.ts';
 import { readPartLanguage, readParts } from '../sent-parts/store.ts';
 import { receiptExpiry } from '../transaction/access.ts';
-import { mintLinks, type TransactionTokens } from '../transaction/links.ts';
+import type { ShortCodes } from '../transaction/short-link.ts';
+import { storeShortLink } from '../transaction/short-links-store.ts';
 import { readTransactionWithReceipt } from '../transaction/store.ts';
 import { isFinal, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
 import type { OutgoingMail } from './transport.ts';
@@ -20,13 +21,16 @@ import type { OutgoingMail } from './transport.ts';
 interface Dependencies {
   db: Queries;
   forms: FormsOperations;
-  tokens: TransactionTokens;
+  shortCodes: ShortCodes;
   instance: PageInstance;
   defaultLanguage: string;
 }
 
 /** A message to be composed. `code`: the six digits. */
-export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction: string; code?: string };
+export type MessageToCompose = Pick<Message, 'id' | 'kind' | 'channel'> & {
+  transaction: string;
+  code?: string;
+};
 
 /**
  * Renders a message in the language of its subject.
@@ -35,7 +39,7 @@ export type MessageToCompose = Pick<Message, 'kind' | 'channel'> & { transaction
  */
 export async function composeMessage(
   dependencies: Dependencies,
-  { kind, channel, transaction: id, code }: MessageToCompose,
+  { id: message, kind, channel, transaction: id, code }: MessageToCompose,
 ): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
   const { db, forms, defaultLanguage } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
@@ -59,7 +63,7 @@ export async function composeMessage(
     layout: transaction.layout,
     model: kind === 'notification' ? (transaction.layout.notification ?? null) : null,
     theme: transaction.layout.theme ?? null,
-    link: kind === 'code' ? null : linkOf(dependencies, kind, read),
+    link: kind === 'code' ? null : await linkOf(dependencies, { id: message, kind }, read),
     code: code ?? null,
     minutes: kind === 'code' ? await readCodeMinutes(db, id) : null,
     until: untilOf(kind, read)?.toISOString() ?? null,
@@ -124,9 +128,13 @@ function isObsolete(kind: MessageKind, { transaction, now }: ReadTransaction): b
  * to this transaction, because people other than the subject may read the mails later. The token allows a
  * withdrawal and a child, in which answers can be given.
  */
-function linkOf(dependencies: Dependencies, kind: MessageKind, read: ReadTransaction): string {
-  if (kind === 'invitation') return mintLinks(dependencies, read).transaction;
-  return mintLinks(dependencies, read, undefined, 'receipt').transaction;
+async function linkOf(
+  dependencies: Dependencies,
+  { id, kind }: Pick<Message, 'id' | 'kind'>,
+  read: ReadTransaction,
+): Promise<string> {
+  const use = kind === 'invitation' ? 'tx' : 'receipt';
+  return (await storeShortLink(dependencies, read, { id, use })).url;
 }
 
 function untilOf(kind: MessageKind, { transaction }: ReadTransaction) {

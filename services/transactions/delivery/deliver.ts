@@ -12,7 +12,7 @@ import { releaseWaiting } from '../messages/counts-store.ts';
 import { hourlyRoom, type MessageLimits } from '../messages/limits.ts';
 import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../messages/message.ts';
 import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../messages/store.ts';
-import type { TransactionTokens } from '../transaction/links.ts';
+import type { ShortCodes } from '../transaction/short-link.ts';
 import { composeMessage } from './compose-message.ts';
 import type { MailTransport, SendResult, SmsTransport } from './transport.ts';
 
@@ -36,7 +36,7 @@ export interface Transports {
 interface Dependencies {
   db: Database;
   forms: FormsOperations;
-  tokens: TransactionTokens;
+  shortCodes: ShortCodes;
   instance: PageInstance;
   defaultLanguage: string;
   box: SecretBox;
@@ -143,7 +143,13 @@ async function attempt(
   const fault = channel === 'mail' && row.targetFailures > 0 && (await transports.mail?.transport.check());
   if (fault) return readResult(fault);
   const { to, from, code } = JSON.parse(box.open(id, row.sealed)) as MessageSecrets;
-  const composed = await composeMessage(dependencies, { kind, channel, transaction, ...(code && { code }) });
+  const composed = await composeMessage(dependencies, {
+    id,
+    kind,
+    channel,
+    transaction,
+    ...(code && { code }),
+  });
   if (!composed) return { kind: 'obsolete', facts: { error: null } };
   const { subject, text, html, language, attachments } = composed;
   const [mail, sms] = [transports.mail, transports.sms];

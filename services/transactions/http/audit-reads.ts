@@ -46,6 +46,8 @@ const recordedReads: Readonly<Record<string, RecordedRead>> = {
   getConfirmation: transactionRead,
   getChild: transactionRead,
   getContext: transactionRead,
+  // Who has the link can read and answer.
+  createShortLink: transactionRead,
   getHistory: transactionRead,
   listMessages: transactionRead,
   listTransactions: { action: 'transaction.read', whose: ofFilter, ofMany: manyTransactions },

@@ -8,6 +8,7 @@ import type { DecisionCounts } from '../decisions/counts.ts';
 import type { DecideDependencies } from '../decisions/decide.ts';
 import type { DemoMailbox } from '../delivery/demo.ts';
 import type { ErasureDependencies } from '../erasure/erase.ts';
+import type { ShortCodes } from '../transaction/short-link.ts';
 import { auditReads } from './audit-reads.ts';
 import { authzenHandlers } from './authzen.ts';
 import { childHandlers } from './children.ts';
@@ -20,6 +21,7 @@ import { messageHandlers } from './messages.ts';
 import { publicFormHandlers } from './public-forms.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './records.ts';
+import { shortLinkHandlers } from './short-links.ts';
 import { statsHandlers } from './stats.ts';
 import { subjectExportHandlers } from './subject-export.ts';
 import { subjectHandlers } from './subjects.ts';
@@ -41,6 +43,10 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   mailbox: DemoMailbox | null;
   /** Counts what strangers begin against the limit `public`. */
   countPublic: RateLimiter['countPublic'];
+  /** Counts tries of short links against the limit `link`, and forgets one that was right. */
+  countLink: RateLimiter['countLink'];
+  forgetLink: RateLimiter['forgetLink'];
+  shortCodes: ShortCodes;
   /** Counts questions against the limit `decision`. */
   countDecisions: RateLimiter['countDecisions'];
   decisionCounts: Pick<DecisionCounts, 'count'>;
@@ -52,6 +58,7 @@ export function createHandlers(dependencies: Dependencies) {
     ...transactionHandlers(dependencies),
     ...formHandlers(dependencies),
     ...publicFormHandlers(dependencies),
+    ...shortLinkHandlers(dependencies),
     ...confirmationHandlers(dependencies),
     ...messageHandlers(dependencies),
     ...childHandlers(dependencies),

@@ -38,16 +38,20 @@ export interface TokenClaims {
  */
 function mintToken(
   tokens: TransactionTokens,
-  { transaction, now }: ReadTransaction,
+  read: ReadTransaction,
   { use, gpc }: Pick<TokenClaims, 'use' | 'gpc'>,
 ): string {
+  const { id, tokenEpoch } = read.transaction;
+  return tokens.mint({ id, use, epoch: tokenEpoch, gpc }, tokenExpiry(read, use));
+}
+
+/** When a token expires that is minted now. */
+export function tokenExpiry({ transaction, now }: ReadTransaction, use: TokenUse): Date {
   // A transaction with a leader has no deadline of its own.
   const isOpen = !isFinal(stateAt(transaction, now)) && transaction.leader === null;
-  const expiresAt =
-    use === 'receipt' && !isOpen
-      ? resultExpiry(transaction, now)
-      : new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
-  return tokens.mint({ id: transaction.id, use, epoch: transaction.tokenEpoch, gpc }, expiresAt);
+  return use === 'receipt' && !isOpen
+    ? resultExpiry(transaction, now)
+    : new Date((isOpen ? transaction.expiresAt : now).getTime() + dayMs);
 }
 
 /** A JWT needs an expiry, also one to a receipt that never expires. */
@@ -110,6 +114,26 @@ export function linksOf(baseUrl: string, id: string, token?: string) {
     withdraw: `${transaction}/withdraw${query}`,
     receipt: `${baseUrl}/receipts/${id}${query}`,
   };
+}
+
+/**
+ * The URL to which a short link leads: with a token that lives as long as the link. Past its life, a link to
+ * answers opens their receipt while the receipt is valid, as its token does.
+ * @returns undefined if the link has ended, or its tokens were revoked.
+ */
+export function redeemLink(
+  { tokens, instance }: LinkDependencies,
+  { transaction, now }: ReadTransaction,
+  { use, epoch, expiresAt }: Pick<TokenClaims, 'use' | 'epoch'> & { expiresAt: Date },
+): string | undefined {
+  const { id } = transaction;
+  if (epoch < transaction.tokenEpoch) return undefined;
+  const urlWith = (claims: TokenClaims, until: Date) =>
+    linksOf(instance.baseUrl, id, tokens.mint(claims, until)).transaction;
+  if (expiresAt > now) return urlWith({ id, use, epoch }, expiresAt);
+  const until = receiptExpiry(transaction);
+  if (until === undefined || (until !== null && until <= now)) return undefined;
+  return urlWith({ id, use: 'receipt', epoch }, until ?? inACentury(now));
 }
 
 /**

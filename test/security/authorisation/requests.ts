@@ -63,6 +63,12 @@ const nobodysId = '00000000-0000-7000-8000-000000000000';
 const context = { subject: 'somebody else', layout: 'layout.001' };
 const content = { defaultLanguage: 'en', data: { en: sampleContent.theme } };
 
+/** The code of a short link to a transaction of nobody in particular. */
+async function shortCode({ admin, transaction }: Aim): Promise<string> {
+  const made = admin.send('POST', `/consents/${await transaction('open')}/link`);
+  return (await answer<{ url: string }>(made)).url.split('/').at(-1) ?? '';
+}
+
 const publicForms = new WeakMap<Aim['admin'], Promise<{ id: string; key: string }>>();
 
 /** A form with an address of its own; made once, because each has another poster. */
@@ -200,6 +206,8 @@ export const recipes: Record<string, Recipe> = {
     relations: ['own', 'other'],
     make: ({ relation }) => ({ json: relation === 'own' ? { layout: 'layout.001' } : context }),
   },
+  openShortLink: thing(async (aim) => ({ code: await shortCode(aim) }), { code: '0000000000' }),
+  createShortLink: about('open'),
   getPublicForm: thing(async (aim) => ({ key: (await publicForm(aim)).key }), { key: 'layout.999' }),
   startPublicForm: thing(async (aim) => ({ key: (await publicForm(aim)).key }), { key: 'layout.999' }),
   getFormQrCode: thing(async (aim) => ({ id: (await publicForm(aim)).id }), { id: nobodysId }),

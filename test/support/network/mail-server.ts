@@ -123,3 +123,17 @@ export function codeIn({ mail }: Pick<ReceivedMail, 'mail'>): string {
   if (!code) throw new Error(`no code in: ${mail.text}`);
   return code;
 }
+
+/** The short link of a mail. */
+export function linkIn({ text = '' }: { text?: string | undefined }): string {
+  const link = /https?:\/\/\S+\/l\/[0-9A-HJKMNP-TV-Z]{10}(?!\w)/.exec(text)?.[0];
+  if (!link) throw new Error(`no link in: ${text}`);
+  return link;
+}
+
+/** Where a short link leads: the URL of a transaction, with a token. */
+export async function leadsTo(link: string): Promise<string> {
+  const response = await fetch(link, { redirect: 'manual' });
+  await response.body?.cancel();
+  return response.headers.get('location') ?? `${response.status}`;
+}

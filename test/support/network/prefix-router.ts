@@ -31,6 +31,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
   transactions: [
     '/consents',
     '/f',
+    '/l',
     '/transactions',
     '/records',
     '/subjects',

@@ -51,17 +51,20 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
       const { body: made } = await kit.api(ctx).call('createTransaction', { body });
       // A person becomes known by the first transaction.
       if (byMail && !known) await keep();
-      return { byMail, made };
+      const shown = byMail
+        ? undefined
+        : (await kit.api(ctx).call('createShortLink', { params: { txid: made.id } })).body;
+      return { made, shown };
     },
-    done(ctx, { byMail, made }) {
+    done(ctx, { made, shown }) {
       const { t } = kit.reader(ctx);
       const page = `/console/transactions/${made.id}`;
-      if (byMail) return kit.open(ctx, page, 'invited');
+      if (!shown) return kit.open(ctx, page, 'invited');
       return kit.secret(ctx, {
         title: t('link.made'),
         text: t('link.text'),
         label: t('link.label'),
-        value: made.links.subject,
+        value: shown.url,
         next: { href: page, word: t('link.next') },
       });
     },

@@ -22,22 +22,21 @@ export function actRoutes(router: Router, kit: RoomKit): void {
   // Who has the link can act as the person: it is shown on demand, to be passed on.
   formPage(router, kit, {
     path: '/:txid/link',
-    operation: 'getTransaction',
+    operation: 'createShortLink',
     words: 'transactions.link',
     async ask(ctx) {
       const { subject } = (await kit.api(ctx).call('getTransaction', { params: ctx.params })).body;
       return { name: subject };
     },
-    send: (ctx) => kit.api(ctx).call('getTransaction', { params: ctx.params }),
-    done(ctx, { body: { id, links } }) {
-      const { t } = kit.reader(ctx);
-      if (!links) return kit.open(ctx, `${kit.path}/${id}`);
+    send: (ctx) => kit.api(ctx).call('createShortLink', { params: ctx.params }),
+    done(ctx, { body: { url, expires } }) {
+      const { t, time } = kit.reader(ctx);
       return kit.secret(ctx, {
         title: t('transactions.linkShown'),
-        text: t('transactions.linkText'),
+        text: t('transactions.linkText', { date: time(expires).text }),
         label: t('transactions.linkOf'),
-        value: links.subject,
-        next: { href: `${kit.path}/${id}`, word: t('transactions.back') },
+        value: url,
+        next: { href: `${kit.path}/${ctx.params.txid}`, word: t('transactions.back') },
       });
     },
   });

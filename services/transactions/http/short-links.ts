@@ -1,0 +1,37 @@
+import { fail } from '#lib/errors/fail.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
+import { newUuid } from '#lib/ids/random-ids.ts';
+import { keepColorScheme } from '#lib/pages/color-scheme.ts';
+import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
+import { redeemLink } from '../transaction/links.ts';
+import { readShortCode } from '../transaction/short-link.ts';
+import { readShortLink, storeShortLink } from '../transaction/short-links-store.ts';
+import { readTransaction } from '../transaction/store.ts';
+import type { Dependencies } from './handlers.ts';
+import { redirectFrame } from './send.ts';
+
+/** /l/{code}, /consents/{txid}/link */
+export function shortLinkHandlers(dependencies: Dependencies) {
+  const { db, shortCodes, countLink, forgetLink } = dependencies;
+  return {
+    /** A try is counted before the code is looked up, so that parallel guesses cannot exceed the limit. */
+    async openShortLink(ctx, { params }) {
+      await countLink(ctx);
+      const code = readShortCode(params.code);
+      const read = code === undefined ? undefined : await readShortLink(db, shortCodes.digestsOf(code));
+      const url = read && redeemLink(dependencies, read, read.link);
+      if (!url) throw fail('not-found', 'This link is not known, or has ended.');
+      await forgetLink(ctx);
+      redirectFrame(ctx, keepColorScheme(url, ctx.query.colorScheme));
+    },
+
+    async createShortLink(ctx, { params, principal }) {
+      const read = requireAccess(principal, await readTransaction(db, params.txid), 'result');
+      if (read.transaction.erasedAt) throw noSuchTransaction();
+      const { url, expiresAt } = await storeShortLink(dependencies, read, { id: newUuid(), use: 'tx' });
+      ctx.status = 201;
+      ctx.set('Location', url);
+      ctx.body = { url, expires: expiresAt.toISOString() };
+    },
+  } satisfies OperationHandlers;
+}
