@@ -43,8 +43,8 @@ export async function readNextSteps(
     ['key', '/console/integration/security', ['createKey', 'listKeys'], () => hasKey(api)],
     [
       'consent',
-      '/console/integration/code',
-      ['listWebhooks', 'listTransactions'],
+      '/console/forms',
+      ['listVersions', 'listTransactions'],
       async () => (await hasRecent()) || hasConsent(api),
     ],
   ];
