@@ -3,6 +3,7 @@ import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
+import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
 const caller: Caller = useSetup(() => signIn(instance, 'admin'));
@@ -72,8 +73,11 @@ describe('the address of a form in the console', () => {
     await admin.post(path, { identify: 'ANONYMOUS', until: '' });
     const files = { 'qr.svg': 'image/svg+xml', 'qr.png': 'image/png', 'poster.pdf': 'application/pdf' };
     for (const [name, type] of Object.entries(files)) {
-      const file = await operator.get(path.replace(/address$/, name));
-      expect(file.headers.get('content-type')).toBe(type);
+      // A PDF may be refused while the machine is busy.
+      await until(async () => {
+        const file = await operator.get(path.replace(/address$/, name));
+        expect(file.headers.get('content-type')).toBe(type);
+      });
     }
     const shown = await textOf(path, operator);
     expect(shown).toContain('poster.pdf');

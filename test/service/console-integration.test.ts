@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { startEndpoint } from '../support/instances/webhook-endpoint.ts';
 
 const instance = useInstance();
@@ -204,20 +206,36 @@ describe('peers in the console', () => {
 
 describe('code in the console', () => {
   it('has the addresses of this instance, and creates a transaction as copied', async () => {
-    const html = await textOf(`${here}/code`);
+    const html = await textOf(`${here}/code?place=curl`);
     const text = /id="code-0"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
     expect(text).toContain(`curl -s ${instance.url}/consents`);
     expect(text).toContain('jq -r .links.subject');
     expect(text).toContain('$ACCORD_KEY');
-    expect(await textOf(`${here}/code?language=fr`)).toContain('&quot;language&quot;:&quot;fr&quot;');
+    expect(await textOf(`${here}/code?place=curl&language=fr`)).toContain(
+      '&quot;language&quot;:&quot;fr&quot;',
+    );
     for (const typed of ['f', '<b>']) {
-      const page = await admin.get(`${here}/code?language=${encodeURIComponent(typed)}`);
+      const page = await admin.get(`${here}/code?place=curl&language=${encodeURIComponent(typed)}`);
       expect(page.status).toBe(200);
       expect(await page.text()).not.toContain('&quot;language&quot;');
     }
     for (const place of ['node', 'php', 'iframe', 'link'])
       expect((await admin.get(`${here}/code?place=${place}`)).status).toBe(200);
     expect(await textOf(`${here}/code?place=iframe`)).toContain(`${instance.url}/assets/embed.js`);
+  });
+
+  it('is HTML alone for a form with an address of its own, and says how to get one otherwise', async () => {
+    const caller = await signIn(instance, 'admin');
+    const content = { type: 'layout', elements: ['processing.001'], public: { identify: 'ANONYMOUS' } };
+    const { key } = await makeLiveModel(caller, 'layout', { en: content });
+    for (const place of ['', '&place=link', '&place=iframe']) {
+      const html = await textOf(`${here}/code?form=${key}${place}`);
+      expect(html).toContain(`=&quot;${instance.url}/f/${key}&quot;`);
+      expect(html).not.toContain('ACCORD_KEY');
+    }
+    const without = await textOf(`${here}/code?form=layout.001`);
+    expect(without).toContain('href="/console/forms/layout.001/address"');
+    expect(without).toContain('ACCORD_KEY');
   });
 });
 

@@ -208,7 +208,12 @@ describe('what is printed of a form', () => {
     const content = { type: 'layout', elements, public: { identify: 'EMAIL', until: '2030-05-31' } };
     const form = await makeLiveModel(admin, 'layout', { en: content, fr: content, ar: content });
     const address = `/f/${form.key}`;
-    const poster = await shop.get(`/models/${form.id}/poster`);
+    // A PDF may be refused while the machine is busy.
+    const poster = await until(async () => {
+      const made = await shop.get(`/models/${form.id}/poster`);
+      expect(made.status).toBe(200);
+      return made;
+    });
     expect(poster.headers.get('content-type')).toBe('application/pdf');
     const bytes = new Uint8Array(await poster.arrayBuffer());
     const { text, structure, links, metadata, language } = await readPdf(bytes);

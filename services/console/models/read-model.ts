@@ -125,3 +125,15 @@ export async function requireVersion(...of: Parameters<typeof findVersion>): Pro
   if (!found) throw new ApiFailure(404, {});
   return found;
 }
+
+/** The address of its own that the ACTIVE version of a form has; undefined without one. */
+export async function readPublicForm(
+  ctx: Context,
+  kit: RoomKit,
+  entry: Entry,
+): Promise<Schemas['PublicForm'] | undefined> {
+  const active = await findVersion(ctx, kit, entry, 'ACTIVE');
+  if (!active) return undefined;
+  const { data, defaultLanguage } = active.version;
+  return (data as Record<string, { public?: Schemas['PublicForm'] }>)[defaultLanguage]?.public;
+}

@@ -3,7 +3,13 @@ import type { Context } from 'koa';
 import { publicFormUrl } from '#lib/contracts/public-forms.ts';
 import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { type FoundForm, findForm, findVersion, hasVersion, type Version } from '../../models/read-model.ts';
+import {
+  type FoundForm,
+  findForm,
+  findVersion,
+  hasVersion,
+  readPublicForm,
+} from '../../models/read-model.ts';
 import { fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -23,7 +29,7 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
       const { t } = reader;
       const found = await findForm(ctx, kit);
       const { entry, href } = found;
-      const now = await readPublic(ctx, kit, found);
+      const now = await readPublicForm(ctx, kit, found.entry);
       const field = fieldsFor(reader, 'address');
       return {
         title: t('address.title', { name: entry.name }),
@@ -107,16 +113,6 @@ function barOf(ctx: Context, kit: RoomKit, { entry }: FoundForm): 'inactive' | '
 async function offered(ctx: Context, kit: RoomKit, now: PublicForm | undefined) {
   const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
   return identities.filter((each) => each !== 'EMAIL' || features.includes('mail') || now?.identify === each);
-}
-
-function publicOf({ data, defaultLanguage }: Version): PublicForm | undefined {
-  return (data as Record<string, { public?: PublicForm }>)[defaultLanguage]?.public;
-}
-
-/** The address of the ACTIVE version; undefined if it has none. */
-async function readPublic(ctx: Context, kit: RoomKit, { entry }: FoundForm) {
-  const active = await findVersion(ctx, kit, entry, 'ACTIVE');
-  return active && publicOf(active.version);
 }
 
 /** Activates the content of the ACTIVE version with another address. Nobody is asked again because of it. */

@@ -1,10 +1,11 @@
 import type Router from '@koa/router';
-import { entryChoices, formPath, listEntries } from '../../models/read-model.ts';
+import { entryChoices, formPath, listEntries, readPublicForm } from '../../models/read-model.ts';
 import { wordChoices } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { writeSnippets } from './snippets.ts';
 
-const placesOfCode = ['curl', 'node', 'php', 'iframe', 'link'] as const;
+/** HTML first: who can change a page need not program. */
+const placesOfCode = ['link', 'iframe', 'curl', 'node', 'php'] as const;
 
 /** Code that asks a person with a form, with the addresses of this instance. */
 export function codeRoutes(router: Router, kit: RoomKit): void {
@@ -27,16 +28,23 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
         options: wordChoices(reader, 'code', placesOfCode),
       },
     ]);
-    const { form = layouts[0]?.key, language: typed = '', place = 'curl' } = filters.values;
+    const { form = layouts[0]?.key, language: typed = '', place = 'link' } = filters.values;
     // The list follows while a tag is typed: what is not one yet is no language.
     const language = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(typed) ? typed : '';
+    const entry = layouts.find(({ key }) => key === form);
+    const isPublic = entry !== undefined && (await readPublicForm(ctx, kit, entry)) !== undefined;
+    const { baseUrl } = kit;
+    const snippets = form ? writeSnippets({ baseUrl, layout: form, language, place, isPublic }) : [];
     await kit.page(ctx, 'code', {
       title: reader.t('code.title'),
       filters,
       path,
       formsUrl: '/console/forms',
       formUrl: form && formPath(form),
-      snippets: form ? writeSnippets({ baseUrl: kit.baseUrl, layout: form, language, place }) : [],
+      addressUrl:
+        form && !isPublic && (place === 'link' || place === 'iframe') && `${formPath(form)}/address`,
+      needsKey: snippets.some((snippet) => snippet.place === 'server'),
+      snippets: snippets.map((snippet) => ({ label: reader.t(`code.${snippet.place}`), code: snippet.code })),
     });
   });
 }

@@ -1,3 +1,5 @@
+import { publicFormUrl } from '#lib/contracts/public-forms.ts';
+
 /** What a piece of code is for. */
 export interface SnippetInput {
   baseUrl: string;
@@ -6,25 +8,38 @@ export interface SnippetInput {
   /** Empty: the language of the subject. */
   language: string;
   place: string;
+  /** Whether the form has an address of its own: then a page needs no server. */
+  isPublic: boolean;
 }
 
-/**
- * Code to copy; the API key is `$ACCORD_KEY` everywhere.
- * @returns one text, or two: for the server and for the page.
- */
-export function writeSnippets({ baseUrl, layout, language, place }: SnippetInput): string[] {
+/** A piece of code, and where it goes. */
+export interface Snippet {
+  place: 'server' | 'page';
+  code: string;
+}
+
+/** Code to copy; the API key is `$ACCORD_KEY` everywhere. */
+export function writeSnippets({ baseUrl, layout, language, place, isPublic }: SnippetInput): Snippet[] {
   const context = { subject: 'SUBJECT', layout, ...(language && { language }) };
+  const onServer = (code: string): Snippet => ({ place: 'server', code });
+  const inPage = (code: string): Snippet => ({ place: 'page', code });
+  const address = isPublic ? publicFormUrl(baseUrl, layout) : 'FORM_URL';
   switch (place) {
+    case 'curl':
+      return [onServer(curl(baseUrl, context))];
     case 'node':
-      return [nodeServer(baseUrl, context)];
+      return [onServer(nodeServer(baseUrl, context))];
     case 'php':
-      return [phpServer(baseUrl, context)];
-    case 'iframe':
-      return [nodeServer(baseUrl, { ...context, iframeOrigin: 'https://www.example.org' }), frame(baseUrl)];
-    case 'link':
-      return [nodeServer(baseUrl, context), '<a href="FORM_URL">Your choices</a>'];
-    default:
-      return [curl(baseUrl, context)];
+      return [onServer(phpServer(baseUrl, context))];
+    case 'iframe': {
+      const framed = { ...context, iframeOrigin: 'https://www.example.org' };
+      const page = inPage(frame(baseUrl, address));
+      return isPublic ? [page] : [page, onServer(nodeServer(baseUrl, framed))];
+    }
+    default: {
+      const page = inPage(`<a href="${address}">Your choices</a>`);
+      return isPublic ? [page] : [page, onServer(nodeServer(baseUrl, context))];
+    }
   }
 }
 
@@ -64,7 +79,7 @@ $formUrl = json_decode(curl_exec($request))->links->subject;`;
 }
 
 /** docs/embedding.md */
-function frame(baseUrl: string): string {
+function frame(baseUrl: string, address: string): string {
   return `<div id="consent"></div>
-<script src="${baseUrl}/assets/embed.js" data-target="#consent" data-src="FORM_URL"></script>`;
+<script src="${baseUrl}/assets/embed.js" data-target="#consent" data-src="${address}"></script>`;
 }
