@@ -16,6 +16,7 @@ type Schemas = components['schemas'];
  */
 export type PageContent =
   | EntryPage
+  | VerifyPage
   | FormPage
   | ConfirmPage
   | ResultPage
@@ -45,6 +46,13 @@ interface OfTransaction {
 
 /** Texts of the information under which was asked. They name the organisation that asks and its contact. */
 export type ShownInformation = Pick<ReceiptBody['information'], 'lang' | 'texts'>;
+
+/** /verify: whether a receipt is genuine. */
+export interface VerifyPage {
+  page: 'verify';
+  /** `none`: the file has no signed receipt. Absent before a file was sent. */
+  outcome?: 'genuine' | 'not' | 'none';
+}
 
 /** GET /f/{key}: who asks, and how to begin. */
 export interface EntryPage {

@@ -76,6 +76,7 @@ const prefixes = [
   '/consents',
   '/f',
   '/l',
+  '/verify',
   '/transactions',
   '/records',
   '/subjects',

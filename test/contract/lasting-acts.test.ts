@@ -52,6 +52,7 @@ const without: Record<string, string> = {
   decideSubmission: peers,
   withdrawSubmission: peers,
   eraseSubmission: peers,
+  verifyReceipt: reads,
   previewForm: reads,
   previewVersion: reads,
   searchTransactions: reads,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
-import { type Caller, signIn } from '../support/instances/callers.ts';
+import { type Caller, patient, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 
 const instance = useInstance();
@@ -36,7 +36,21 @@ describe('receipts in the console', () => {
 
   it('that somebody shows are genuine if this instance has signed them and has them on record', async () => {
     const { jws } = await commit('bert');
-    expect(await verify(`\n${jws.slice(0, 70)}\n${jws.slice(70)} `)).toContain('it is the one on record');
+    const verdict = await verify(`\n${jws.slice(0, 70)}\n${jws.slice(70)} `);
+    expect(verdict).toContain('it is the one on record');
+    expect(verdict).toMatch(/The programme letter[\s\S]*Accepted/);
+  });
+
+  it('are verified by the PDF that a person has', async () => {
+    const { id } = await commit('bella');
+    const caller = patient(await signIn(instance, 'operator'));
+    const pdf = await (await caller.get(`/receipts/${id}?format=pdf`)).arrayBuffer();
+    const upload = async (bytes: string | Uint8Array<ArrayBuffer>) => {
+      const file = new File([bytes], 'receipt.pdf', { type: 'application/pdf' });
+      return (await operator.upload(here, { jws: '', file })).text();
+    };
+    expect(await upload(new Uint8Array(pdf))).toContain('it is the one on record');
+    expect(await upload('%PDF-1.7')).toContain('The file has no signed receipt.');
   });
 
   it('that are not on record any more are told from those that are', async () => {

@@ -14,6 +14,7 @@ const structural = new Set([
   ...[
     'page',
     'identify',
+    'outcome',
     'language',
     'lang',
     'type',

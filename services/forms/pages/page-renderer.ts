@@ -28,6 +28,7 @@ import { receiptView } from './receipt-view.ts';
 import { createRichBlocks, type RichBlock, type RichBlocks, writeRichBlocks } from './rich-blocks.ts';
 import { createRichText } from './rich-text-tree.ts';
 import { childView, errorView, resultName, resultView } from './status-views.ts';
+import { verifyView } from './verify-view.ts';
 import { hostView, welcomeView } from './welcome-view.ts';
 
 /** Renders page models to HTML. */
@@ -58,6 +59,7 @@ export interface PageRenderer {
 const templateNames = [
   ...([
     'entry',
+    'verify',
     'form',
     'answered',
     'confirm',
@@ -199,6 +201,8 @@ function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools):
       return isAnswered(model) ? answeredView(model, reader) : formView(model, reader, blocks);
     case 'entry':
       return entryView(model, reader);
+    case 'verify':
+      return verifyView(model, reader);
     case 'confirm':
       return confirmView(model, reader);
     case 'messages':

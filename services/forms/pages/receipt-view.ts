@@ -126,6 +126,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
       ['receipt.jurisdiction', [receipt.jurisdiction], textsLanguage(receipt)],
       ['receipt.language', [reader.languageName(receipt.language)]],
       ['receipt.attributes', attributes],
+      ['receipt.verify', [`${receipt.collector.instance}/verify`]],
     ],
     reader,
   );

@@ -26,6 +26,7 @@ import { statsHandlers } from './stats.ts';
 import { subjectExportHandlers } from './subject-export.ts';
 import { subjectHandlers } from './subjects.ts';
 import { transactionHandlers } from './transactions.ts';
+import { verifyHandlers } from './verify.ts';
 import { withdrawalHandlers } from './withdrawals.ts';
 
 /** Dependencies of the handlers; compose.ts builds them. */
@@ -64,6 +65,7 @@ export function createHandlers(dependencies: Dependencies) {
     ...childHandlers(dependencies),
     ...withdrawalHandlers(dependencies),
     ...receiptHandlers(dependencies),
+    ...verifyHandlers(dependencies),
     ...recordHandlers(dependencies),
     ...subjectHandlers(dependencies),
     ...subjectExportHandlers(dependencies),

@@ -89,7 +89,8 @@ function addressOf(path: string, { params = {}, query }: Parts, token: string | 
   return search.size > 0 ? `${concrete}?${search}` : concrete;
 }
 
-function contentOf({ json, image }: Parts, headers: Record<string, string>): RequestInit {
+function contentOf({ json, image, jws }: Parts, headers: Record<string, string>): RequestInit {
+  if (jws) return { headers: { ...headers, 'Content-Type': 'application/jose' }, body: jws };
   if (image) return { headers: { ...headers, 'Content-Type': 'image/png' }, body: new Uint8Array(image) };
   if (json === undefined) return { headers };
   return { headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) };

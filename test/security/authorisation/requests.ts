@@ -12,6 +12,7 @@ export interface Parts {
   json?: unknown;
   /** A PNG. */
   image?: Buffer;
+  jws?: string;
 }
 
 /** What a request is aimed at. */
@@ -249,6 +250,8 @@ export const recipes: Record<string, Recipe> = {
   getErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }),
   decideErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }, { json: { status: 'RUNNING' } }),
   getReceipt: about('final'),
+  getVerifyPage: plain(),
+  verifyReceipt: plain({ jws: 'a.b.c' }),
   getUserRecords: plain(),
   getStats: plain(),
   decideQuestions: ofSubject((subject) => ({

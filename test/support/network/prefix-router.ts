@@ -32,6 +32,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/consents',
     '/f',
     '/l',
+    '/verify',
     '/transactions',
     '/records',
     '/subjects',

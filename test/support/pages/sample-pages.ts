@@ -477,6 +477,12 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         },
       ],
     },
+    ...Object.fromEntries(
+      ([undefined, 'genuine', 'not', 'none'] as const).map((outcome) => [
+        `verify${outcome ? `-${outcome}` : ''}`,
+        { ...base(language), page: 'verify' as const, ...(outcome && { outcome }) },
+      ]),
+    ),
     'messages-none': { ...base(language), page: 'messages', messages: [] },
     child: result(
       'COMMITTED',

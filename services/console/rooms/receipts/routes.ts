@@ -1,7 +1,9 @@
 import type { Context } from 'koa';
+import { attachedJws } from '#lib/jose/attached-jws.ts';
 import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { factsView } from '../../pages/columns.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { setFramePolicy } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -39,11 +41,13 @@ export const receipts: Room = {
         isMissing: transaction !== undefined && !found,
         facts: found && factsOf(ctx, kit, found, found.transaction),
         files: found ? fileLinks(ctx, kit, found.transaction) : [],
+        verifyText: t('verify.text', { url: `${kit.baseUrl}/verify` }),
         verify: kit.form(ctx, {
           action: kit.path,
           submit: t('verify.act'),
           fields: [
-            field('jws', { kind: 'textarea', isRequired: true, isCode: true }),
+            field('file', { kind: 'file', accept: 'application/pdf,application/jose,.jws', isNeeded: true }),
+            field('jws', { kind: 'textarea', isNeeded: true, isCode: true }),
             ...(kit.may(ctx, 'listPeers') ? [field('keys', { kind: 'textarea', isCode: true })] : []),
           ],
           values: failure && kit.posted(ctx),
@@ -58,9 +62,12 @@ export const receipts: Room = {
     router.post('/', async (ctx) => {
       const { t } = kit.reader(ctx);
       const { jws = [''], keys = [''] } = kit.posted(ctx);
-      if (!jws[0]?.trim()) return show(ctx, fieldFailure('jws', 'required'));
+      const file = kit.file(ctx, 'file');
+      const text = file ? await readSigned(file) : (jws[0] ?? '');
+      if (!text.trim())
+        return show(ctx, fieldFailure(file ? 'file' : 'jws', file ? 'no-receipt' : 'required'));
       const { outcome, signer, receipt } = await verifyReceipt(ctx, kit, {
-        jws: jws[0],
+        jws: text,
         keys: keys[0] ?? '',
       });
       const isOwn = outcome === 'on-record';
@@ -69,6 +76,7 @@ export const receipts: Room = {
         text: t(`verified.${outcome}Text`, { signer }),
         isGood: isOwn || outcome === 'of-peer',
         facts: receipt ? factsOf(ctx, kit, receipt, isOwn ? receipt.transaction : undefined) : [],
+        answers: receipt ? answersOf(kit.reader(ctx), receipt) : [],
         path: kit.path,
       });
     });
@@ -117,5 +125,24 @@ function factsOf(ctx: Context, kit: RoomKit, receipt: Receipt, transaction: stri
       ...(transaction && { href: `/console/transactions/${transaction}` }),
     },
     'receipts.id': { code: receiptId },
+  });
+}
+
+/** The signed receipt in a PDF, or in a file of its own; empty without one. */
+async function readSigned(file: File): Promise<string> {
+  const bytes = Buffer.from(await file.arrayBuffer());
+  return bytes.subarray(0, 5).toString('latin1') === '%PDF-'
+    ? (attachedJws(bytes) ?? '')
+    : bytes.toString('latin1');
+}
+
+/** The questions of a receipt in its language, with their answers. */
+function answersOf(reader: ConsoleReader, { consents }: Receipt) {
+  return consents.map(({ texts, answer, identifier }) => {
+    const { title, label } = texts as { title?: string; label?: string };
+    const words = answer.map((each) =>
+      reader.has(`verified.${each}`) ? reader.t(`verified.${each}`) : each,
+    );
+    return { label: label ?? title ?? identifier, cell: { text: reader.list(words) || '–' } };
   });
 }
