@@ -3,6 +3,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signIn } from '../support/instances/callers.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, expire } from '../support/instances/live-transactions.ts';
 import { reactBody, vueBody } from '../support/pages/framework-page.ts';
 import { type HostSite, startHostSite } from '../support/pages/host-site.ts';
@@ -74,6 +76,19 @@ describe('an embedded form', () => {
     await expect
       .poll(async () => Math.abs(((await heights())[0] ?? 0) - ((await heights())[1] ?? 9e9)))
       .toBeLessThan(3);
+  });
+
+  it('begins at the address of a form, without a server of the page', async () => {
+    const admin = await signIn(session.instance, 'admin');
+    const content = { ...one.layoutData, public: { identify: 'ANONYMOUS' } };
+    const { key } = await makeLiveModel(admin, 'layout', { en: content });
+    await open(scriptTag(`${session.instance.url}/f/${key}`));
+    await until('parseFloat(document.querySelector("iframe").style.height) > 200');
+    expect(await told('events.map(([name]) => name)')).toEqual([]);
+    await form().getByRole('button', { name: 'Go to the form' }).click();
+    await accept();
+    await until("events.some(([name]) => name === 'committed')");
+    expect(await told('events.map(([name]) => name)')).toEqual(['ready', 'committed']);
   });
 
   it('works as a module of another origin', async () => {

@@ -177,6 +177,7 @@ export function createPageRenderer(assets: Assets): PageRenderer {
 /** What a page sends to the page that embeds it; never an answer (docs/security.md, "Pages"). */
 function embeddingOf(model: PageModel) {
   if (model.page === 'error') return { iframeOrigin: model.iframeOrigin };
+  if (model.page === 'entry') return { includeIFrameResizer: model.layout.includeIFrameResizer };
   if (!('transaction' in model) || !model.transaction) return {};
   const { id, state, context } = model.transaction;
   return {
