@@ -209,8 +209,11 @@ function validityText({ form, validity }: FormModel, reader: Reader): string | n
 
 function rightsTexts(page: FormModel, reader: Reader) {
   const company = page.form.info?.content.dataController?.company || page.instance.name;
+  // Conditions and preferences are changed, and not withdrawn.
+  const asksConsent = page.form.elements.some(({ entry }) => entry.type === 'processing');
+  const key = `form.rights${page.updatable ? 'Change' : 'Ask'}${asksConsent ? '' : 'Answers'}`;
   return {
-    change: reader.t(page.updatable ? 'form.rightsChange' : 'form.rightsAsk', { company }),
+    change: reader.t(key, { company }),
     more: reader.t('form.rightsMore'),
   };
 }

@@ -45,7 +45,6 @@ export function receiptView(page: Page, reader: Reader, rich: RichBlocks) {
     consents,
     owners,
     withdrawAll: withdrawAllView(page.withdrawal),
-    isWithdrawal: receipt.kind !== undefined,
     recipients: recipientViews(transaction?.recipients, reader),
     answered: [...consents, ...owners.flatMap((owner) => owner.consents)],
     updateUrl: safeUrl(receipt.updateUrl),

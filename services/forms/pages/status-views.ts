@@ -57,7 +57,6 @@ export function resultView(page: Result, reader: Reader) {
     answers: answersOf(page).map((answer) => answerView(answer, reader, page.withdrawal)),
     withdrawAll: withdrawAllView(page.withdrawal),
     parts: followers.map((follower, place) => partView(follower, page.asked[place] ?? [], reader)),
-    isWithdrawal: kind !== undefined,
     recipients: recipientViews(transaction.recipients, reader),
     /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,

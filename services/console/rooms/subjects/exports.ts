@@ -19,7 +19,7 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
     ]);
     const read = (cursor: string | undefined) =>
       api.list('listTransactions', { query: { subject: name }, page: { cursor, limit: largestPage } });
-    await sendJson(ctx, 'subject', read, {
+    await sendJson(ctx, fileName(name, 'answers'), read, {
       head: () => ({ subject: subject.body }),
       tail: () => ({ records: records.body }),
     });
@@ -34,7 +34,7 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
       pages.push({ audit: body.audit, peers: body.peers });
       return { rows: body.transactions.map(withoutLink), subject: body.subject, next };
     };
-    await sendJson(ctx, 'export', read, {
+    await sendJson(ctx, fileName(name, 'export'), read, {
       head: ({ subject }) => ({ subject }),
       // Each page has the lines about the person, and the peers of its transactions.
       tail: () => ({
@@ -48,9 +48,11 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
 
   router.get('/:s/document/export', async (ctx) => {
     const { name } = nameOf(ctx, kit);
-    const query = { format: 'html', language: kit.reader(ctx).language };
+    const { body: subject } = await kit.api(ctx).call('getSubject', { params: { name } });
+    // The document is for the person.
+    const query = { format: 'html', language: subject.defaultLanguage ?? kit.reader(ctx).language };
     const { stream } = await kit.api(ctx).file('exportSubject', { params: { name }, query });
-    ctx.attachment('export.html');
+    ctx.attachment(`${fileName(name, 'export')}.html`);
     ctx.body = stream;
   });
 }
@@ -83,6 +85,16 @@ async function sendJson<Page extends { rows: readonly unknown[]; next?: string }
     }
     yield `],${JSON.stringify(tail()).slice(1)}`;
   }
+}
+
+/** The name of a file about a person: who, what and the day, in characters that every system takes. */
+function fileName(name: string, what: string): string {
+  const who = name
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 60);
+  return [who, what, new Date().toISOString().slice(0, 10)].filter(Boolean).join('-');
 }
 
 /** A transaction whose receipt has no link with which its reader could act as the person. */
