@@ -36,6 +36,8 @@ const exceptions: Record<string, string> = {
   'theme.logoPath': 'a logo is uploaded on a page of its own',
   'email.sender': 'no mail uses it',
   'layout.type': 'it is always the same',
+  'layout.public.identify': 'the address of a form has a page of its own',
+  'layout.public.until': 'the address of a form has a page of its own',
 };
 
 const shown: Record<string, string[]> = {
