@@ -1,6 +1,7 @@
 import { str } from 'envalid';
 import type { Settings } from '#lib/config/settings.ts';
 import { resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
+import { flag } from '#lib/config/validators.ts';
 import type { ClaimPaths } from './domain/token-principal.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
@@ -9,6 +10,7 @@ export const authSpecs = {
   OIDC_AUDIENCE: str({ default: undefined }),
   OIDC_ROLE_CLAIM: str({ default: 'roles' }),
   OIDC_SUBJECT_CLAIM: str({ default: 'preferred_username' }),
+  SECOND_FACTOR: flag({ default: false }),
 };
 
 /** Resolved settings of the service. */
@@ -16,6 +18,8 @@ export interface AuthSettings {
   /** Token endpoint, and the issuer's name of the built-in issuer. */
   authUrl: string;
   passwordGrant: boolean;
+  /** Every account of the built-in issuer needs a second factor. */
+  secondFactor: boolean;
   /** Null without a console. */
   consolePath: string | null;
   /** Whether demo accounts can sign in. */
@@ -55,6 +59,7 @@ export function resolveAuthSettings(
     authUrl,
     consolePath,
     passwordGrant: read.PASSWORD_GRANT,
+    secondFactor: read.SECOND_FACTOR,
     demo,
     defaultLanguage,
     outsideIssuer: read.OIDC_ISSUER

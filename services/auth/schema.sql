@@ -47,6 +47,22 @@ CREATE TABLE accounts (
 -- The list, newest first (keyset on created, id).
 CREATE INDEX accounts_by_creation ON accounts (created_at DESC, id DESC);
 
+-- The second factor of an account: the secret of its app, sealed with a key that is derived from `key-pepper`.
+CREATE TABLE second_factors (
+  account    uuid PRIMARY KEY REFERENCES accounts ON DELETE CASCADE,
+  sealed     bytea NOT NULL,
+  -- The 30 seconds of the newest code that was used: earlier codes are not accepted any more.
+  used_step  bigint NOT NULL,
+  created_at timestamptz NOT NULL
+);
+
+-- Codes for a person who has lost the app; each is deleted when it is used. `digest` is a keyed hash.
+CREATE TABLE recovery_codes (
+  account uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
+  digest  bytea NOT NULL,
+  PRIMARY KEY (account, digest)
+);
+
 -- Programs that sign in people, or themselves if they have a role.
 CREATE TABLE clients (
   id            text PRIMARY KEY,

@@ -88,6 +88,7 @@ test.each([
   'createAccount',
   'updateAccount',
   'deleteAccount',
+  'removeSecondFactor',
   'createAccountLink',
   'createWebhook',
   'updateWebhook',

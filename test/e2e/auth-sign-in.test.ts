@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import * as client from 'openid-client';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callerWithToken, goodPassword } from '../support/instances/account-callers.ts';
+import { codeAt } from '../../services/auth/domain/second-factor.ts';
+import { callerWithToken, choosePassword, goodPassword } from '../support/instances/account-callers.ts';
 import { type AuthUnderTest, startAuth } from '../support/instances/auth-service.ts';
 import { useBrowser } from '../support/pages/use-browser.ts';
 
@@ -31,6 +32,7 @@ afterAll(async () => {
 /** Opens the sign-in page as an application does, and collects what the browser complains of. */
 async function open(
   options: Parameters<Browser['newPage']>[0] = {},
+  asked: Record<string, string> = {},
 ): Promise<{ page: Page; complaints: string[]; finish(): Promise<unknown> }> {
   const config = await client.discovery(new URL(under.authUrl), 'accord', undefined, client.None(), {
     execute: [client.allowInsecureRequests],
@@ -41,6 +43,7 @@ async function open(
     scope: 'openid',
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
+    ...asked,
   });
   const page = await browser.newPage(options);
   const complaints: string[] = [];
@@ -125,5 +128,38 @@ describe.each(['en', 'fr', 'ar'])('the pages in %s', (locale) => {
     }
     expect(complaints.filter((text) => !/\b4\d\d\b/.test(text))).toEqual([]);
     await page.close();
+  });
+
+  it.each(['light', 'dark'] as const)('lead through the second factor, %s', async (colorScheme) => {
+    const admin = callerWithToken(under, await under.tokenOf('admin'));
+    const name = `anna ${locale} ${colorScheme}`;
+    await choosePassword((await admin.invite(name)).link);
+    const options = { locale, colorScheme, viewport: { width: 320, height: 900 } };
+    let secret = '';
+    for (const code of [0, 1]) {
+      const { page, complaints, finish } = await open(options, { acr_values: 'second-factor' });
+      await page.fill('#username', name);
+      await page.fill('#password', goodPassword);
+      await page.keyboard.press('Enter');
+      const look = async () => {
+        await page.evaluate(axe);
+        expect(await page.evaluate(runAxe)).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+      };
+      await page.waitForSelector('#code');
+      await look();
+      if (code === 0) secret = (await page.textContent('main > p > code'))?.replaceAll(' ', '') ?? '';
+      await page.fill('#code', codeAt(secret, Math.floor(Date.now() / 30_000) + code));
+      await page.keyboard.press('Enter');
+      if (code === 0) {
+        await page.waitForSelector('.codes');
+        await look();
+        await page.click('button.primary');
+      }
+      await page.waitForURL(`${redirectUri}**`);
+      expect(await finish()).toMatchObject({ preferred_username: name });
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
   });
 });

@@ -34,7 +34,7 @@ async function walk(of: ConsolePages): Promise<Found> {
     const html = await response.text();
     for (const [, href = ''] of html.matchAll(/href="(\/console[^"]*)"/g)) {
       const pattern = patternOf(href);
-      if (!links.has(pattern) && !href.includes('/assets/'))
+      if (!links.has(pattern) && !/\/assets\/|\/sign-in\?/.test(href))
         links.set(pattern, href.replaceAll('&amp;', '&'));
     }
     for (const { attribs } of parsePage(html).tagged('form')) {

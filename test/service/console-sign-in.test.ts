@@ -231,6 +231,15 @@ describe('a session of the console', () => {
     expect(response.status).toBe(200);
   });
 
+  it('begins with the second factor for a person who wants to set one up', async () => {
+    const person = await signInToConsole(instance.url, 'operator');
+    const you = await person.open('/console/settings/you');
+    const link =
+      /href="(\/console\/sign-in\?[^"]*factor=1)"/.exec(you.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const { headers } = await person.browser.fetch(instance.url + link);
+    expect(new URL(headers.get('location') ?? '').searchParams.get('acr_values')).toBe('second-factor');
+  });
+
   it('is listed for its person, who ends the others', async () => {
     const person = await signInToConsole(instance.url, 'operator');
     const other = await signInToConsole(instance.url, 'operator');

@@ -5,6 +5,7 @@ import type { Database } from '#lib/db/database.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { accountNameRule, isGivenRole, readAccountName, readNewName, roleNames } from '../domain/accounts.ts';
 import { checkNewPassword, hashPassword, passwordFaults } from '../domain/password.ts';
+import { removeSecondFactor } from '../operations/second-factor.ts';
 import { findAccountByName, insertAccount, isNameTaken, listAccounts } from '../queries/accounts.ts';
 import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
 import { deleteAccount } from '../queries/managed-accounts.ts';
@@ -19,6 +20,7 @@ export interface AccountCommand {
 const usage = `Usage:
   npm run account -- add <name> --role ${givenRoles.join('|')}
   npm run account -- password <name>
+  npm run account -- remove-factor <name>
   npm run account -- remove <name>
   npm run account -- list
 The command asks for the password, or reads it from standard input.`;
@@ -34,6 +36,8 @@ export function readAccountArguments(args: string[]): AccountCommand {
     }
     case 'password':
       return { needsPassword: true, run: (db, password) => changePassword(db, { name, password }) };
+    case 'remove-factor':
+      return { needsPassword: false, run: (db) => removeFactor(db, name) };
     case 'remove':
       return { needsPassword: false, run: (db) => removeAccount(db, name) };
     case 'list':
@@ -87,6 +91,15 @@ export async function changePassword(
   if (!(await db.withTransaction((tx) => replacePassword(tx, { id, name, passwordHash }, commandLine))))
     throw new StartupError(`The account ${name} is disabled; nothing was changed.`);
   return `Changed the password of ${name}.`;
+}
+
+/** Removes the second factor of an account, for a person who has lost it. @throws StartupError. */
+async function removeFactor(db: Database, givenName: string): Promise<string> {
+  const name = readName(givenName);
+  const account = await findAccountByName(db, name);
+  if (!account) throw accountNotFound(name);
+  const isRemoved = await db.withTransaction((tx) => removeSecondFactor(tx, account.id, commandLine));
+  return isRemoved ? `Removed the second factor of ${name}.` : `The account ${name} has no second factor.`;
 }
 
 async function removeAccount(db: Database, givenName: string): Promise<string> {

@@ -6,6 +6,7 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { uuidPattern } from '#lib/http/lists.ts';
 import { accountNameRule, demoAccounts, isGivenRole, readNewName, roleNames } from '../domain/accounts.ts';
 import { hashPassword } from '../domain/password.ts';
+import { removeSecondFactor } from '../operations/second-factor.ts';
 import { drawLinkToken } from '../operations/setup.ts';
 import { isNameTaken } from '../queries/accounts.ts';
 import { deleteItemsOfAccount } from '../queries/issuer-items.ts';
@@ -89,6 +90,14 @@ export async function updateAccount(
     if (isDisabled !== wasDisabled)
       await recordAction(tx, { action: isDisabled ? 'account.disabled' : 'account.enabled', target });
     return changed;
+  });
+}
+
+/** Removes an account's second factor, and ends its sessions. @throws Failure `not-found`, `wrong-state`. */
+export async function removeFactor({ db }: Dependencies, id: string): Promise<void> {
+  await db.withTransaction(async (tx) => {
+    await findLocked(tx, id);
+    if (!(await removeSecondFactor(tx, id))) throw fail('wrong-state', 'The account has no second factor.');
   });
 }
 

@@ -8,6 +8,7 @@ import {
   deleteAccount,
   type Invitation,
   inviteAccount,
+  removeFactor,
   updateAccount,
 } from '../commands/manage-accounts.ts';
 import type { Issuer } from '../issuer/compose-issuer.ts';
@@ -62,6 +63,12 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       ctx.status = 204;
     },
 
+    async removeSecondFactor(ctx, { params }) {
+      issuer();
+      await removeFactor(dependencies, params.id);
+      ctx.status = 204;
+    },
+
     async createAccountLink(ctx, { params }) {
       issuer();
       const invitation = await createLink(dependencies, params.id);
@@ -78,7 +85,7 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
 }
 
 function presentAccount(account: ManagedAccount): Schemas['Account'] {
-  const { id, name, role, state, createdAt, lastSignInAt } = account;
+  const { id, name, role, state, createdAt, lastSignInAt, hasSecondFactor: secondFactor } = account;
   const lastSignInDate = lastSignInAt ? { lastSignInDate: lastSignInAt.getTime() } : {};
-  return { id, name, role, state, creationDate: createdAt.getTime(), ...lastSignInDate };
+  return { id, name, role, state, creationDate: createdAt.getTime(), ...lastSignInDate, secondFactor };
 }

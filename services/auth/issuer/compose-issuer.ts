@@ -9,6 +9,7 @@ import type { KeyedHash } from '../domain/api-keys.ts';
 import { createPasswordVerifier } from '../domain/password.ts';
 import { createGuessGuard } from '../operations/guess-guard.ts';
 import { createPasswordCheck } from '../operations/password-check.ts';
+import { createSecondFactor } from '../operations/second-factor.ts';
 import { createSetup } from '../operations/setup.ts';
 import { createAccountDirectory, createSignIn } from '../operations/sign-in.ts';
 import { createConsoleClient } from './console-client.ts';
@@ -55,7 +56,9 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const accounts = await createAccountDirectory({ db, demo });
   const passwords = await createPasswordVerifier();
   const check = createPasswordCheck({ db, accounts, passwords, keyedHash });
-  const signIn = createSignIn({ db, check });
+  const { keyPepper: keys } = secrets;
+  const secondFactor = createSecondFactor({ db, keyedHash, keys, isRequired: settings.secondFactor });
+  const signIn = createSignIn({ db, check, secondFactor });
   const setup = createSetup({ db });
   const guess = createGuessGuard({ limiter });
   const pages = createPages({ issuerPath, instanceName: instance.name, defaultLanguage, consolePath });
@@ -88,7 +91,18 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
       clientEndpoints({ issuerPath, isTokenEndpoint, guess }),
     ],
     middleware: [
-      issuerRoutes({ provider, pages, signIn, setup, guess, issuerPath, consolePath }),
+      issuerRoutes({
+        provider,
+        pages,
+        signIn,
+        setup,
+        guess,
+        secondFactor,
+        instanceName: instance.name,
+        ticketKeys: secrets.issuerCookies,
+        issuerPath,
+        consolePath,
+      }),
       guardAuthorization({ issuerPath, pages, limiter }),
       disableIssuerCors,
       mount(issuerPath, provider),

@@ -7,6 +7,7 @@ import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
 import { createAdapter } from './adapter.ts';
 import { type ConsoleClient, consoleClientId, remainingSeconds } from './console-client.ts';
 import type { RenderIssuerError } from './pages.ts';
+import { secondFactorClass } from './sign-in-pages.ts';
 import { extraTokenClaims, grantWithoutConsent, passwordGrant, resourceServer } from './tokens.ts';
 
 /** Lifetime of access tokens (docs/interface.md, "Limits"). */
@@ -100,6 +101,7 @@ function configure({
     findAccount: findAccountIn(accounts),
     claims: { openid: ['sub', 'preferred_username', 'roles'] },
     scopes: ['openid'],
+    acrValues: [secondFactorClass],
     responseTypes: ['code'],
     routes: { authorization: '/authorize', token: '/token', jwks: '/jwks', revocation: '/revoke' },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],

@@ -7,6 +7,7 @@ import { parseForm, readBodyOf } from '#lib/http/read-input.ts';
 import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import type { GuessGuard } from '../operations/guess-guard.ts';
+import type { SecondFactor } from '../operations/second-factor.ts';
 import type { Setup } from '../operations/setup.ts';
 import type { SignIn } from '../operations/sign-in.ts';
 
@@ -17,11 +18,11 @@ export interface Pages {
   stylesheet: { path: string; body: string };
 }
 
-export type PageName = 'sign-in' | 'setup' | 'done' | 'error';
+export type PageName = 'sign-in' | 'code' | 'enrol' | 'recovery' | 'setup' | 'done' | 'error';
 
 type Catalogue = Record<string, string>;
 
-const names: readonly PageName[] = ['sign-in', 'setup', 'done', 'error'];
+const names: readonly PageName[] = ['sign-in', 'code', 'enrol', 'recovery', 'setup', 'done', 'error'];
 const rightToLeft = new Set(['ar', 'fa', 'he', 'ur']);
 
 /** Dependencies of the issuer's pages. */
@@ -31,6 +32,10 @@ export interface PageParts {
   signIn: SignIn;
   setup: Setup;
   guess: GuessGuard;
+  secondFactor: SecondFactor;
+  instanceName: string;
+  /** Secrets that seal how far a sign-in has come. */
+  ticketKeys: readonly Uint8Array[];
   /** Path of AUTH_URL. */
   issuerPath: string;
   /** Null without a console. */

@@ -4,8 +4,12 @@ import { Failure } from '#lib/errors/fail.ts';
 import { chargeTo } from '#lib/http/pacer.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { consoleClientId } from './console-client.ts';
-import { type PageParts, readForm } from './render-pages.ts';
+import { type PageName, type PageParts, readForm } from './render-pages.ts';
+import { createSecondSteps } from './second-factor-pages.ts';
 import type { SignedIn } from './tokens.ts';
+
+/** The authentication context class with which a client asks for an account with a second factor. */
+export const secondFactorClass = 'second-factor';
 
 /** GET …/interaction/{uid}: the sign-in form. */
 export function showSignIn(parts: PageParts) {
@@ -20,6 +24,9 @@ export function showSignIn(parts: PageParts) {
 /** POST …/interaction/{uid}: redirects to the client, signed in or cancelled; otherwise the form again. */
 export function submitSignIn(parts: PageParts) {
   const { provider, signIn, guess } = parts;
+  const steps = createSecondSteps(parts, (ctx, interaction, { name, view, status = 200 }) =>
+    sendStep(parts, ctx, interaction, { name, view, status }),
+  );
   return async (ctx: Context) => {
     const interaction = await findInteraction(parts, ctx);
     if (!interaction) return sendExpired(parts, ctx);
@@ -27,17 +34,26 @@ export function submitSignIn(parts: PageParts) {
     const username = form.get('username') ?? '';
     if (form.has('cancel')) return finish(provider, ctx, { error: 'access_denied' });
     try {
-      const account = await guess(
+      if (form.has('ticket')) {
+        const done = await steps.submit(ctx, interaction, form);
+        if (done === 'sent') return;
+        if (done === 'unknown')
+          return sendSignIn(parts, ctx, interaction, { username, fault: 'second.again', status: 422 });
+        return await complete(parts, ctx, interaction, done);
+      }
+      const found = await guess(
         ctx,
         () => signIn(ctx, username, form.get('password') ?? ''),
-        (found) => found === undefined,
+        (result) => result === undefined,
       );
-      if (account) {
+      if (found) {
+        const { account } = found;
         chargeTo(ctx, { roles: ['user'], account: account.id });
-        await endOtherSession(provider, interaction, account.id);
-        const login = { accountId: account.id, remember: false };
-        const result: InteractionResults & SignedIn = { login, changedAt: account.changedAt };
-        return finish(provider, ctx, result);
+        const need = found.need === 'nothing' && asksForFactor(interaction) ? 'enrolment' : found.need;
+        const { changedAt } = account;
+        if (need === 'nothing' || changedAt === undefined)
+          return await complete(parts, ctx, interaction, account);
+        return await steps.begin(ctx, interaction, { ...account, changedAt }, need);
       }
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'too-many-requests') throw error;
@@ -46,6 +62,25 @@ export function submitSignIn(parts: PageParts) {
     }
     sendSignIn(parts, ctx, interaction, { username, fault: 'signIn.refused', status: 422 });
   };
+}
+
+/** Whether the person wants to set a second factor up (acr_values, OpenID Connect Core §3.1.2.1). */
+function asksForFactor({ params }: Interaction): boolean {
+  return String(params.acr_values ?? '')
+    .split(' ')
+    .includes(secondFactorClass);
+}
+
+/** Ends the interaction with a sign-in. @param account.changedAt as it was when it was verified. */
+async function complete(
+  { provider }: PageParts,
+  ctx: Context,
+  interaction: Interaction,
+  { id, changedAt }: { id: string; changedAt?: string },
+): Promise<void> {
+  await endOtherSession(provider, interaction, id);
+  const result: InteractionResults & SignedIn = { login: { accountId: id, remember: false }, changedAt };
+  return finish(provider, ctx, result);
 }
 
 /** The interaction of this browser; undefined if it has expired or belongs to another browser. */
@@ -90,6 +125,17 @@ function sendSignIn(
   const client = String(params.client_id);
   const purpose = client === consoleClientId ? 'signIn.forConsole' : 'signIn.for';
   const html = pages.render(ctx, 'sign-in', { action, username, fault, purpose, client });
+  sendPage(ctx, html, { status, formTargets: [redirectSource(params.redirect_uri)] });
+}
+
+/** Sends the page of a step after the password. */
+function sendStep(
+  { pages, issuerPath }: PageParts,
+  ctx: Context,
+  { uid, params }: Interaction,
+  { name, view, status }: { name: PageName; view: object; status: number },
+): void {
+  const html = pages.render(ctx, name, { action: `${issuerPath}/interaction/${uid}`, ...view });
   sendPage(ctx, html, { status, formTargets: [redirectSource(params.redirect_uri)] });
 }
 

@@ -56,11 +56,12 @@ export function passwordGrant({
     const { username, password } = params;
     if (typeof username !== 'string' || typeof password !== 'string')
       throw new errors.InvalidRequest('username and password are required');
-    const account = await signIn(ctx, username, password);
-    if (!account || !client)
+    const found = await signIn(ctx, username, password);
+    // This grant has no place for a second factor (RFC 9700 §2.4).
+    if (found?.need !== 'nothing' || !client)
       throw Object.assign(new errors.InvalidGrant('refused'), { error_description: refused });
     const token = new provider.AccessToken({
-      accountId: account.id,
+      accountId: found.account.id,
       client,
       gty: 'password',
       // JWT access tokens are not stored, so they need no grant.

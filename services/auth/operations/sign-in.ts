@@ -19,6 +19,7 @@ import {
 import { findClient } from '../queries/clients.ts';
 import type { IsUnchanged } from '../tokens/verifiers.ts';
 import type { PasswordCheck } from './password-check.ts';
+import type { SecondFactor } from './second-factor.ts';
 
 /** Stored accounts and, in demo mode, demo accounts. */
 export interface AccountDirectory {
@@ -66,18 +67,35 @@ export function createIsUnchanged(db: Queries): IsUnchanged {
   };
 }
 
-/**
- * Verifies a username and password. @returns undefined for a wrong name or password and for too many
- * attempts.
- */
-export type SignIn = (ctx: Context, name: string, password: string) => Promise<Account | undefined>;
+/** An account whose password was right, and what its sign-in needs besides. */
+export interface PasswordSignIn {
+  account: Account;
+  need: 'nothing' | 'code' | 'enrolment';
+}
 
-export function createSignIn({ db, check }: { db: Database; check: PasswordCheck }): SignIn {
+/**
+ * Verifies a username and password, and notes the sign-in if it needs nothing else.
+ * @returns undefined for a wrong name or password and for too many attempts.
+ */
+export type SignIn = (ctx: Context, name: string, password: string) => Promise<PasswordSignIn | undefined>;
+
+export function createSignIn({
+  db,
+  check,
+  secondFactor,
+}: {
+  db: Database;
+  check: PasswordCheck;
+  secondFactor: Pick<SecondFactor, 'needOf'>;
+}): SignIn {
   return async (ctx, givenName, password) => {
     const verdict = await check(ctx, readAccountName(givenName) ?? '', password);
     if (verdict.result !== 'right') return undefined;
     const { id, name, role, changedAt } = verdict.account;
-    if (!isDemoAccount(id) && !(await recordSignIn(db, verdict.account))) return undefined;
-    return { id, name, role, changedAt };
+    const account = { id, name, role, changedAt };
+    if (isDemoAccount(id)) return { account, need: 'nothing' };
+    const need = await secondFactor.needOf(id);
+    if (need === 'nothing' && !(await recordSignIn(db, verdict.account))) return undefined;
+    return { account, need };
   };
 }

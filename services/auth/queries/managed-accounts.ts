@@ -10,12 +10,14 @@ export interface ManagedAccount extends Account {
   state: AccountState;
   createdAt: Date;
   lastSignInAt: Date | null;
+  hasSecondFactor: boolean;
 }
 
 const columns = sql`
   a.id, a.name, a.role,
   CASE WHEN a.disabled_at IS NOT NULL THEN 'DISABLED' WHEN a.invited THEN 'INVITED' ELSE 'ACTIVE' END AS state,
-  a.created_at AS "createdAt", a.last_sign_in_at AS "lastSignInAt"`;
+  a.created_at AS "createdAt", a.last_sign_in_at AS "lastSignInAt",
+  EXISTS (SELECT FROM second_factors AS f WHERE f.account = a.id) AS "hasSecondFactor"`;
 
 /** A page of accounts, newest first. @param after end of the previous page. */
 export function listManagedAccounts(

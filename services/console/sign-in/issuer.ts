@@ -9,6 +9,8 @@ export interface Asked {
   silent: boolean;
   /** Seconds within which the person must have signed in. */
   maxAge?: number;
+  /** Whether the person sets a second factor up at the built-in issuer (`acr_values`). */
+  factor?: boolean;
 }
 
 /** What the callback of a sign-in needs. */
@@ -94,7 +96,7 @@ export function createIssuer(options: Options): Issuer {
   }
 
   return {
-    async begin({ silent, maxAge }, stateOf) {
+    async begin({ silent, maxAge, factor }, stateOf) {
       const config = await find();
       const attempt = {
         silent,
@@ -111,6 +113,7 @@ export function createIssuer(options: Options): Issuer {
         nonce: attempt.nonce,
         ...(silent && { prompt: 'none' }),
         ...(maxAge !== undefined && { max_age: String(maxAge) }),
+        ...(factor && { acr_values: 'second-factor' }),
       });
     },
     async finish(callback, { state, nonce, verifier, maxAge }) {

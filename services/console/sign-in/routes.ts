@@ -41,13 +41,13 @@ export function mountSignIn(router: Router, dependencies: Dependencies): void {
     // The callback is at BASE_URL, and needs the cookie. Behind a router that replaces Host: once.
     if (ctx.host !== new URL(baseUrl).host && ctx.query.here !== '1')
       return redirect(ctx, `${baseUrl}/console/sign-in?${ctx.querystring}&here=1`);
-    const { silent, fresh } = ctx.query;
+    const { silent, fresh, factor } = ctx.query;
     const maxAge = typeof fresh === 'string' && /^\d{1,6}$/.test(fresh) ? Number(fresh) : undefined;
     const browser = cookies.attempts.read(ctx) ?? randomBytes(16).toString('base64url');
     const facts = { browser, to: readPath(ctx.query.to, baseUrl), begunAt: Date.now() };
     const seal = (attempt: Attempt) =>
       box.seal(sealedAs, JSON.stringify({ ...attempt, ...facts })).toString('base64url');
-    const url = await issuer.begin({ silent: silent === '1', maxAge }, seal);
+    const url = await issuer.begin({ silent: silent === '1', maxAge, factor: factor === '1' }, seal);
     cookies.attempts.write(ctx, browser, attemptSeconds);
     redirect(ctx, url.href);
   });

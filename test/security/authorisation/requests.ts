@@ -271,6 +271,7 @@ export const recipes: Record<string, Recipe> = {
   createAccount: { relations: ['own'], make: () => ({ json: { name: newName(), role: 'operator' } }) },
   updateAccount: thing(newAccount, { id: nobodysId }, { json: { disabled: true } }),
   deleteAccount: thing(newAccount, { id: nobodysId }),
+  removeSecondFactor: thing(newAccount, { id: nobodysId }),
   createAccountLink: thing(newAccount, { id: nobodysId }),
   changePassword: {
     ...plain({ json: { current: 'demo', password: 'a long enough phrase' } }),

@@ -152,6 +152,7 @@ function optionsFor(
     settings: {
       authUrl: `${baseUrl}/auth`,
       passwordGrant: true,
+      secondFactor: false,
       consolePath: '/console',
       demo: true,
       defaultLanguage: 'en',

@@ -91,6 +91,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
         { ...act('enable'), operation: 'updateAccount', when: isDisabled },
         { ...act('disable'), operation: 'updateAccount', when: !isDisabled },
         { ...act('link'), operation: 'createAccountLink', when: !isDisabled },
+        { ...act('unfactor'), operation: 'removeSecondFactor', when: account.secondFactor },
         { ...act('delete'), operation: 'deleteAccount' },
       ]),
     };
@@ -126,6 +127,14 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     done: (ctx, { body }) => showLink(ctx, body),
   });
   actPage(router, kit, {
+    path: '/accounts/:id/unfactor',
+    operation: 'removeSecondFactor',
+    words: 'accounts.unfactor',
+    isEnding: true,
+    ask,
+    done: 'factorRemoved',
+  });
+  actPage(router, kit, {
     path: '/accounts/:id/delete',
     operation: 'deleteAccount',
     words: 'accounts.delete',
@@ -145,9 +154,10 @@ function roleField(reader: ConsoleReader) {
   };
 }
 
-function factsOf(reader: ConsoleReader, { state, creationDate, lastSignInDate }: Account) {
+function factsOf(reader: ConsoleReader, { state, creationDate, lastSignInDate, secondFactor }: Account) {
   return factsView(reader, {
     'accounts.state': { state: stateMark(reader, 'accountState', state) },
+    'accounts.factor': { text: reader.t(secondFactor ? 'accounts.hasFactor' : 'accounts.noFactor') },
     'accounts.created': { time: reader.time(creationDate) },
     'accounts.signedIn': timeCell(reader, lastSignInDate, reader.t('accounts.never')),
   });

@@ -40,6 +40,8 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
         ],
         values: { language: languageOf(ctx) ?? '', colors: colorsOf(ctx) ?? '' },
       }),
+      factorUrl:
+        config.issuer.builtIn && `/console/sign-in?${new URLSearchParams({ to: path, factor: '1' })}`,
       password:
         config.issuer.builtIn &&
         kit.form(ctx, {
