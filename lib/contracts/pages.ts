@@ -193,6 +193,8 @@ export interface ReceiptPage extends Partial<OfTransaction>, GivenAnswers {
 export interface ErrorPage extends Pick<Partial<OfTransaction>, 'layout'> {
   page: 'error';
   code: ProblemCode;
+  /** The transaction was begun at the address of a form, and deleted because it was not finished in time. */
+  isOver?: boolean;
   /** The only origin that gets the code; absent: any, as the transaction was not read or names none. */
   iframeOrigin?: string;
   /** Seconds, with 429 and 503. */

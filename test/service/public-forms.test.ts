@@ -288,6 +288,12 @@ describe('what strangers have not finished', () => {
     await letTimePass(instance, '61 minutes');
     await vi.waitFor(async () => expect(await left('transactions', 'id')).toBe(0), { timeout: 20_000 });
     expect(await left('transaction_history')).toBe(0);
+    const [late] = begun;
+    const tooLate = await late?.person.get('/submit', 'text/html');
+    expect([tooLate?.status, await tooLate?.text()]).toEqual([
+      404,
+      expect.stringContaining('was not finished within the hour'),
+    ]);
     const names = await rowsOf<{ name: string }>(
       instance,
       "SELECT name FROM transactions.subjects WHERE name IN ('eve@example.org', 'dora@example.org')",

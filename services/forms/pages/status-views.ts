@@ -209,13 +209,13 @@ const needsContact = new Set<ErrorPage['code']>(['expired', 'withdrawn', 'layout
 
 /** The title and the remedy for the subject. The problem's detail is for clients and is not shown. */
 export function errorView(page: Drawn<ErrorPage>, reader: Reader) {
-  const { code, links = { child: null, transaction: null }, layout, retryAfter } = page;
+  const { code, links = { child: null, transaction: null }, layout, retryAfter, isOver } = page;
   const entered = layout && links.child !== null ? enteredFields(page.entered ?? {}, layout) : [];
   const hasLink = links.child !== null || links.transaction !== null;
   const hasContact = controllerOf(page) !== null || needsContact.has(code);
   return {
-    title: reader.t(`error.${code}.title`),
-    text: reader.t(`error.${code}.text`),
+    title: reader.t(isOver ? 'error.expired.title' : `error.${code}.title`),
+    text: reader.t(isOver ? 'error.over.text' : `error.${code}.text`),
     kept: entered.length > 0 ? reader.t('error.expired.kept') : null,
     retry: retryAfter === undefined ? null : retryText(retryAfter, reader),
     status: String(problemStatus[code].status),

@@ -1,3 +1,5 @@
+import type { Context } from 'koa';
+import { transactionToken } from '#lib/auth/authenticate.ts';
 import type { ErrorPage } from '#lib/contracts/pages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Failure } from '#lib/errors/fail.ts';
@@ -19,11 +21,14 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   return async (ctx, failure) => {
     const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
     const read = id && tellingCodes.has(failure.code) ? await readTransaction(db, id) : undefined;
+    const isOver =
+      id !== undefined && failure.code === 'not-found' && (await isForgotten(ctx, dependencies, id));
     const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
     const retryAfter = failure.headers['Retry-After'];
     const page: ErrorPage = {
       page: 'error',
       code: failure.code,
+      ...(isOver && { isOver }),
       iframeOrigin: read?.transaction.context.iframeOrigin,
       ...(retryAfter && { retryAfter: Number(retryAfter) }),
       ...(read && {
@@ -40,6 +45,13 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
     const { html } = await forms.renderPage({ page, languages, colorScheme });
     return { html, frameAncestors: frameAncestors(read?.transaction, embedOrigins) };
   };
+}
+
+/** Whether a request has a token of a transaction that a stranger has not finished in time. */
+async function isForgotten(ctx: Context, { db, tokens }: Dependencies, id: string): Promise<boolean> {
+  const token = transactionToken(ctx);
+  const claims = token === undefined ? undefined : await tokens.verify(token);
+  return claims?.id === id && (await readTransaction(db, id)) === undefined;
 }
 
 function linksOn(

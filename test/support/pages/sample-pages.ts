@@ -616,6 +616,7 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
       links: { child: null, transaction: link('') },
     }),
     'error-not-found': sampleError(language, 'not-found'),
+    'error-over': sampleError(language, 'not-found', { isOver: true }),
     'error-too-many': sampleError(language, 'too-many-requests', { retryAfter: 30 }),
     'receipt-withdrawal': {
       ...base(language),
