@@ -70,7 +70,14 @@ describe('the finer roles', () => {
       'revokeKey',
       'changePassword',
     ]);
-    expect(idsOf('technician', 'forms')).toEqual(['listModels', 'listPeerModels']);
+    expect(idsOf('technician', 'forms')).toEqual([
+      'listModels',
+      'listPeerModels',
+      'getModelByKey',
+      'getModel',
+      'getActiveVersion',
+      'getVersion',
+    ]);
   });
 
   it('none of them may do what an administrator may not', () => {
