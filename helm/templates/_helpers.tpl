@@ -198,6 +198,7 @@ OIDC_ROLE_CLAIM: {{ .roleClaim | quote }}
 OIDC_SUBJECT_CLAIM: {{ .subjectClaim | quote }}
 {{- end }}
 {{- end }}
+SECOND_FACTOR: {{ .Values.secondFactor | quote }}
 {{- with .Values.corsOrigins }}
 CORS_ORIGINS: {{ join "," . | quote }}
 {{- end }}
