@@ -56,7 +56,7 @@ describe.each([
   ['with JavaScript, by keyboard', true],
   ['without JavaScript, by mouse', false],
 ])('a newcomer %s', (_how, javaScriptEnabled) => {
-  it('makes an element in two languages, a form with it and one of a peer, and code to embed, in few steps', async ({
+  it('makes an element in two languages, a form with it and one of a peer, and an address for it, in few steps', async ({
     annotate,
   }) => {
     const person = await arrive(javaScriptEnabled);
@@ -89,10 +89,14 @@ describe.each([
     await page.locator('input[name="elements"][value*="@"]').waitFor({ state: 'attached' });
     await press('button', 'Save and activate');
     await press('button', 'Activate');
-    expect(await page.locator('#code textarea').first().inputValue()).toContain('curl');
-    expect(counts.presses).toBeLessThanOrEqual(18);
-    // Eight without the element of the peer, which is added by a button of its own.
-    expect(counts.loads).toBeLessThanOrEqual(9);
+    await choose(
+      'People who do not say who they are. You do not learn it either; only their receipt leads them back to their answers.',
+    );
+    await press('button', 'Switch the address on');
+    expect(await page.locator('textarea#address').inputValue()).toMatch(/\/f\/layout\.\d+$/);
+    expect(counts.presses).toBeLessThanOrEqual(20);
+    // Nine without the element of the peer, which is added by a button of its own.
+    expect(counts.loads).toBeLessThanOrEqual(10);
     const seconds = Math.round((performance.now() - begun) / 1000);
     await annotate(`${counts.presses} presses, ${counts.loads} page loads, ${seconds} s by a program`);
     await person.leave();
