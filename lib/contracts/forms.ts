@@ -1,5 +1,6 @@
 import type { FormElement, FormInformation, FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
 import type { FormPage, PageContent, PageOptions, ReceiptPage, ShownForm } from '#lib/contracts/pages.ts';
 import type { RefusalReason, SealedPart, SubjectContact } from '#lib/contracts/parts.ts';
@@ -33,6 +34,9 @@ export interface LayoutTexts {
  * The layout that a transaction pins at its creation: keys and options. Serials are looked up when it is
  * shown.
  */
+/** openapi.yaml, `LayoutContext`. */
+export type LayoutContext = components['schemas']['LayoutContext'];
+
 export interface PinnedLayout {
   /** Entry id of the saved layout; absent for an inline layout. */
   id?: string;
@@ -134,9 +138,13 @@ export interface FormsOperations {
    * @throws Failure `layout-conflict`, `unknown-element`, `invalid`, `unavailable` (the copy of a
    * peer's models is too old, or has no model of the type `information`).
    */
-  resolveLayout(
-    input: LayoutReference,
-  ): Promise<{ layout: PinnedLayout; active: ActiveVersions; public?: PublicForm }>;
+  resolveLayout(input: LayoutReference): Promise<{
+    layout: PinnedLayout;
+    active: ActiveVersions;
+    public?: PublicForm;
+    /** Members of a context that the layout gives where they are left out. */
+    context?: LayoutContext;
+  }>;
   /**
    * Describes a form.
    * @throws Failure `withdrawn` if the information or every element has lost its ACTIVE version;

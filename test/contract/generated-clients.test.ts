@@ -222,7 +222,7 @@ describe('clients that generators make of the contract compile:', () => {
     const closed = allSchemas()
       .filter(([, { additionalProperties }]) => additionalProperties === false)
       .map(([at]) => at.match(/^\/components\/schemas\/([^/]+)/)?.[1] ?? at);
-    const parts = ['DataController', 'Retention', 'ThirdParty', 'PublicForm'];
+    const parts = ['DataController', 'Retention', 'ThirdParty', 'PublicForm', 'LayoutContext'];
     const refused = closed.filter(
       (name) => !(requested.has(name) || contents.includes(`/${name}"`) || parts.includes(name)),
     );

@@ -110,13 +110,17 @@ describe('the designer', () => {
     const saved = await send(`${path}/edit`, removed, [
       ['op', 'save'],
       ['submitText-en', 'Send it'],
+      ['validity', 'P2Y'],
+      ['callback', 'https://www.example.org/thanks'],
     ]);
     expect(saved.headers.get('location')).toBe(`${path}/edit?done=formSaved`);
     const again = await textOf(`${path}/edit`);
     expect(elementsOf(again)).toEqual(['processing.002', 'preference.001']);
     expect(again).toContain('value="Send it"');
+    expect(again).toMatch(/value="P2Y" selected/);
     const asked = await textOf(`${path}/activate`);
     expect(asked).toContain('Audience study\nHow often');
+    for (const text of ['2 years', 'https://www.example.org/thanks']) expect(asked).toContain(text);
     const activated = await send(`${path}/activate`, asked, []);
     expect(activated.headers.get('location')).toBe(`${path}/address?done=formActivated`);
     const address = await textOf(activated.headers.get('location') ?? '');

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readContract } from '#lib/http/contract-document.ts';
 import { contentFields } from '../../services/console/rooms/elements/content-fields.ts';
-import { referenceNames, switchNames, textNames } from '../../services/console/rooms/forms/layout-values.ts';
+import {
+  contextNames,
+  referenceNames,
+  switchNames,
+  textNames,
+} from '../../services/console/rooms/forms/layout-values.ts';
 
 interface Schema {
   $ref?: string;
@@ -47,7 +52,14 @@ const shown: Record<string, string[]> = {
       fields.flatMap(({ path, parts }) => (parts ? parts.map((part) => `${path}.${part}`) : [path])),
     ]),
   ),
-  layout: ['elements', 'orientation', ...referenceNames, ...switchNames, ...textNames],
+  layout: [
+    'elements',
+    'orientation',
+    ...referenceNames,
+    ...switchNames,
+    ...textNames,
+    ...contextNames.map((name) => `context.${name}`),
+  ],
 };
 
 describe('the editors of the console', () => {

@@ -58,7 +58,7 @@ export function resolveLayout(
     );
   const info = findInformation(content.info ?? fromBlocs, entries, pointers.info, faults);
   const { acceptAllText, submitText, cancelText, theme, notification, ...rest } = content;
-  const { type: _type, public: _public, ...options } = rest;
+  const { type: _type, public: _public, context: _context, ...options } = rest;
   const mail = notification === undefined ? undefined : findNotification(notification, entries);
   if (notification !== undefined && mail === undefined)
     addUnknown(faults, pointers.info.replace(/info$/, 'notification'), notification, 'email');

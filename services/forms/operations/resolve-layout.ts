@@ -110,6 +110,7 @@ export function createResolveLayout(context: FormsContext): FormsOperations['res
         needed,
       ),
       ...(content.public && { public: content.public }),
+      ...(content.context && { context: content.context }),
     };
   }
 

@@ -1,6 +1,7 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readTime } from '#lib/http/lists.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
+import { longestValidity, readDuration } from '#lib/text/duration.ts';
 import { createValidCounts } from '../statistics/count-valid-answers.ts';
 import { shareCounts } from '../statistics/share-counts.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../statistics/stats.ts';
 import { countAnswers, countStates } from '../statistics/store.ts';
 import { readNow } from '../transaction/store.ts';
-import { invalid, longestValidity, readDuration } from '../transaction/values.ts';
+import { invalid } from '../transaction/values.ts';
 import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 

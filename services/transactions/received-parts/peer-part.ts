@@ -4,11 +4,12 @@ import type { ReceivedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import { askedDigest, openAnswers, type SealedContent } from '#lib/federation/sealed-answers.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { isStorable } from '#lib/json/check-json.ts';
+import { longestValidity, readDuration } from '#lib/text/duration.ts';
 import { canStandInPath } from '#lib/text/host-name.ts';
 import { readContact } from '../transaction/contact.ts';
 import { contextDefaults } from '../transaction/context.ts';
 import type { NewTransaction } from '../transaction/transaction.ts';
-import { isFault, longestValidity, parseLanguage, parseText, readDuration } from '../transaction/values.ts';
+import { isFault, parseLanguage, parseText } from '../transaction/values.ts';
 
 /**
  * Opens a part and compares it with its request: id, leader and language. The digest in its header must be

@@ -17,7 +17,7 @@ import { readClaimed } from './claims-store.ts';
 import { requireUnderDailyLimit } from './daily-limit.ts';
 import { queueInvitation } from './invite.ts';
 import { contextDigest } from './parse-context.ts';
-import { unknownAddress } from './read-context.ts';
+import { unknownAddress, withLayoutContext } from './read-context.ts';
 import { isReusable, readReuseFacts, reuseOrCreate } from './reuse.ts';
 
 export interface CreateDependencies {
@@ -37,13 +37,15 @@ export interface CreateDependencies {
  */
 export async function createTransaction(
   { db, forms, instance, messaging, wake }: CreateDependencies,
-  given: ReadContext,
+  read: ReadContext,
   principal: Principal,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { baseUrl: source } = instance;
+  await requireUnderDailyLimit(db, principal, read.context.subject);
+  const found = await forms.resolveLayout(layoutReference(read.context));
+  const { layout, active: resolved } = found;
+  const given = withLayoutContext(read, found.context, principal, messaging);
   const { context } = given;
-  await requireUnderDailyLimit(db, principal, context.subject);
-  const { layout, active: resolved } = await forms.resolveLayout(layoutReference(context));
   requireNotifiable(messaging, { layout, ...given });
   const digest = contextDigest(given, layout, resolved);
   const transaction = newTransaction(given, layout, principal);
@@ -58,7 +60,7 @@ export async function createTransaction(
   }
   const existing = await readClaimed(db, digest);
   if (existing && (await isReusable(db, existing, facts))) return { ...existing, created: false };
-  const read = await db.withTransaction(async (tx) => {
+  const made = await db.withTransaction(async (tx) => {
     const claim = { digest, transaction, source };
     const first = needsTransaction ? await insertWithClaim(tx, digest, transaction, source) : undefined;
     const found = first
@@ -70,8 +72,8 @@ export async function createTransaction(
     if (found.created) await recordByStaff(tx, principal, 'transaction.created', transaction.id);
     return found;
   });
-  if (read.created) wake();
-  return read;
+  if (made.created) wake();
+  return made;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { longestValidity, readDuration } from '#lib/text/duration.ts';
 import { parseEmailAddress, parsePhoneNumber } from '../transaction/contact.ts';
 import type { Channels, ConsentContext, ContextField, ReadContext } from '../transaction/context.ts';
 import { confirmations, contextDefaults, origins } from '../transaction/context.ts';
@@ -8,13 +9,11 @@ import type { Given } from '../transaction/values.ts';
 import {
   invalid,
   isFault,
-  longestValidity,
   parseHttpUrl,
   parseLanguage,
   parseOrigin,
   parseSubject,
   parseText,
-  readDuration,
   sha256Canonical,
 } from '../transaction/values.ts';
 import { parseCollection } from './parse-collection.ts';
@@ -44,7 +43,7 @@ export function parseContext(body: Record<string, unknown>, channels: Channels):
   if (missing.length === 0) faults.push(...contactFaults(complete, fields, channels));
   if (faults.length > 0) return { faults, unavailable: false };
   const addressFault = readAddressFault(complete, fields);
-  return { context: complete, isAddressKnown: true, ...(addressFault && { addressFault }) };
+  return { sent: body, context: complete, isAddressKnown: true, ...(addressFault && { addressFault }) };
 }
 
 function readAddressFault({ subjectInfos }: ConsentContext, fields: Fields): Fault | undefined {

@@ -1,9 +1,10 @@
+import type { LayoutContext } from '#lib/contracts/forms.ts';
 import type { MessageChannel } from '#lib/contracts/messages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { isPrivileged, maySayWhoAnswered } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Messaging } from '../messages/queue.ts';
-import type { ReadContext } from '../transaction/context.ts';
+import type { ContextField, ReadContext } from '../transaction/context.ts';
 import { origins } from '../transaction/context.ts';
 import { codeDestination, isKnownAddress, notificationAddress } from '../transaction/destination.ts';
 import { normaliseText } from '../transaction/values.ts';
@@ -31,6 +32,23 @@ export function readContext(
   throw fail(layoutsOnly ? 'layout-conflict' : 'invalid', 'The context is not valid.', {
     errors: parsed.faults,
   });
+}
+
+/**
+ * Reads a context once more with what its layout gives where it has left a member out.
+ * @throws Failure as {@link readContext}.
+ */
+export function withLayoutContext(
+  read: ReadContext,
+  given: LayoutContext | undefined,
+  principal: Principal,
+  messaging: Pick<Messaging, 'channels'>,
+): ReadContext {
+  if (!given) return read;
+  const { fields } = collectFields(read.sent);
+  const missing = Object.entries(given).filter(([name]) => !fields.has(name as ContextField));
+  if (missing.length === 0) return read;
+  return readContext({ ...read.sent, ...Object.fromEntries(missing) }, principal, messaging);
 }
 
 /** Origins that plain users may not set. */

@@ -24,7 +24,7 @@ import { replaceUncounted } from './claims-store.ts';
 import { requireNotifiable } from './create.ts';
 import { requireUnderDailyLimit } from './daily-limit.ts';
 import { contextDigest } from './parse-context.ts';
-import { readContext } from './read-context.ts';
+import { readContext, withLayoutContext } from './read-context.ts';
 import { isRepeatable, reuseOrCreate } from './reuse.ts';
 
 interface SingleStep {
@@ -47,19 +47,22 @@ export async function submitSingleStep(
   { body, principal, languages, gpc }: SingleStep,
 ): Promise<ReadTransaction & { created: boolean }> {
   const { db, digests, forms, instance, messaging, wake } = dependencies;
-  const read = await prefixPointers('/context', async () => readContext(body.context, principal, messaging));
-  const { context } = read;
-  await requireUnderDailyLimit(db, principal, context.subject);
+  const asked = await prefixPointers('/context', async () => readContext(body.context, principal, messaging));
+  await requireUnderDailyLimit(db, principal, asked.context.subject);
   const sent = await prefixPointers('/values', async () => {
     const split = splitComment(body.values);
     if (!split) throw invalidComment();
     return split;
   });
-  const { layout, active } = await prefixPointers('/context', async () => {
-    const resolved = await forms.resolveLayout(layoutReference(context));
-    requireNotifiable(messaging, { ...read, layout: resolved.layout });
-    return resolved;
+  const { read, layout, active } = await prefixPointers('/context', async () => {
+    const { context: given, ...resolved } = await forms.resolveLayout(layoutReference(asked.context));
+    // The person has answered already: no code is sent, and there is no form that could expire.
+    const validity = given?.validity && { validity: given.validity };
+    const completed = withLayoutContext(asked, validity || undefined, principal, messaging);
+    requireNotifiable(messaging, { ...completed, layout: resolved.layout });
+    return { ...resolved, read: completed };
   });
+  const { context } = read;
   const { position: openedWith } = await readStanding(db, { subject: context.subject, object: '', keys: [] });
   const openedAt = await readNow(db);
   const checked = requireValid(

@@ -1,5 +1,5 @@
 import { unauthorized } from '#lib/auth/authenticate.ts';
-import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { LayoutContext, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { anonymousSubject, type PublicForm } from '#lib/contracts/public-forms.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
@@ -22,6 +22,8 @@ import { readContext } from './read-context.ts';
 export interface FoundPublicForm extends Pick<PublicForm, 'identify'> {
   key: string;
   layout: PinnedLayout;
+  /** What the layout gives the context: deadline and confirmation are those of strangers. */
+  context: Pick<LayoutContext, 'validity' | 'callback'>;
   /** The end of the last day; null: there is none. */
   until: Date | null;
   isOver: boolean;
@@ -38,7 +40,7 @@ export async function findPublicForm(
   { db, forms, instance, messaging }: Dependencies,
   key: string,
 ): Promise<FoundPublicForm> {
-  const { layout, public: form } = await forms.resolveLayout({ layout: key }).catch(asNotFound);
+  const { layout, public: form, context } = await forms.resolveLayout({ layout: key }).catch(asNotFound);
   if (!form) throw noSuchForm();
   if (form.identify === 'EMAIL' && !messaging.channels.mail)
     throw fail('not-available', 'The form needs mail, which is not configured on this instance (MAIL_URL).');
@@ -46,6 +48,10 @@ export async function findPublicForm(
   return {
     key,
     layout,
+    context: {
+      ...(context?.validity && { validity: context.validity }),
+      ...(context?.callback && { callback: context.callback }),
+    },
     identify: form.identify,
     until,
     isOver: until !== null && until <= (await readNow(db)),
@@ -87,8 +93,8 @@ export async function startPublicForm(
 }
 
 function strangersTransaction(form: FoundPublicForm, emailAddress: string): NewTransaction {
-  const { key, layout, identify } = form;
-  const common = { ...contextDefaults, layout: key, timeout: strangersTime };
+  const { key, layout, context, identify } = form;
+  const common = { ...contextDefaults, ...context, layout: key, timeout: strangersTime };
   const address = identify === 'EMAIL' ? readAddress(emailAddress) : undefined;
   return {
     id: randomId(),

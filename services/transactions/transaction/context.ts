@@ -69,6 +69,8 @@ export interface Channels {
  * The fault counts if the layout names a notification.
  */
 export interface ReadContext {
+  /** As it was sent; {@link withLayoutContext} reads it once more. */
+  sent: Readonly<Record<string, unknown>>;
   context: ConsentContext;
   addressFault?: Fault;
   /** False: a plain user named an address for mails that the account is not known to have. */

@@ -1,6 +1,6 @@
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type Change, differenceOf } from '../../pages/text-diff.ts';
-import { type Layout, referenceNames, switchNames, textNames } from './layout-values.ts';
+import { contextNames, type Layout, referenceNames, switchNames, textNames } from './layout-values.ts';
 
 const referenceLabels = { info: 'designer.info', theme: 'designer.theme', notification: 'designer.mail' };
 
@@ -33,6 +33,8 @@ export function compareLayouts(
     compare(t(`switch.${name}`), ({ values }) =>
       t(values.switches?.includes(name) ? 'switch.on' : 'switch.off'),
     );
+  for (const name of contextNames)
+    compare(t(`context.${name}`), ({ one }) => contextText(reader, name, one(name)));
   compare(t('designer.defaultLanguage'), ({ defaultLanguage }) => reader.languageName(defaultLanguage));
   compare(t('designer.languages'), ({ languages }) => reader.languageNames(languages));
   for (const language of new Set([...(before?.languages ?? []), ...after.languages]))
@@ -41,4 +43,11 @@ export function compareLayouts(
         one(`${name}-${language}`),
       );
   return differences;
+}
+
+function contextText(reader: ConsoleReader, name: (typeof contextNames)[number], value: string): string {
+  if (value === '') return '';
+  if (name === 'ask') return reader.t('context.askChanged');
+  if (name === 'confirmation') return reader.word('confirmation', value);
+  return name === 'callback' ? value : reader.duration(value);
 }

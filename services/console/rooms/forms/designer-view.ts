@@ -3,7 +3,7 @@ import type { DraftEdit } from '../../models/editor.ts';
 import { orientationsOf } from '../../models/preview.ts';
 import type { FoundForm } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type Choice, type FieldSpec, languageChoices, wordChoices } from '../../pages/form.ts';
+import { type Choice, type FieldSpec, fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { mergedView } from '../../pages/merge-form.ts';
@@ -11,7 +11,7 @@ import { type RowFocus, rowButtons } from '../../pages/rows.ts';
 import type { Changed } from './designer-ops.ts';
 import { readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
-import { type Layout, layoutIn, mergeRules, switchNames, textNames } from './layout-values.ts';
+import { contextNames, type Layout, layoutIn, mergeRules, switchNames, textNames } from './layout-values.ts';
 
 /** What the designer shows. */
 export interface Designed extends DraftEdit, Pick<Changed, 'focus'> {}
@@ -74,6 +74,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
       focusedRow && movedText(reader, named[focusedRow.row]?.name, { ...focusedRow, count: named.length }),
     focused: focus && 'field' in focus ? `field-${focus.field}` : '',
     looks: fieldsOf(['info', 'theme', 'notification', 'orientation', 'switches']),
+    context: fieldsOf(contextNames),
     languages: languages.map((language) => ({
       language,
       name: reader.languageName(language),
@@ -113,6 +114,7 @@ export function designerFields(
     choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, one('theme'))),
     choice('notification', t('designer.mail'), t('designer.mailNone'), withNamed(mails, one('notification'))),
     ...optionFields(reader),
+    ...contextFields(reader, one),
     {
       name: 'defaultLanguage',
       label: t('designer.defaultLanguage'),
@@ -165,6 +167,31 @@ function optionFields(reader: ConsoleReader): FieldSpec[] {
       options: wordChoices(reader, 'switch', switchNames),
     },
   ];
+}
+
+/** Offered durations; another one that programs have set stays chosen. */
+const validities = ['P3M', 'P6M', 'P1Y', 'P2Y', 'P5Y', 'P10Y'];
+const deadlines = ['PT1H', 'P1D', 'P7D', 'P30D', 'P90D'];
+
+/** What the layout gives the transactions that do not say it themselves. */
+function contextFields(reader: ConsoleReader, one: Layout['one']): FieldSpec[] {
+  const { t } = reader;
+  const field = fieldsFor(reader, 'context');
+  const durations = (name: 'validity' | 'timeout', offered: readonly string[]): Options =>
+    [...new Set([...offered, one(name)])]
+      .filter(Boolean)
+      .map((each) => [each, reader.duration(each)] as const);
+  const usual = (options: Options): Options => [['', t('context.usual')], ...options];
+  return [
+    field('validity', { kind: 'select', options: usual(durations('validity', validities)) }),
+    field('timeout', { kind: 'select', options: usual(durations('timeout', deadlines)) }),
+    field('confirmation', {
+      kind: 'select',
+      options: usual(wordChoices(reader, 'confirmation', ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'])),
+    }),
+    field('ask', { kind: 'select', options: usual([['CHANGED', t('context.askChanged')]]) }),
+    field('callback', { kind: 'url' }),
+  ].map((each) => ({ ...each, pointer: `/context/${each.name}` }));
 }
 
 function textFields(

@@ -17,6 +17,9 @@ const switches = {
 
 export const switchNames = Object.keys(switches) as (keyof typeof switches)[];
 
+/** What a layout gives the contexts of its transactions; empty: nothing. */
+export const contextNames = ['validity', 'timeout', 'confirmation', 'ask', 'callback'] as const;
+
 /** Members that name an entry; empty: none, or the default information. */
 export const referenceNames = ['info', 'theme', 'notification'] as const;
 
@@ -39,7 +42,7 @@ export function layoutIn({ languages, values }: Edited): Layout {
   const texts = tags.flatMap((tag) => textNames.map((name) => `${name}-${tag}`));
   const defaultLanguage = one('defaultLanguage') || (tags[0] ?? 'en');
   const elements = values.elements ?? [];
-  const names = [...referenceNames, ...texts];
+  const names = [...referenceNames, ...contextNames, ...texts];
   return {
     languages: tags,
     elements,
@@ -67,7 +70,11 @@ export function layoutOf({ data, defaultLanguage }: { data: object; defaultLangu
   const texts = contents.flatMap(([language, content]) =>
     textNames.map((name) => [`${name}-${language}`, [String(content[name] ?? '')]] as const),
   );
-  const named = [...referenceNames, 'orientation'].map((name) => [name, [String(main[name] ?? '')]] as const);
+  const given = (main.context ?? {}) as Members;
+  const named = [
+    ...[...referenceNames, 'orientation'].map((name) => [name, [String(main[name] ?? '')]] as const),
+    ...contextNames.map((name) => [name, [String(given[name] ?? '')]] as const),
+  ];
   return layoutIn({
     languages: contents.map(([language]) => language),
     values: {
@@ -96,17 +103,19 @@ export function contentOf(
 ): Members {
   const references = referenceNames.map((name) => [name, one(name)] as const);
   const texts = textNames.map((name) => [name, one(`${name}-${language}`)] as const);
+  const given = contextNames.map((name) => [name, one(name)] as const).filter(([, value]) => value !== '');
   return {
     type: 'layout',
     elements,
     orientation: values.orientation?.[0],
     ...Object.fromEntries(switchNames.map((name) => [name, values.switches?.includes(name)])),
     ...Object.fromEntries([...references, ...texts].filter(([, value]) => value !== '')),
+    ...(given.length > 0 && { context: Object.fromEntries(given) }),
   };
 }
 
 const edited = new Set<string>(
-  ['type', 'elements', 'orientation'].concat(switchNames, referenceNames, textNames),
+  ['type', 'elements', 'orientation', 'context'].concat(switchNames, referenceNames, textNames),
 );
 
 /** The content of a version. Members of the stored content that the designer does not know stay. */

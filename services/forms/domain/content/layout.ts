@@ -1,6 +1,7 @@
-import type { LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
+import type { LayoutContext, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { PublicForm } from '#lib/contracts/public-forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { longestValidity, readDuration } from '#lib/text/duration.ts';
 import { canonicalReference } from '../identifiers.ts';
 import { contentIn, type ModelType, type VersionData } from '../model.ts';
 import {
@@ -24,6 +25,7 @@ export interface LayoutContent extends Omit<PinnedLayout, 'id' | 'texts' | 'info
   type: 'layout';
   info?: string;
   public?: PublicForm;
+  context?: LayoutContext;
 }
 
 /** Members that may differ between the languages of a layout; all others must be equal. */
@@ -70,7 +72,31 @@ const publicForm: Field<PublicForm> = (value, at, faults) => {
   return read?.identify && { ...read, identify: read.identify };
 };
 
-const savedMembers = objectOf({ ...common, public: publicForm });
+const duration =
+  (most: string): Field<string> =>
+  (value, at, faults) => {
+    const given = line(100)(value, at, faults);
+    const read = given === undefined ? undefined : readDuration(given, most);
+    if (!read) return undefined;
+    return 'fault' in read ? addFault(faults, at, 'invalid', read.fault) : read.text;
+  };
+
+/** A page to go to, as a context takes it. */
+const page: Field<string> = (value, at, faults) => {
+  const given = line(2048)(value, at, faults);
+  if (given === undefined || (/^https?:/i.test(given) && URL.canParse(given))) return given;
+  return addFault(faults, at, 'invalid', 'must be an http or https URL');
+};
+
+const contextMembers = objectOf({
+  validity: duration(longestValidity),
+  timeout: duration('P90D'),
+  confirmation: oneOf('NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'),
+  ask: oneOf('CHANGED'),
+  callback: page,
+});
+
+const savedMembers = objectOf({ ...common, public: publicForm, context: contextMembers });
 const inlineMembers = objectOf({
   ...common,
   blocs: listOf(objectOf({ parent: required(member), children: listOf(member, maxElements) }), maxElements),
