@@ -1,14 +1,5 @@
-import { createHmac, randomBytes, randomInt } from 'node:crypto';
-
-/**
- * Codes of an authenticator app by time (TOTP, RFC 6238), with the values that all apps know: HMAC-SHA-1, six
- * digits, 30 seconds.
- */
-const stepMs = 30_000;
-const secretBytes = 20;
-
-/** The alphabet of RFC 4648 §6, in which apps take secrets. */
-const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+import { randomInt } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
 
 /** Crockford's alphabet: no letters that look like digits. */
 const recoveryAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -16,21 +7,20 @@ const recoveryLength = 10;
 /** Recovery codes of an account; each is valid once. */
 const recoveryCodes = 10;
 
-/** A new secret, in base 32. */
-export function drawSecret(): string {
-  const bits = [...randomBytes(secretBytes)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  return (bits.match(/.{5}/g) ?? []).map((five) => base32[Number.parseInt(five, 2)]).join('');
+/** The codes of a secret by time (TOTP, RFC 6238), with the values that all apps know. @param secret in base 32. */
+function totpOf(secret: string, { issuer = '', name = '' } = {}): TOTP {
+  const values = { algorithm: 'SHA1', digits: 6, period: 30 };
+  return new TOTP({ ...values, issuer, label: name, secret: Secret.fromBase32(secret) });
 }
 
-/** The code of a time step (RFC 4226 §5.3). @param secret in base 32. */
+/** A new secret of 160 bits, in base 32. */
+export function drawSecret(): string {
+  return new Secret({ size: 20 }).base32;
+}
+
+/** The code of a time step. @param secret in base 32. */
 export function codeAt(secret: string, step: number): string {
-  const bits = [...secret].map((letter) => base32.indexOf(letter).toString(2).padStart(5, '0')).join('');
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(step));
-  const mac = createHmac('sha1', key).update(counter).digest();
-  const offset = (mac.at(-1) ?? 0) & 0xf;
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+  return totpOf(secret).generate({ timestamp: step * 30_000 });
 }
 
 /**
@@ -38,14 +28,14 @@ export function codeAt(secret: string, step: number): string {
  * @param now epoch milliseconds. @returns undefined for a wrong code.
  */
 export function stepOf(secret: string, code: string, now: number): number | undefined {
-  const current = Math.floor(now / stepMs);
-  return [current, current - 1, current + 1].find((step) => codeAt(secret, step) === code);
+  const totp = totpOf(secret);
+  const difference = totp.validate({ token: code, timestamp: now, window: 1 });
+  return difference === null ? undefined : totp.counter({ timestamp: now }) + difference;
 }
 
 /** The address that apps read from a QR code (the format `otpauth` of Google Authenticator). */
-export function addressOf(secret: string, { issuer, name }: { issuer: string; name: string }): string {
-  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(name)}`;
-  return `otpauth://totp/${label}?${new URLSearchParams({ secret, issuer })}`;
+export function addressOf(secret: string, names: { issuer: string; name: string }): string {
+  return totpOf(secret, names).toString();
 }
 
 /** New recovery codes, such as `7K3P9-QXW4T`. */
