@@ -40,6 +40,8 @@ CREATE TABLE model_versions (
   model            uuid NOT NULL REFERENCES models (id) ON DELETE CASCADE,
   status           text NOT NULL CHECK (status IN ('DRAFT', 'ACTIVE', 'ARCHIVED')),
   kind             text NOT NULL CHECK (kind IN ('MAJOR', 'MINOR')),
+  -- Why it is of this kind, if somebody has said so.
+  reason           text,
   major            integer CHECK (major > 0),
   minor            integer CHECK (minor >= 0),
   default_language text NOT NULL,
@@ -74,8 +76,8 @@ BEGIN
     RAISE EXCEPTION 'a version goes from DRAFT to ACTIVE to ARCHIVED' USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   IF OLD.status <> 'DRAFT' AND
-       (NEW.data, NEW.default_language, NEW.uses, NEW.kind, NEW.major, NEW.minor, NEW.activated_at)
-         IS DISTINCT FROM (OLD.data, OLD.default_language, OLD.uses, OLD.kind, OLD.major, OLD.minor, OLD.activated_at) THEN
+       (NEW.data, NEW.default_language, NEW.uses, NEW.kind, NEW.reason, NEW.major, NEW.minor, NEW.activated_at)
+         IS DISTINCT FROM (OLD.data, OLD.default_language, OLD.uses, OLD.kind, OLD.reason, OLD.major, OLD.minor, OLD.activated_at) THEN
     RAISE EXCEPTION 'an activated version never changes' USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   RETURN NEW;

@@ -71,6 +71,7 @@ export function activationRoutes<Type extends Entry['type']>(
           draft: draft.version.id,
           etag: draft.etag ?? '',
           ...(asked.fields && { asks: 'type' }),
+          ...(asked.fields?.some(({ name }) => name === 'reason') && { asksReason: 'yes' }),
         },
         locals: {
           isReady,
@@ -94,7 +95,10 @@ export function activationRoutes<Type extends Entry['type']>(
       const type = field('type');
       if (field('asks') && !type) throw fieldFailure('type', 'required');
       let ifMatch: string | undefined = field('etag') || undefined;
-      if (type) ifMatch = (await api.call('setVersionType', { params, body: { type }, ifMatch })).etag;
+      const reason = field('reason');
+      if (field('asksReason') && type === 'MINOR' && !reason) throw fieldFailure('reason', 'required');
+      const body = { type, ...(reason && { reason }) };
+      if (type) ifMatch = (await api.call('setVersionType', { params, body, ifMatch })).etag;
       await api.call('setVersionStatus', { params, body: { status: 'ACTIVE' }, ifMatch });
       const next = nextPath?.(found);
       return next && kit.opens(ctx, next) ? next : found.href;

@@ -28,6 +28,10 @@ export interface FieldSpec {
   isNeeded?: boolean;
   /** Of select, radios and checks. */
   options?: readonly Choice[];
+  /** Of checks: the heading above options that follow each other. */
+  sectionOf?: (value: string) => string;
+  /** Of checks: whether the value of an option stands beside its label. */
+  showsValues?: boolean;
   /** JSON pointer of the member of the API's body that the field fills, or of the members. */
   pointer?: string | readonly string[];
   /** What tells the field apart from others with its label, such as a language. */
@@ -49,7 +53,7 @@ export interface FieldView extends Omit<FieldSpec, 'options'> {
   id: string;
   kind: NonNullable<FieldSpec['kind']>;
   value: string;
-  options: { id: string; value: string; label: string; checked: boolean }[];
+  options: { id: string; value: string; label: string; checked: boolean; section?: string }[];
   /** Marked as optional; a choice always has a value. */
   isOptional: boolean;
   fault?: string;
@@ -167,12 +171,17 @@ export function formView(reader: ConsoleReader, input: FormInput): FormView {
     const id = `field-${name}`;
     const fault = faultAt.get(id);
     const describedBy = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
-    const options = (spec.options ?? []).map(([value, label], index) => ({
-      id: index === 0 ? id : `${id}-${index}`,
-      value,
-      label,
-      checked: given.includes(value),
-    }));
+    const sections = (spec.options ?? []).map(([value]) => spec.sectionOf?.(value));
+    const options = (spec.options ?? []).map(([value, label], index) => {
+      const section = sections[index];
+      return {
+        id: index === 0 ? id : `${id}-${index}`,
+        value,
+        label,
+        checked: given.includes(value),
+        ...(section !== undefined && section !== sections[index - 1] && { section }),
+      };
+    });
     return {
       ...spec,
       id,

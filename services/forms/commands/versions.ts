@@ -105,14 +105,14 @@ export function replaceDraft(
   });
 }
 
-/** Sets a draft MAJOR or MINOR. @throws Failure those of {@link changeDraft}. */
+/** Sets a draft MAJOR or MINOR, and why. @throws Failure those of {@link changeDraft}. */
 export function setKind(
   dependencies: Dependencies,
   path: VersionPath,
-  kind: VersionKind,
+  given: Pick<Version, 'kind' | 'reason'>,
   ifMatch?: string,
 ): Promise<Version> {
-  return changeDraft(dependencies, path, ifMatch, (tx, { id }) => updateKind(tx, id, kind));
+  return changeDraft(dependencies, path, ifMatch, (tx, { id }) => updateKind(tx, id, given));
 }
 
 /** Deletes a draft. @throws Failure those of {@link changeDraft}. */

@@ -80,6 +80,8 @@ export interface Version {
   model: string;
   status: VersionStatus;
   kind: VersionKind;
+  /** Why it is of this kind, if somebody has said so. */
+  reason: string | null;
   major: number | null;
   minor: number | null;
   defaultLanguage: string;

@@ -86,9 +86,10 @@ export function versionHandlers(dependencies: Dependencies) {
       sendVersion(ctx, await setStatus(dependencies, pathOf(params), status, ifMatchOf(ctx)));
     },
 
-    async setVersionType(ctx, { params, body: { type } }) {
+    async setVersionType(ctx, { params, body: { type, reason } }) {
       if (type !== 'MAJOR' && type !== 'MINOR') throw invalidMember('type', 'MAJOR or MINOR');
-      sendVersion(ctx, await setKind(dependencies, pathOf(params), type, ifMatchOf(ctx)));
+      const given = { kind: type, reason: reason?.trim() || null } as const;
+      sendVersion(ctx, await setKind(dependencies, pathOf(params), given, ifMatchOf(ctx)));
     },
 
     async previewVersion(ctx, { params, body }) {

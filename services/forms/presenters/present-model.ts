@@ -31,12 +31,13 @@ export function presentEntry(entry: Entry, versions: readonly VersionSummary[]):
 }
 
 function presentSummary(version: VersionSummary): Schemas['VersionSummary'] {
-  const { id, status, kind, major, minor, defaultLanguage, languages } = version;
+  const { id, status, kind, reason, major, minor, defaultLanguage, languages } = version;
   return {
     id,
     ...(major !== null && minor !== null && { serial: formatSerial({ major, minor }) }),
     status,
     type: kind,
+    ...(reason !== null && { reason }),
     defaultLanguage,
     availableLanguages: languages,
     creationDate: version.createdAt.getTime(),

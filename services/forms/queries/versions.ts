@@ -5,7 +5,7 @@ import type { Serial } from '../domain/identifiers.ts';
 import type { Entry, Version, VersionData, VersionKind, VersionSummary } from '../domain/model.ts';
 import { entryColumns } from './models.ts';
 
-const versionColumns = sql`v.id, v.model, v.status, v.kind, v.major, v.minor, v.default_language AS "defaultLanguage", v.data,
+const versionColumns = sql`v.id, v.model, v.status, v.kind, v.reason, v.major, v.minor, v.default_language AS "defaultLanguage", v.data,
   v.revision, v.created_at AS "createdAt", v.modified_at AS "modifiedAt"`;
 
 export interface DraftContent {
@@ -39,9 +39,13 @@ export function updateDraft(
      WHERE v.id = ${id} RETURNING ${versionColumns}`);
 }
 
-export function updateKind(tx: Queries, id: string, kind: VersionKind): Promise<Version> {
+export function updateKind(
+  tx: Queries,
+  id: string,
+  { kind, reason }: Pick<Version, 'kind' | 'reason'>,
+): Promise<Version> {
   return tx.one<Version>(sql`
-    UPDATE model_versions AS v SET kind = ${kind}, revision = v.revision + 1, modified_at = accord_now()
+    UPDATE model_versions AS v SET kind = ${kind}, reason = ${reason}, revision = v.revision + 1, modified_at = accord_now()
      WHERE v.id = ${id} RETURNING ${versionColumns}`);
 }
 
@@ -102,7 +106,7 @@ export function readLastActivated(db: Queries, model: string): Promise<Version |
  */
 export function readVersionSummaries(db: Queries, models: readonly string[]): Promise<VersionSummary[]> {
   return db.query<VersionSummary>(sql`
-    SELECT v.id, v.model, v.status, v.kind, v.major, v.minor, v.default_language AS "defaultLanguage", v.revision,
+    SELECT v.id, v.model, v.status, v.kind, v.reason, v.major, v.minor, v.default_language AS "defaultLanguage", v.revision,
            v.created_at AS "createdAt", v.modified_at AS "modifiedAt",
            ARRAY(SELECT k FROM jsonb_object_keys(v.data) AS k ORDER BY k) AS languages
       FROM model_versions AS v

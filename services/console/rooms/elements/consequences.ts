@@ -12,6 +12,7 @@ import {
   isQuestion,
   listEntries,
 } from '../../models/read-model.ts';
+import { fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { editedOf } from './content-values.ts';
 import { countAnswers } from './count-answers.ts';
@@ -52,6 +53,7 @@ export async function describeActivation(
           option('MAJOR', `${major + 1}.0`),
         ],
       },
+      ...(grown.length > 0 ? [fieldsFor(kit.reader(ctx), 'elements')('reason', reasonRest)] : []),
     ],
     // Whether people are asked again is a decision: nothing is chosen beforehand where answers depend on it.
     values: mayBeMinor && isAnswered(group) ? {} : { type: mayBeMinor ? draft.version.type : 'MAJOR' },
@@ -65,6 +67,9 @@ export async function describeActivation(
     },
   };
 }
+
+/** Only a MINOR needs a reason. */
+const reasonRest = { kind: 'textarea', maxLength: 2000, isNeeded: true } as const;
 
 /** Whether answers depend on the texts of a group of elements. */
 function isAnswered(group: string): boolean {

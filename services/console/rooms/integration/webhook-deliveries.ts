@@ -88,6 +88,7 @@ function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
     code('deliveries.source', ({ sourceId }) => sourceId),
     state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: noteOf }),
     number('deliveries.attempts', ({ attempts }) => attempts),
+    time('deliveries.next', ({ nextAttemptAt }) => nextAttemptAt),
     link('deliveries.act', 'deliveries.repeat', ({ id, status }) =>
       status === 'PENDING' ? undefined : `${path}/deliveries/${id}`,
     ),

@@ -14,17 +14,51 @@ import { stateMark } from '../../pages/states.ts';
 
 type Webhook = Schemas['Webhook'];
 
+/** Offered periods; another one that a program has set stays chosen. */
+const periods = ['P1D', 'P2D', 'P3D', 'P7D', 'P14D', 'P30D'];
+
+/** Events of a kind stand together. */
+function sectionOf(action: string): 'consents' | 'messages' | 'models' | 'peers' | 'instance' {
+  const [kind = ''] = action.split('.');
+  if (kind === 'message') return 'messages';
+  if (kind === 'model') return 'models';
+  if (kind === 'peer') return 'peers';
+  return kind === 'key' || kind === 'audit' ? 'instance' : 'consents';
+}
+
+/** The actions, those of one section after the other. */
+const orderedActions = ['consents', 'messages', 'models', 'peers', 'instance'].flatMap((section) =>
+  subscribableActions.filter((action) => sectionOf(action) === section),
+);
+
 /** The fields of a webhook that people set. */
-export function fieldsOf(reader: ConsoleReader): FieldSpec[] {
+export function fieldsOf(
+  reader: ConsoleReader,
+  { acknowledgeWithin: within = '' }: Partial<Webhook> = {},
+): FieldSpec[] {
   const field = fieldsFor(reader, 'webhooks');
-  const actions = wordChoices(reader, 'webhookAction', subscribableActions);
+  const actions = wordChoices(reader, 'webhookAction', orderedActions);
   return [
     field('name', { maxLength: 255 }),
     field('targetUrl', { word: 'url', kind: 'url', isRequired: true, maxLength: 2048 }),
-    field('actions', { kind: 'checks', pointer: '/subscribedActions', options: actions }),
+    field('actions', {
+      kind: 'checks',
+      pointer: '/subscribedActions',
+      options: actions,
+      sectionOf: (action) => reader.t(`webhooks.section.${sectionOf(action)}`),
+      showsValues: true,
+    }),
     field('recipient', { maxLength: 255 }),
     field('elements', { isCode: true }),
-    field('acknowledgeWithin', { maxLength: 100, isCode: true }),
+    field('acknowledgeWithin', {
+      kind: 'select',
+      options: [
+        ['', reader.t('webhooks.noAcknowledgement')],
+        ...[...new Set([...periods, within])]
+          .filter(Boolean)
+          .map((each) => [each, reader.duration(each)] as const),
+      ],
+    }),
   ];
 }
 
@@ -64,7 +98,7 @@ export function factsOf(reader: ConsoleReader, webhook: Webhook) {
     'webhooks.lastError': lastError && { text: lastError.reason },
     'webhooks.recipient': recipient && { text: recipient },
     'webhooks.elements': elements && { code: elements.join(', ') },
-    'webhooks.acknowledgeWithin': acknowledgeWithin && { code: acknowledgeWithin },
+    'webhooks.acknowledgeWithin': acknowledgeWithin && { text: reader.duration(acknowledgeWithin) },
     'webhooks.created': { time: reader.time(creationDate) },
   });
 }

@@ -98,7 +98,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('webhooks.editTitle', { name: webhook.name }),
         submit: reader.t('webhooks.save'),
-        fields: fieldsOf(reader),
+        fields: fieldsOf(reader, webhook),
         values: valuesOf(webhook),
       };
     },
