@@ -51,7 +51,7 @@ export function createDeadlineSweeper({
         });
         if (ended.count > 0) wake();
       } while (ended.more && !isStopped());
-      while ((await deleteUnclaimed(db, documentBatch)) === documentBatch && !isStopped());
+      while (!isStopped() && (await deleteUnclaimed(db, documentBatch)) === documentBatch);
     },
     onError: (error) =>
       log.warn('failed to end transactions past their deadline; retried at the next interval', { error }),

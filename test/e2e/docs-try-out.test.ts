@@ -69,7 +69,7 @@ describe('the navigation of the documentation', () => {
     const links = page.locator('.reference-nav li:visible');
     const all = await links.count();
     expect(all).toBeGreaterThan(50);
-    await page.getByLabel('Filter operations').fill('post receipt');
+    await page.getByLabel('Filter operations').fill('delete receipt');
     await expect.poll(() => links.count()).toBe(0);
     await page.getByLabel('Filter operations').fill('create transaction');
     await expect.poll(() => links.count()).toBeLessThan(6);

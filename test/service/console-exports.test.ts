@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type GivenAnswer, startApiBetween } from '../support/console/api-between.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
@@ -170,8 +170,12 @@ describe('a table on the page of a thing', () => {
       ['/console/elements/processing.001', 'forms', /^[^,]+,ACTIVE$/],
       ['/console/forms/layout.001', 'elements', /^[^,]+,Processing,processing\.001,/],
     ] as const) {
-      const html = await (await pages.get(path)).text();
-      expect(html).toContain(`href="?format=csv&amp;table=${table}"`);
+      // Figures that take longer than a moment are loaded later.
+      await vi.waitFor(
+        async () =>
+          expect(await (await pages.get(path)).text()).toContain(`href="?format=csv&amp;table=${table}"`),
+        { timeout: 20_000 },
+      );
       const file = await pages.get(`${path}?format=csv&table=${table}`);
       expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${table}.csv"`);
       expect(

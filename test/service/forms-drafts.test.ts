@@ -161,13 +161,21 @@ describe('the check of a draft', () => {
   it('allows no MINOR for the first version', async () => {
     const { id } = await makeModel(forms, { type: 'theme' });
     const version = await makeDraft(forms, id, { en: sampleContent.theme });
-    expect(await check({ id, version })).toEqual({ faults: [], minor: { allowed: false, errors: [] } });
+    expect(await check({ id, version })).toEqual({
+      faults: [],
+      checklist: [],
+      minor: { allowed: false, errors: [] },
+    });
   });
 
   it('allows a MINOR that rewords and appends, and names what only a MAJOR may change', async () => {
     const { id } = await makeActive(forms, 'preference', preference(['Daily', 'Never']));
     const version = await makeDraft(forms, id, { en: preference(['Each day', 'Never', 'Weekly']) });
-    expect(await check({ id, version })).toEqual({ faults: [], minor: { allowed: true, errors: [] } });
+    expect(await check({ id, version })).toEqual({
+      faults: [],
+      checklist: [],
+      minor: { allowed: true, errors: [] },
+    });
     const data = { en: preference(['Never'], { optional: true }) };
     const json = { defaultLanguage: 'en', data };
     await forms.send(`/models/${id}/versions/${version}`, { method: 'PUT', json });

@@ -80,6 +80,7 @@ const causes: Record<string, (subjectInfos: typeof stranger) => object> = {
 
 /** Members of a context that cause no message by themselves and name no address. */
 const harmless = [
+  'collection',
   'subject',
   'layout',
   'language',

@@ -34,6 +34,9 @@ const phrases = {
   opensNewTab: 'form.opensNewTab',
   choose: 'preference.choose',
   changed: 'form.changed',
+  signer: 'form.signer',
+  signedOn: 'form.signedOn',
+  signature: 'form.signature',
 };
 
 /** The texts of the form page around its content, for clients that render the form themselves. */

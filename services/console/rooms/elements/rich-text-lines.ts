@@ -23,5 +23,9 @@ export function richTextLines(html: string): string {
     },
   });
   parser.end(html);
-  return text.replaceAll(/ *\n */g, '\n').trim();
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
+    .trim();
 }
