@@ -90,7 +90,11 @@ function addressOf(path: string, { params = {}, query }: Parts, token: string | 
 }
 
 function contentOf({ json, image, jws }: Parts, headers: Record<string, string>): RequestInit {
-  if (jws) return { headers: { ...headers, 'Content-Type': 'application/jose' }, body: new TextEncoder().encode(jws) };
+  if (jws)
+    return {
+      headers: { ...headers, 'Content-Type': 'application/jose' },
+      body: new TextEncoder().encode(jws),
+    };
   if (image) return { headers: { ...headers, 'Content-Type': 'image/png' }, body: new Uint8Array(image) };
   if (json === undefined) return { headers };
   return { headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) };
