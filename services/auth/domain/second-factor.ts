@@ -7,7 +7,10 @@ const recoveryLength = 10;
 /** Recovery codes of an account; each is valid once. */
 const recoveryCodes = 10;
 
-/** The codes of a secret by time (TOTP, RFC 6238), with the values that all apps know. @param secret in base 32. */
+/**
+ * The codes of a secret by time (TOTP, RFC 6238), with the values that all apps know.
+ * @param secret in base 32.
+ */
 function totpOf(secret: string, { issuer = '', name = '' } = {}): TOTP {
   const values = { algorithm: 'SHA1', digits: 6, period: 30 };
   return new TOTP({ ...values, issuer, label: name, secret: Secret.fromBase32(secret) });
