@@ -40,7 +40,7 @@ CREATE TABLE model_versions (
   model            uuid NOT NULL REFERENCES models (id) ON DELETE CASCADE,
   status           text NOT NULL CHECK (status IN ('DRAFT', 'ACTIVE', 'ARCHIVED')),
   kind             text NOT NULL CHECK (kind IN ('MAJOR', 'MINOR')),
-  -- Why it is of this kind, if somebody has said so.
+  -- Why it is of this kind, as its author has said.
   reason           text,
   major            integer CHECK (major > 0),
   minor            integer CHECK (minor >= 0),

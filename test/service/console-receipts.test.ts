@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
-import { type Caller, patient, signIn } from '../support/instances/callers.ts';
+import { type Caller, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 
 const instance = useInstance();
@@ -43,8 +43,14 @@ describe('receipts in the console', () => {
 
   it('are verified by the PDF that a person has', async () => {
     const { id } = await commit('bella');
-    const caller = patient(await signIn(instance, 'operator'));
-    const pdf = await (await caller.get(`/receipts/${id}?format=pdf`)).arrayBuffer();
+    const caller = await signIn(instance, 'operator');
+    // A PDF may be refused while the machine is busy.
+    const made = async () => {
+      const answer = await caller.get(`/receipts/${id}?format=pdf`);
+      expect(answer.status).toBe(200);
+      return answer.arrayBuffer();
+    };
+    const pdf = await vi.waitFor(made, { timeout: 60_000, interval: 1_000 });
     const upload = async (bytes: string | Uint8Array<ArrayBuffer>) => {
       const file = new File([bytes], 'receipt.pdf', { type: 'application/pdf' });
       return (await operator.upload(here, { jws: '', file })).text();

@@ -189,6 +189,16 @@ describe('a form for people with an account', () => {
     expect(await representation(id)).toMatchObject({ subject: 'user', context: { origin: 'USER' } });
   });
 
+  it('sends no code that its layout wants, because the account says who they are', async () => {
+    const content = { type: 'layout', elements, public: { identify: 'SIGN_IN' } };
+    const context = { confirmation: 'EMAIL_CODE', validity: 'P2Y' };
+    const { key } = await makeLiveModel(admin, 'layout', { en: { ...content, context } });
+    const user = await signIn(instance, 'user');
+    const { id } = ledTo(await begin(`/f/${key}`, {}, user.headers));
+    const expected = { context: { confirmation: 'NONE', validity: 'P2Y' } };
+    expect(await representation(id)).toMatchObject(expected);
+  });
+
   it('signs them in at the issuer of the instance, asks once, and leads them to the form', async () => {
     const path = await publish({ identify: 'SIGN_IN' });
     const [, href = ''] = /href="(\/console\/answer\/[^"]+)"/.exec((await read(path)).text) ?? [];

@@ -80,6 +80,10 @@ describe('a person who is shown a receipt', () => {
       expect(await page(Buffer.from(file))).toContain('There is no signed receipt in this file');
     expect((await verify(Buffer.from('x'), 'multipart/form-data; boundary=y')).status).toBe(400);
     expect((await verify(Buffer.from('x'), 'text/plain')).status).toBe(415);
+    // Each part of a form costs time, and anybody may send one.
+    const part = '--y\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
+    const form = Buffer.from(`${part.repeat(60_000)}--y--`);
+    expect((await verify(form, 'multipart/form-data; boundary=y')).status).toBe(400);
   });
 
   it('is told of a receipt that was erased that it was genuine', async () => {

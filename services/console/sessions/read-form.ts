@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
+import { countParts, readMultipart } from '#lib/http/multipart.ts';
 import { withoutCharge } from '#lib/http/pacer.ts';
 import { countFields, parseForm } from '#lib/http/read-input.ts';
 import { createBodyBudgets, readBody } from '#lib/http/request-body.ts';
@@ -56,37 +57,11 @@ export async function parseSentForm(ctx: Context): Promise<void> {
   else ctx.state.form = parseForm(sentForm.body);
 }
 
-/** More than any page has. Each part costs as much as its headers, which take 0.3 ms for a kilobyte. */
-const maxParts = 50;
-const maxPartHead = 1024;
-
-/**
- * Counts the parts of a form with uploads (RFC 2046 §5.1.1) and the lengths of their headers, without parsing
- * them. @throws Failure `malformed`.
- */
-function countParts(body: Buffer, type: string): void {
-  const boundary = /boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(type);
-  const dashed = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`;
-  let parts = 0;
-  for (let at = body.indexOf(dashed); at !== -1; at = body.indexOf(dashed, at + dashed.length)) {
-    parts += 1;
-    const head = body.subarray(at, at + dashed.length + maxPartHead);
-    const isLast = head.subarray(dashed.length, dashed.length + 2).equals(Buffer.from('--'));
-    if (parts > maxParts || !(isLast || head.includes('\r\n\r\n')))
-      throw fail(
-        'malformed',
-        `A form has at most ${maxParts} parts, and their headers ${maxPartHead} bytes.`,
-      );
-  }
-}
-
 /** Fields and files of a form with uploads (RFC 7578). A file that was not chosen is empty. */
 async function readParts(body: Buffer, type: string): Promise<{ form: URLSearchParams; files: SentFiles }> {
   const form = new URLSearchParams();
   const files = new Map<string, File>();
-  const parts = await new Response(body, { headers: { 'Content-Type': type } }).formData().catch((cause) => {
-    throw fail('malformed', 'The form is not valid multipart/form-data.', { cause });
-  });
+  const parts = await readMultipart(body, type);
   for (const [name, value] of parts) {
     if (typeof value === 'string') form.append(name, value);
     else if (value.size > 0) files.set(name, value);

@@ -80,7 +80,7 @@ export interface Version {
   model: string;
   status: VersionStatus;
   kind: VersionKind;
-  /** Why it is of this kind, if somebody has said so. */
+  /** Why it is of this kind, as its author has said. */
   reason: string | null;
   major: number | null;
   minor: number | null;

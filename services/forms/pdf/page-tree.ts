@@ -91,7 +91,7 @@ const maxInlineDepth = 8;
 /** More columns would be narrower than a letter. */
 const maxColumns = 20;
 
-/** Typst gives up where a line ends at one that ends a link (github.com/typst/typst/issues/8608). */
+/** Typst fails where a line ends at a soft hyphen that ends a link (github.com/typst/typst/issues/8608). */
 const softHyphen = '\u00ad';
 
 /** Estimated from the widths of the letters and of the columns in receipt.typ. */

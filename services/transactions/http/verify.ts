@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { VerifyPage } from '#lib/contracts/pages.ts';
-import { fail } from '#lib/errors/fail.ts';
+import { countParts, readMultipart } from '#lib/http/multipart.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { attachedJws } from '#lib/jose/attached-jws.ts';
@@ -9,7 +9,7 @@ import { isGenuine } from '../receipts/genuine.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
 
-/** /verify: whether a receipt that somebody shows is genuine, and nothing else about it. */
+/** /verify: whether a shown receipt is genuine, and nothing else about it. */
 export function verifyHandlers(dependencies: Dependencies) {
   const { db } = dependencies;
   return {
@@ -35,13 +35,11 @@ function jwsIn(file: Buffer): string | undefined {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text) ? text : undefined;
 }
 
-/** The file of the page's form (RFC 7578). */
+/** The file of the page's form. */
 async function fileIn(ctx: Context, body: Buffer): Promise<Buffer | undefined> {
-  const headers = { 'Content-Type': ctx.get('content-type') };
-  const form = await new Response(new Uint8Array(body), { headers }).formData().catch((cause) => {
-    throw fail('malformed', 'The form is not valid multipart/form-data.', { cause });
-  });
-  const file = form.get('receipt');
+  const type = ctx.get('content-type');
+  countParts(body, type);
+  const file = (await readMultipart(body, type)).get('receipt');
   return file instanceof File ? Buffer.from(await file.arrayBuffer()) : undefined;
 }
 

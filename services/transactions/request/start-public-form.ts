@@ -88,7 +88,9 @@ export async function startPublicForm(
   }
   const { subject } = principal;
   if (subject === undefined) throw unauthorized('Sign in to answer this form.');
-  const context = readContext({ subject, layout, origin: 'USER' }, principal, dependencies.messaging);
+  // The account says who the person is: a code that the layout wants could be sent nowhere.
+  const signedIn = { subject, layout, origin: 'USER', confirmation: 'NONE' };
+  const context = readContext(signedIn, principal, dependencies.messaging);
   return createTransaction(dependencies, context, principal);
 }
 

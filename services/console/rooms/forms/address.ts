@@ -19,7 +19,7 @@ type PublicForm = Schemas['PublicForm'];
 const identities = ['EMAIL', 'ANONYMOUS', 'SIGN_IN'] as const;
 const files = { 'qr.svg': 'svg', 'qr.png': 'png' } as const;
 
-/** The address of a form, at which everybody can answer it: what it means, its link, QR code and poster. */
+/** The address of a form, at which people answer without an invitation: link, QR code and poster. */
 export function addressRoutes(router: Router, kit: RoomKit): void {
   formPage(router, kit, {
     path: '/:key/address',

@@ -169,7 +169,7 @@ function optionFields(reader: ConsoleReader): FieldSpec[] {
   ];
 }
 
-/** Offered durations; another one that programs have set stays chosen. */
+/** Offered durations; a duration that a program has set stays chosen. */
 const validities = ['P3M', 'P6M', 'P1Y', 'P2Y', 'P5Y', 'P10Y'];
 const deadlines = ['PT1H', 'P1D', 'P7D', 'P30D', 'P90D'];
 

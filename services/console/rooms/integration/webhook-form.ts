@@ -14,7 +14,7 @@ import { stateMark } from '../../pages/states.ts';
 
 type Webhook = Schemas['Webhook'];
 
-/** Offered periods; another one that a program has set stays chosen. */
+/** Offered periods; a period that a program has set stays chosen. */
 const periods = ['P1D', 'P2D', 'P3D', 'P7D', 'P14D', 'P30D'];
 
 /** Events of a kind stand together. */
