@@ -1,10 +1,15 @@
 import { isBlank } from '#lib/text/visible-text.ts';
 
-const tooManyMarks = /(?<!\p{M})\p{M}{31}/u;
+const maxMarks = 30;
 
 /** Whether a text has at most 30 combining marks in a row (UAX #15, "Stream-Safe Text Format"). */
 export function isStreamSafe(text: string): boolean {
-  return !tooManyMarks.test(text);
+  for (const [marks] of text.matchAll(/\p{M}+/gu)) {
+    // A mark has one or two code units.
+    if (marks.length > 2 * maxMarks) return false;
+    if (marks.length > maxMarks && [...marks].length > maxMarks) return false;
+  }
+  return true;
 }
 
 /**
