@@ -79,7 +79,7 @@ describe.each([
     }))
       await type(name, text);
     await choose('Unit', 'Years');
-    await choose('Consent');
+    await choose('Your consent');
     await choose('Nobody receives the data');
     await press('button', 'Save and activate');
     await press('button', 'Activate');

@@ -57,7 +57,7 @@ it('a purpose is decided with all of its elements below', async () => {
     .decisions[0];
   expect(decisions.length).toBeGreaterThan(0);
   const html = await decide({ subject: 'carla', purposes: 'CONSENT_IMPROVED_SERVICE' });
-  expect(html).toContain('Purpose: Improved service');
+  expect(html).toContain('Purpose: Improving the service');
   expect(html).toContain('At least one processing with this purpose is not allowed.');
   for (const { element } of decisions) expect(html).toContain(`href="/console/elements/${element}"`);
 });

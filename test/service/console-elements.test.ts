@@ -158,7 +158,7 @@ describe('elements in the console', () => {
     expect((await shop.send('PUT', version, stored)).ok).toBe(true);
     const told = await textOf(`${path}/edit`);
     expect(told).toContain('differently in each language');
-    expect(told).toContain('<li>It concerns medical data</li>');
+    expect(told).toContain('<li>Contains health data</li>');
   });
 
   it('offer the accent, font, corners and width of a theme beside its style sheet', async () => {
@@ -460,7 +460,7 @@ describe('elements in the console', () => {
     expect(retitled).not.toContain('People agreed to something else');
     await write(path, { ...letter, 'en:data': 'Your name, address and the name of your doctor' });
     const grown = await textOf(`${path}/activate`);
-    expect(grown).toContain('People agreed to something else: Data changed.');
+    expect(grown).toContain('People agreed to something else. What changed: Data used.');
     expect(grown).not.toMatch(/name="type"[^>]*checked/);
     const unanswered = await admin.fill(`${path}/activate`, {});
     expect([unanswered.status, (await textOf(path)).includes('1.0')]).toEqual([422, true]);

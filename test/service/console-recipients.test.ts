@@ -68,7 +68,7 @@ describe('a processing that is written in the console', () => {
     await write(path, [], [...complete, ['en:retention.fullText', 'One year']]);
     const barred = await textOf(`${path}/activate`);
     expect(barred).toContain(`href="${path}/edit?check=true#field-en:thirdParties">`);
-    expect(barred).toContain('Recipients: Name who receives the data, or say that nobody does.');
+    expect(barred).toContain('Shared with: Name who receives the data, or say that nobody does.');
     expect(barred).not.toContain('<form class="form"');
     const { id, versions } = (await (await caller.get(`/models/serials/${keyOf(path)}`)).json()) as {
       id: string;
@@ -141,7 +141,7 @@ describe('what an activation lacks', () => {
     const to = `href="${path}/edit?check=true#field-`;
     expect(barred).toContain(`${to}fr:title">French, Title: Fill in this field.`);
     expect(barred).toContain(
-      `${to}en:retention.fullText">English, How long it is kept, in words: Fill in this field.`,
+      `${to}en:retention.fullText">English, Kept for, in words: Fill in this field.`,
     );
     const marked = await textOf(`${path}/edit?check=true`);
     expect(marked).toMatch(

@@ -75,8 +75,8 @@ describe('versions of an element in the console', () => {
     expect(await changesOf({ en: notice, fr: notice })).toMatch(/<dt>Shown without a choice<\/dt>.*Yes/);
     const third = { thirdParties: [{ name: 'Imprimerie' }], containsMedicalData: true };
     const inFrench = await changesOf({ fr: third });
-    expect(inFrench).toMatch(/<dt>Recipients \(French\)<\/dt>.*Imprimerie/);
-    expect(inFrench).toMatch(/<dt>It concerns medical data \(French\)<\/dt>.*<ins>Yes/);
+    expect(inFrench).toMatch(/<dt>Shared with \(French\)<\/dt>.*Imprimerie/);
+    expect(inFrench).toMatch(/<dt>Contains health data \(French\)<\/dt>.*<ins>Yes/);
     expect(await changesOf({ defaultLanguage: 'fr' })).toContain('<dt>Main language</dt>');
   });
 
