@@ -140,9 +140,7 @@ describe('what an activation lacks', () => {
     const barred = await textOf(`${path}/activate`);
     const to = `href="${path}/edit?check=true#field-`;
     expect(barred).toContain(`${to}fr:title">French, Title: Fill in this field.`);
-    expect(barred).toContain(
-      `${to}en:retention.fullText">English, Kept for, in words: Fill in this field.`,
-    );
+    expect(barred).toContain(`${to}en:retention.fullText">English, Kept for, in words: Fill in this field.`);
     const marked = await textOf(`${path}/edit?check=true`);
     expect(marked).toMatch(
       /id="field-fr:title"[^>]*aria-describedby="field-fr:title-fault"[^>]*aria-invalid="true"/,
