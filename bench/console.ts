@@ -117,6 +117,7 @@ async function pagesOf(person: ConsolePerson): Promise<string[]> {
     const detail = links.find((href) => new RegExp(`^${list.split('?')[0]}/[\\w.-]{12,}$`).test(href));
     for (const href of [next, detail]) if (href && !found.includes(href)) found.push(href);
   }
+  found.push(`${await searched(person, 'subjects', 'filled-12@example.org')}#by-address`);
   return found;
 }
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 /** Tables that grow with every flow: no statement on the way of a request may read one of them whole. */
 export const growing = [
   ...['transactions', 'transaction_history', 'context_claims', 'records', 'receipts', 'subjects'],
-  ...['inbox', 'outbox_sent'],
+  ...['inbox', 'outbox_sent', 'contacts'],
 ];
 
 /** Records of one transaction of the sample's layout. */
@@ -99,6 +99,10 @@ const copies = [
     WHERE NOT f.open`,
   `INSERT INTO subjects (id, name, created_at, modified_at)
    SELECT gen_random_uuid(), f.subject, min(f.at), min(f.at) FROM filled AS f GROUP BY f.subject`,
+  // Six of ten people have an e-mail address, which the search finds by its digest.
+  `INSERT INTO contacts (digest, subject)
+   SELECT sha256(k.key || convert_to(s.name || '@example.org', 'UTF8')), s.name
+     FROM subjects AS s CROSS JOIN contact_key AS k WHERE s.name LIKE 'filled-%' AND right(s.name, 1) IN ('0', '1', '2', '3', '4', '5')`,
 ];
 
 /** Later statements take later positions. */
