@@ -14,6 +14,8 @@ CREATE TABLE peers (
   erasure         text NOT NULL DEFAULT 'ASK' CHECK (erasure IN ('ASK', 'FOLLOW')),
   -- Keys that no pinned key vouched for: they wait for an administrator.
   announced       jsonb,
+  -- When an administrator last said that the keys are those that the other one read out; null since the pairing.
+  compared_at     timestamptz,
   -- The thumbprint of our signing key that the peer was last seen to know: with another one it is to be told that there are new keys.
   knows_kid       text,
   -- The state of our own catalogue that the peer was last given: with another one there is something to tell it.

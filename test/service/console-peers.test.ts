@@ -34,6 +34,12 @@ describe('a peer in the console', () => {
     const keys = [...clinic.secrets.instanceSigning, ...lab.secrets.instanceSigning];
     for (const { kid } of keys) expect(shown).toContain(kid);
     expect(shown).toContain('Catalogue read');
+    expect(shown).toMatch(/Keys compared<\/dt><dd><bdi>Not yet/);
+    const thumbprints = /name="thumbprints" value="([^"]+)"/.exec(shown)?.[1] ?? '';
+    expect(thumbprints).toBe(lab.secrets.instanceSigning.map(({ kid }) => kid).join(' '));
+    const recorded = await admin.fill(`${path}/confirm-keys`, { thumbprints });
+    expect(locationOf(recorded)).toBe(`${path}?done=keysConfirmed`);
+    expect(await textOf(path)).toMatch(/Keys compared<\/dt><dd><time/);
     expect(await textOf(`${here}?format=csv`)).toContain(`Northern Lab,${lab.url},PAIRED`);
     await admin.fill(path, { subjectPrefix: 'lab/', erasure: 'FOLLOW' });
     expect(await textOf(path)).toMatch(/value="lab\/"[\s\S]*value="FOLLOW" checked/);

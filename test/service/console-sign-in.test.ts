@@ -343,6 +343,8 @@ describe('a form', () => {
     const fields = { once, name: 'Zoë’s shop & <co>', scope: 'OWNER' };
     const asked = await person.post('/console/integration/security/new', fields);
     expect(isIssuer(asked.path)).toBe(true);
+    expect(asked.html).toContain('<h1>Confirm that it is you</h1>');
+    expect(asked.html).toMatch(/name="username"[^>]* readonly[^>]* value="admin"/);
     const back = await submitSignIn(person, asked, demo('admin'));
     expect(back.path).toMatch(/^\/console\/integration\/security\/new\?kept=/);
     expect(back.html).toContain('value="Zoë’s shop &amp; &lt;co&gt;"');

@@ -314,6 +314,7 @@ describe('new keys of a peer', () => {
     });
     expect(await right.json()).toMatchObject({
       state: 'PAIRED',
+      comparedDate: expect.any(Number),
       thumbprints: peer.keys.map(({ kid }) => kid),
     });
     expect((await endIt()).status).toBe(204);

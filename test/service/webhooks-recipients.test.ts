@@ -48,6 +48,9 @@ describe('a recipient', () => {
       ),
     );
     expect((await fetch(data.acknowledge)).status).toBe(405);
+    const { acknowledge: _, ...shown } = data;
+    const read = await shop.get(`/webhooks/${webhook.id}/deliveries/${waiting?.id}`);
+    expect(JSON.parse(((await read.json()) as { body: string }).body).data).toEqual(shown);
     await recipientIn(shop, withdrawal, 'DELIVERED');
 
     const note = 'Invoices are kept for ten years';

@@ -58,6 +58,14 @@ describe('a test message', () => {
       data: { webhook: webhook.id },
     });
     expect(await deliveryThat(admin, webhook, ended(delivery.id))).toMatchObject({ status: 'DELIVERED' });
+    const shown = await admin.get(`/webhooks/${webhook.id}/deliveries/${delivery.id}`);
+    expect(await shown.json()).toMatchObject({
+      status: 'DELIVERED',
+      messageId: call?.message,
+      body: call?.body,
+    });
+    const unknown = await admin.get(`/webhooks/${webhook.id}/deliveries/${webhook.id}`);
+    expect(unknown.status).toBe(404);
   });
 
   it.each([500, 410])('is attempted once and leaves the webhook as it is after a %d', async (status) => {

@@ -95,6 +95,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
         provider,
         pages,
         signIn,
+        accounts,
         setup,
         guess,
         secondFactor,

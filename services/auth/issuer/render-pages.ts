@@ -9,7 +9,7 @@ import { loadTemplates } from '#lib/pages/load-templates.ts';
 import type { GuessGuard } from '../operations/guess-guard.ts';
 import type { SecondFactor } from '../operations/second-factor.ts';
 import type { Setup } from '../operations/setup.ts';
-import type { SignIn } from '../operations/sign-in.ts';
+import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
 
 /** The pages of the built-in issuer. */
 export interface Pages {
@@ -30,6 +30,7 @@ export interface PageParts {
   provider: Provider;
   pages: Pages;
   signIn: SignIn;
+  accounts: AccountDirectory;
   setup: Setup;
   guess: GuessGuard;
   secondFactor: SecondFactor;

@@ -17,7 +17,9 @@ export function showSignIn(parts: PageParts) {
     const interaction = await findInteraction(parts, ctx);
     if (!interaction) return sendExpired(parts, ctx);
     const { login_hint: hint } = interaction.params;
-    sendSignIn(parts, ctx, interaction, { username: typeof hint === 'string' ? hint : '' });
+    const id = accountToConfirm(interaction);
+    const account = id && (await parts.accounts.findById(id));
+    sendSignIn(parts, ctx, interaction, { username: account ? account.name : String(hint ?? '') });
   };
 }
 
@@ -71,6 +73,14 @@ function asksForFactor({ params }: Interaction): boolean {
     .includes(secondFactorClass);
 }
 
+/**
+ * The account that is signed in and is only to be confirmed with its password, because the sign-in is too old
+ * for an act (`max_age`, OpenID Connect Core §3.1.2.1); undefined for any other sign-in.
+ */
+function accountToConfirm({ prompt, session }: Interaction): string | undefined {
+  return prompt.reasons.includes('max_age') ? session?.accountId : undefined;
+}
+
 /** Ends the interaction with a sign-in. @param account.changedAt as it was when it was verified. */
 async function complete(
   { provider }: PageParts,
@@ -118,13 +128,15 @@ async function finish(provider: Provider, ctx: Context, result: InteractionResul
 function sendSignIn(
   { pages, issuerPath }: PageParts,
   ctx: Context,
-  { uid, params }: Interaction,
+  interaction: Interaction,
   { username, fault, status = 200 }: { username: string; fault?: string; status?: number },
 ): void {
+  const { uid, params } = interaction;
   const action = `${issuerPath}/interaction/${uid}`;
   const client = String(params.client_id);
   const purpose = client === consoleClientId ? 'signIn.forConsole' : 'signIn.for';
-  const html = pages.render(ctx, 'sign-in', { action, username, fault, purpose, client });
+  const isConfirming = accountToConfirm(interaction) !== undefined;
+  const html = pages.render(ctx, 'sign-in', { action, username, fault, purpose, client, isConfirming });
   sendPage(ctx, html, { status, formTargets: [redirectSource(params.redirect_uri)] });
 }
 

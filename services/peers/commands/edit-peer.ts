@@ -5,15 +5,16 @@ import { fail, invalidMember } from '#lib/errors/fail.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
 import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
-import { findPeer, lockPeer, updatePeer } from '../queries/peers.ts';
+import { findPeer, lockPeer, recordComparison, updatePeer } from '../queries/peers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { acceptKeys } from './refresh-keys.ts';
 
 const maxPrefixLength = 100;
 
 /**
- * Changes the settings of a peer, or ends its quarantine by thumbprints: those of its new keys, which are
- * then pinned, or those of its pinned keys, if the peer has these again.
+ * Changes the settings of a peer. Thumbprints that were compared through another channel are recorded, and end
+ * a quarantine: those of its new keys, which are then pinned, or those of its pinned keys, if the peer has
+ * these again.
  * @throws Failure `not-found`, `invalid`.
  */
 export async function editPeer(
@@ -40,8 +41,10 @@ export async function editPeer(
         );
       await acceptKeys(tx, peer, keys);
     }
-    if (thumbprints !== undefined && (!arePinned || peer.state === 'QUARANTINED')) {
-      changed = { ...changed, state: 'PAIRED', announced: null };
+    // After the end of a pairing no keys are pinned.
+    if (thumbprints?.length) {
+      if (peer.state === 'QUARANTINED') changed = { ...changed, state: 'PAIRED', announced: null };
+      await recordComparison(tx, id);
       await recordAction(tx, { action: 'peer.confirmed', target: `peer/${id}` });
     }
     if (!isDeepStrictEqual(changed, peer)) await updatePeer(tx, changed);

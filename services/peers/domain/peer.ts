@@ -23,6 +23,8 @@ export interface Peer {
   createdAt: Date;
   modifiedAt: Date;
   lastContactAt: Date | null;
+  /** When its keys were last compared through another channel; null if they were not since the pairing. */
+  comparedAt: Date | null;
 }
 
 /** A peer in the administrators' list. */

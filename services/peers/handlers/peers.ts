@@ -77,6 +77,7 @@ function presentPeer(peer: ListedPeer): Schemas['Peer'] {
     ...(announced ? { announcedThumbprints: signingKids(announced) } : {}),
     creationDate: peer.createdAt.getTime(),
     modificationDate: peer.modifiedAt.getTime(),
+    ...(peer.comparedAt ? { comparedDate: peer.comparedAt.getTime() } : {}),
     ...(peer.lastContactAt ? { lastContactDate: peer.lastContactAt.getTime() } : {}),
   };
 }

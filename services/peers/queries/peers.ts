@@ -7,7 +7,7 @@ import type { ListedPeer, Peer } from '../domain/peer.ts';
 const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification,
   p.erasure, p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position)
-    AS thumbprints, p.announced, p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt"`;
+    AS thumbprints, p.announced, p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt", p.compared_at AS "comparedAt"`;
 
 /** Only for administrators' views: counting is too slow for every request of a peer. */
 const backlog = sql`
@@ -60,7 +60,7 @@ export function savePairedPeer(
       (id, url, name, state, version, created_at, modified_at, described_at, last_contact_at)
     VALUES (${id}, ${url}, ${name}, 'PAIRED', 1, accord_now(), accord_now(), accord_now(), accord_now())
     ON CONFLICT (url) DO UPDATE
-       SET name = excluded.name, state = 'PAIRED', announced = NULL, version = p.version + 1,
+       SET name = excluded.name, state = 'PAIRED', announced = NULL, compared_at = NULL, version = p.version + 1,
            modified_at = accord_now(), described_at = accord_now(), last_contact_at = accord_now()
     RETURNING p.id, p.version, p.id = ${id} AS "isNew"`);
 }
@@ -91,6 +91,11 @@ export async function updatePeer(tx: Queries, peer: Peer): Promise<void> {
            subject_prefix = ${subjectPrefix}, notification = ${notification}, erasure = ${erasure},
            version = p.version + 1, modified_at = accord_now()
      WHERE p.id = ${id}`);
+}
+
+/** Records that an administrator has compared the keys of a peer with what the other one has read out. */
+export async function recordComparison(tx: Queries, id: string): Promise<void> {
+  await tx.query(sql`UPDATE peers AS p SET compared_at = accord_now() WHERE p.id = ${id}`);
 }
 
 /** Records that a peer has answered, unless it is in quarantine. */

@@ -62,8 +62,8 @@ export function writeMessage(
   };
 }
 
-/** Traces stay within the instance and its peers. */
-function writeBody({ traceparent: _, ...event }: CarriedEvent): string {
+/** The body of the request, in JSON. Traces stay within the instance and its peers. */
+export function writeBody({ traceparent: _, ...event }: CarriedEvent): string {
   const { id, type, source, subject, time, data, ...extensions } = event;
   const attributes = { specversion: '1.0', id, type, source, subject, time, ...extensions };
   return JSON.stringify({ ...attributes, datacontenttype: 'application/json', data });

@@ -7,9 +7,10 @@ import type { Acknowledge } from '../commands/acknowledge-delivery.ts';
 import { type WebhookCommands, webhookNotFound } from '../commands/webhooks.ts';
 import { readAcknowledgement } from '../domain/acknowledgement.ts';
 import { deliveredActions, meaningOf } from '../domain/actions.ts';
+import { writeBody } from '../domain/message.ts';
 import { type DeliveryFilter, deliveryStatuses } from '../domain/webhook.ts';
 import { presentDelivery, presentWebhook } from '../presenters/webhooks.ts';
-import { listDeliveries } from '../queries/deliveries.ts';
+import { findDelivery, listDeliveries } from '../queries/deliveries.ts';
 import { findWebhook, listWebhooks } from '../queries/webhooks.ts';
 
 interface Dependencies {
@@ -65,6 +66,13 @@ export function createHandlers({ db, baseUrl, commands, acknowledge, countRefusa
       const url = `${baseUrl}/webhooks/${webhook}/deliveries`;
       const parameters = repeatFilter(query);
       await sendList(ctx, query, { url, parameters, find, present: presentDelivery });
+    },
+
+    async getDelivery(ctx, { params }) {
+      const delivery = await findDelivery(db, { webhook: readId(params.id), id: readId(params.did) });
+      if (!delivery) throw webhookNotFound();
+      const { messageId, event } = delivery;
+      ctx.body = { ...presentDelivery(delivery), messageId, body: writeBody(event) };
     },
 
     async testWebhook(ctx, { params }) {

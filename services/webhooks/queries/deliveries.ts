@@ -120,6 +120,16 @@ export function listDeliveries(
      ORDER BY d.created_at DESC, d.id DESC LIMIT ${limit}`);
 }
 
+/** A delivery with the event that it carries. */
+export function findDelivery(
+  db: Queries,
+  { webhook, id }: { webhook: string; id: string },
+): Promise<(Delivery & { messageId: string; event: CarriedEvent }) | undefined> {
+  return db.maybeOne(sql`
+    SELECT ${columns}, d.message_id AS "messageId", d.event FROM deliveries AS d
+     WHERE d.webhook = ${webhook} AND d.id = ${id}`);
+}
+
 /** Creates another delivery of the same message. @returns undefined if the webhook has no such delivery. */
 export function copyDelivery(
   db: Queries,

@@ -298,6 +298,7 @@ export const recipes: Record<string, Recipe> = {
   resumeWebhook: thing(newWebhook, { id: nobodysId }),
   testWebhook: thing(newWebhook, { id: nobodysId }),
   listDeliveries: thing(newWebhook, { id: nobodysId }),
+  getDelivery: thing(newDelivery, { id: nobodysId, did: nobodysId }),
   repeatDelivery: thing(newDelivery, { id: nobodysId, did: nobodysId }),
   listModels: plain(),
   listPeerModels: plain(),

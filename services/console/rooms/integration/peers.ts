@@ -79,12 +79,22 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
           submit: t('peers.confirm'),
           hidden: { thumbprints: announced.join(' ') },
         }),
+      compared:
+        announced.length === 0 &&
+        peer.thumbprints.length > 0 &&
+        kit.may(ctx, 'updatePeer') &&
+        kit.form(ctx, {
+          action: `${href}/confirm-keys`,
+          submit: t(peer.comparedDate ? 'peers.comparedAgain' : 'peers.recordCompared'),
+          tone: peer.comparedDate ? 'plain' : 'primary',
+          hidden: { thumbprints: peer.thumbprints.join(' ') },
+        }),
       prefix:
         kit.may(ctx, 'updatePeer') &&
         kit.form(ctx, {
           action: href,
           submit: t('peers.save'),
-          tone: announced.length > 0 ? 'plain' : 'primary',
+          tone: announced.length > 0 || !peer.comparedDate ? 'plain' : 'primary',
           fields: [
             field('subjectPrefix', { word: 'prefix', maxLength: 100 }),
             field('erasure', {
@@ -153,6 +163,7 @@ function factsOf(reader: ConsoleReader, peer: Peer) {
     'peers.state': { state: stateMark(reader, 'peerState', peer.state) },
     'peers.url': { code: peer.url },
     'peers.contact': timeCell(reader, peer.lastContactDate, reader.t('peers.never')),
+    'peers.compared': timeCell(reader, peer.comparedDate, reader.t('peers.notCompared')),
     'peers.backlog': { number: reader.number(peer.backlog) },
     'peers.failures': failures > 0 && { number: reader.number(failures), note: lastError },
     'peers.nextAttempt': failures > 0 && next !== undefined && { time: reader.time(next) },

@@ -2,12 +2,13 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { columnsFor } from '../../pages/columns.ts';
+import { columnsFor, factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { ReadRows } from '../../pages/csv-export.ts';
 import { choiceFilter } from '../../pages/filters.ts';
-import { actPage, leadAbove } from '../../pages/form-page.ts';
+import { leadAbove } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 
 type Delivery = Schemas['Delivery'];
@@ -55,7 +56,7 @@ export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
   return { path, filters, table, repeat };
 }
 
-/** Repeats deliveries: the failed ones that were shown, or one. */
+/** The page of a delivery, and what repeats deliveries: the failed ones that were shown, or one. */
 export function deliveryRoutes(router: Router, kit: RoomKit): void {
   router.post('/webhooks/:id/redeliver', async (ctx) => {
     const id = String(ctx.params.id);
@@ -64,12 +65,59 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
     kit.open(ctx, `${kit.path}/webhooks/${id}`, 'redelivered');
   });
   leadAbove(router, kit, '/webhooks/:id/redeliver');
-  actPage(router, kit, {
-    path: '/webhooks/:id/deliveries/:did',
-    operation: 'repeatDelivery',
-    words: 'deliveries.repeat',
-    ask: (ctx) => ({ cancelUrl: `${kit.path}/webhooks/${ctx.params.id}` }),
-    done: (ctx) => kit.open(ctx, `${kit.path}/webhooks/${ctx.params.id}`, 'redelivered'),
+  const sends = (path: string, operation: 'testWebhook' | 'repeatDelivery', done: string) => {
+    router.post(path, async (ctx) => {
+      const { body } = await kit.api(ctx).call(operation, { params: ctx.params });
+      kit.open(ctx, `${kit.path}/webhooks/${body.webhookId}/deliveries/${body.id}`, done);
+    });
+    leadAbove(router, kit, path);
+  };
+  sends('/webhooks/:id/test', 'testWebhook', 'webhookTested');
+  sends('/webhooks/:id/deliveries/:did/again', 'repeatDelivery', 'redelivered');
+  // A list has no page of its own.
+  leadAbove(router, kit, '/webhooks/:id/deliveries');
+
+  router.get('/webhooks/:id/deliveries/:did', async (ctx) => {
+    const reader = kit.reader(ctx);
+    const { body: delivery } = await kit.api(ctx).call('getDelivery', { params: ctx.params });
+    const { status, action, nextAttemptAt } = delivery;
+    const isSoon = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) < Date.now() + soonMs;
+    await kit.page(ctx, 'delivery', {
+      title: reader.t('deliveries.one', { action: reader.word('webhookAction', action) }),
+      path: ctx.path,
+      facts: factsOf(reader, delivery),
+      // It is looked at again until it has arrived.
+      waits: status === 'PENDING' && isSoon,
+      body: JSON.stringify(JSON.parse(delivery.body ?? '{}'), null, 2),
+      again:
+        kit.may(ctx, 'repeatDelivery') &&
+        kit.form(ctx, {
+          action: `${ctx.path}/again`,
+          submit: reader.t(status === 'PENDING' ? 'deliveries.now' : 'deliveries.repeat'),
+          tone: status === 'FAILED' ? 'primary' : 'plain',
+        }),
+    });
+  });
+}
+
+/** A next attempt within this time is waited for. */
+const soonMs = 60_000;
+
+function factsOf(reader: ConsoleReader, delivery: Delivery) {
+  const { action, sourceId, status, attempts, statusCode, duration, error, acknowledged } = delivery;
+  const { createdAt, deliveredAt, nextAttemptAt, messageId } = delivery;
+  const answer = { code: statusCode ?? 0, ms: reader.number(duration ?? 0) };
+  return factsView(reader, {
+    'deliveries.status': { state: stateMark(reader, 'deliveryStatus', status), note: error },
+    'deliveries.action': { code: action },
+    'deliveries.source': { code: sourceId },
+    'deliveries.created': { time: reader.time(createdAt) },
+    'deliveries.delivered': deliveredAt && { time: reader.time(deliveredAt) },
+    'deliveries.attempts': { number: reader.number(attempts) },
+    'deliveries.answer': statusCode !== undefined && { text: reader.t('deliveries.answered', answer) },
+    'deliveries.next': nextAttemptAt && { time: reader.time(nextAttemptAt) },
+    'deliveries.receipt': acknowledged && { text: reader.t(`deliveries.acknowledged.${acknowledged}`) },
+    'deliveries.message': messageId && { code: messageId },
   });
 }
 
@@ -77,20 +125,17 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
 const maxRepeated = 200;
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
-  const { time, code, state, number, link } = columnsFor<Delivery>(reader);
+  const { time, code, state, number } = columnsFor<Delivery>(reader);
   const noteOf = ({ status, error, statusCode, acknowledged }: Delivery) => {
     if (status !== 'DELIVERED') return error ?? (statusCode ? String(statusCode) : undefined);
     return acknowledged && reader.t(`deliveries.acknowledged.${acknowledged}`);
   };
   return [
     time('deliveries.created', ({ createdAt }) => createdAt),
-    code('deliveries.action', ({ action }) => action),
+    code('deliveries.action', ({ action }) => action, { href: ({ id }) => `${path}/deliveries/${id}` }),
     code('deliveries.source', ({ sourceId }) => sourceId),
     state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: noteOf }),
     number('deliveries.attempts', ({ attempts }) => attempts),
     time('deliveries.next', ({ nextAttemptAt }) => nextAttemptAt),
-    link('deliveries.act', 'deliveries.repeat', ({ id, status }) =>
-      status === 'PENDING' ? undefined : `${path}/deliveries/${id}`,
-    ),
   ];
 }

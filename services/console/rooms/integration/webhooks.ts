@@ -125,6 +125,5 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     operation: 'resumeWebhook',
     done: 'webhookResumed',
   });
-  buttonAct(router, kit, { path: '/webhooks/:id/test', operation: 'testWebhook', done: 'webhookTested' });
   deliveryRoutes(router, kit);
 }
