@@ -77,8 +77,8 @@ function asksForFactor({ params }: Interaction): boolean {
  * The account that is signed in and is only to be confirmed with its password, because the sign-in is too old
  * for an act (`max_age`, OpenID Connect Core §3.1.2.1); undefined for any other sign-in.
  */
-function accountToConfirm({ prompt, session }: Interaction): string | undefined {
-  return prompt.reasons.includes('max_age') ? session?.accountId : undefined;
+function accountToConfirm({ params, session }: Interaction): string | undefined {
+  return params.max_age === undefined ? undefined : session?.accountId;
 }
 
 /** Ends the interaction with a sign-in. @param account.changedAt as it was when it was verified. */

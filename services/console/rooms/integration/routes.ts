@@ -15,7 +15,7 @@ export const integration: Room = {
     ['/peers', 'integration.peers', 'listPeers'],
     ['/code', 'integration.code', 'listModels'],
   ],
-  views: ['webhook', 'peer', 'code'],
+  views: ['webhook', 'delivery', 'peer', 'code'],
   routes(router, kit) {
     router.get('/', (ctx) =>
       kit.open(ctx, `${kit.path}/${kit.may(ctx, 'listKeys') ? 'security' : 'webhooks'}`),
