@@ -29,17 +29,19 @@ export interface ComposedInstance {
 /** Composes all services. Each has its own pool and calls the others' operations directly. */
 export async function composeInstance(options: Options): Promise<ComposedInstance> {
   const { settings, databaseUrl, secrets } = options;
-  const runtime = await createRuntime({ ...options, name: 'accord' });
+  const runtime = await createRuntime({ ...options, name: 'accord', isDemo: settings.demo });
   const composed = new Map<string, ComposedService>();
-  for (const { name, load } of definitions) {
+  for (const { name, tables, load } of definitions) {
     const code = await load();
+    const { db } = runtime.openDatabase(name, { url: databaseUrl });
+    if (tables.includes('settings')) await runtime.followSettings(name, db);
     const service = await code.compose({
       settings,
       secrets,
       demo: settings.demo,
       standalone: true,
       shared: runtime.shared,
-      db: runtime.openDatabase(name, { url: databaseUrl }).db,
+      db,
       connect: (neighbour) => operationsOf(composed, neighbour),
     });
     composed.set(name, service);

@@ -16,8 +16,6 @@ const specs = {
   ...consoleSpecs,
 };
 
-const demoInstanceName = 'Riverside Theatre';
-
 export type InstanceSettings = Settings<typeof specs> & { demo: boolean };
 
 /** Reads every setting of standalone mode. @throws SettingsError naming all faults. */
@@ -36,7 +34,5 @@ export function readInstanceSettings(environment: Record<string, string | undefi
     return faults;
   });
   const demo = settings.DEMO ?? (isLoopback(settings.HOST) && settings.KAFKA_BROKERS === undefined);
-  // The demo models name this theatre.
-  const INSTANCE_NAME = demo && !environment.INSTANCE_NAME ? demoInstanceName : settings.INSTANCE_NAME;
-  return { ...settings, INSTANCE_NAME, demo };
+  return { ...settings, demo };
 }

@@ -67,7 +67,8 @@ export async function startInstance(environment: Record<string, string | undefin
     internal.open(runtime.shared);
     front.open(services.handle);
     probes.ready(runtime.isReady);
-    const facts = { ...resolveSignIn(settings, baseUrl), dataDir: data.dataDir, notices };
+    const { name } = runtime.shared.instance;
+    const facts = { name, ...resolveSignIn(settings, baseUrl), dataDir: data.dataDir, notices };
     return { baseUrl, welcome: welcomeLines(settings, baseUrl, facts), stop };
   } catch (error) {
     await stop().catch(() => {});
@@ -154,6 +155,8 @@ function refuse(response: ServerResponse): void {
 }
 
 interface Facts {
+  /** Of the instance. */
+  name: string;
   authUrl: string;
   /** Folder to back up. */
   dataDir: string;
@@ -165,10 +168,10 @@ interface Facts {
 export function welcomeLines(
   settings: InstanceSettings,
   baseUrl: string,
-  { authUrl, dataDir, notices = [] }: Facts,
+  { name, authUrl, dataDir, notices = [] }: Facts,
 ): string {
   const lines = [
-    `${settings.INSTANCE_NAME} at ${baseUrl}`,
+    `${name} at ${baseUrl}`,
     ...(settings.CONSOLE ? [`  console    ${baseUrl}/console`] : []),
     `  contract   ${baseUrl}/docs`,
     `  tokens     ${authUrl}`,

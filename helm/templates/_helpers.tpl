@@ -179,11 +179,12 @@ REDIS_CA: /certificates/redis-ca.crt
 {{- if .Values.trustedCA.existingSecret }}
 NODE_EXTRA_CA_CERTS: /certificates/trusted-ca.crt
 {{- end }}
-INSTANCE_NAME: {{ .Values.instance.name | quote }}
-INSTANCE_LANGUAGE: {{ .Values.instance.language | quote }}
-INSTANCE_TIME_ZONE: {{ .Values.instance.timeZone | quote }}
+{{- range $variable, $value := dict "INSTANCE_NAME" .Values.instance.name "INSTANCE_LANGUAGE" .Values.instance.language "INSTANCE_TIME_ZONE" .Values.instance.timeZone "MAIL_FROM" .Values.mail.from "AUDIT_RETENTION" .Values.auditRetention }}
+{{- if $value }}
+{{ $variable }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
 LOG_LEVEL: {{ .Values.logLevel }}
-AUDIT_RETENTION: {{ .Values.auditRetention }}
 {{- with .Values.tracing }}
 {{- if .endpoint }}
 OTEL_EXPORTER_OTLP_ENDPOINT: {{ .endpoint | quote }}
@@ -234,8 +235,8 @@ OUTBOUND_ALLOWED_NETWORKS: {{ join "," . | quote }}
 - name: {{ $setting }}_URL
   valueFrom:
     secretKeyRef: { name: {{ $values.existingSecret }}, key: {{ $values.key }} }
-{{- if $values.from }}
-- { name: {{ $setting }}_FROM, value: {{ $values.from | quote }} }
+{{- if and (eq $setting "SMS") $values.from }}
+- { name: SMS_FROM, value: {{ $values.from | quote }} }
 {{- end }}
 {{- end }}
 {{- end }}
@@ -576,6 +577,7 @@ accord.models: { partitions: 12 }
 accord.keys: { partitions: 1 }
 accord.peers: { partitions: 1 }
 accord.heads: { partitions: 1 }
+accord.settings: { partitions: 1 }
 accord.peer-submissions: { partitions: 12, retention: '604800000' }
 accord.peer-outcomes: { partitions: 12, retention: '604800000' }
 accord.notices: { partitions: 12, retention: '604800000' }

@@ -37,6 +37,7 @@ export const auditActions = [
   'recovery-code.used',
   'second-factor.added',
   'second-factor.removed',
+  'setting.updated',
   'subject.created',
   'subject.erased',
   'subject.exported',

@@ -15,7 +15,7 @@ export interface Audit {
   list: Handler<AuditInput>;
   /** Seals new lines and publishes the head of the tree, every two seconds. */
   sealer: RepeatedWork;
-  /** Blanks lines older than AUDIT_RETENTION, hourly. */
+  /** Blanks lines older than the retention of the log, hourly. */
   sweeper: RepeatedWork;
   start(): void;
   stop(): Promise<void>;
@@ -26,9 +26,8 @@ interface Options {
   db: Database;
   bus: Pick<EventBus, 'publish'>;
   log: Logger;
-  baseUrl: string;
-  /** AUDIT_RETENTION, ISO 8601. */
-  retention: string;
+  /** `auditRetention`: the age at which lines are blanked, ISO 8601. */
+  instance: { readonly baseUrl: string; readonly auditRetention: string };
   /** Lines that are queued until they are sealed. */
   queue?: LineQueue;
 }
@@ -40,12 +39,15 @@ const batch = 5_000;
 
 /** Composes the list, the sealer and the retention of a schema's audit log. */
 export function composeAudit(options: Options): Audit {
-  const { db, log, retention } = options;
+  const { db, log, instance } = options;
   const sealer = createSealer(options);
   const sweeper = createRepeatedWork({
     everyMs: sweepMs,
     async work(isStopped) {
-      while (!isStopped() && (await blankLines(db, { retention, limit: batch })) === batch);
+      while (
+        !isStopped() &&
+        (await blankLines(db, { retention: instance.auditRetention, limit: batch })) === batch
+      );
     },
     onError: (error) => log.warn('failed to blank old audit lines; retried in an hour', { error }),
   });
@@ -66,7 +68,7 @@ export function composeAudit(options: Options): Audit {
 /**
  * Heads are published without the outbox: a lost one is replaced by the next, or by that of the next start.
  */
-function createSealer({ area, db, bus, log, baseUrl, queue }: Options): RepeatedWork {
+function createSealer({ area, db, bus, log, instance, queue }: Options): RepeatedWork {
   /** The head to publish; undefined while the newest was published, or another replica publishes it. */
   let unpublished: TreeHead | undefined;
   let isFirst = true;
@@ -91,7 +93,7 @@ function createSealer({ area, db, bus, log, baseUrl, queue }: Options): Repeated
   function headEvent({ size, root }: TreeHead) {
     const event: NewEvent<'accord.heads'> = {
       type: 'io.accord.audit.head.v1',
-      source: baseUrl,
+      source: instance.baseUrl,
       subject: area,
       data: { area, size, root },
     };

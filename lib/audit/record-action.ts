@@ -17,6 +17,8 @@ export interface AuditEntry {
   action: AuditAction;
   /** `<kind>/<id>`, of a person `subject/<id of the subject>`; never a name. */
   target: string;
+  /** How it ended, if it can end in several ways. */
+  outcome?: string;
 }
 
 /** The kinds of actors, by the prefix of their account. Subjects with a token and peers are not recorded. */
@@ -32,7 +34,7 @@ const maxActor = 255;
  */
 export async function recordAction(
   tx: Queries,
-  { action, target }: AuditEntry,
+  { action, target, outcome }: AuditEntry,
   account = currentAccount() ?? thisInstance,
 ): Promise<void> {
   const [prefix = '', ...rest] = account.split(':');
@@ -42,8 +44,8 @@ export async function recordAction(
   // Lines of one transaction are listed in the order in which they were written.
   const at = sql`accord_now() + (clock_timestamp() - now())`;
   await tx.query(sql`
-    INSERT INTO audit_log (id, at, actor, actor_kind, action, target, request)
-    VALUES (${newUuid()}, ${at}, ${actor}, ${kind}, ${action}, ${target}, ${currentRequestId()})`);
+    INSERT INTO audit_log (id, at, actor, actor_kind, action, target, outcome, request)
+    VALUES (${newUuid()}, ${at}, ${actor}, ${kind}, ${action}, ${target}, ${outcome ?? null}, ${currentRequestId()})`);
 }
 
 /**

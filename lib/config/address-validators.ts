@@ -217,7 +217,7 @@ function readPem(file: string, label: RegExp, what: string): string {
 }
 
 /** An address, alone or after a name, without characters that could start another mail header. */
-function isMailbox(text: string): boolean {
+export function isMailbox(text: string): boolean {
   const address = /^[^<>\p{Cc}]*<([^<>]+)>$/u.exec(text)?.[1] ?? text;
   return address.length <= 254 && /^[^\s@<>,;:"\\\p{Cc}]+@[^\s@<>,;:"\\\p{Cc}]+$/u.test(address);
 }

@@ -5,6 +5,7 @@ import {
   httpUrl,
   internalAddresses,
   issuerUrl,
+  mailSender,
   networkList,
   originList,
   originUrl,
@@ -43,16 +44,30 @@ const overloadSpecs = {
   MAX_QUEUE_WAIT: wholeNumber({ default: 2_000 }),
 };
 
+/**
+ * They pin what administrators otherwise set in the console (lib/config/instance-settings.ts, which also has
+ * the defaults).
+ */
+const instanceSpecs = {
+  INSTANCE_NAME: instanceName({ default: undefined }),
+  INSTANCE_LANGUAGE: languageTag({ default: undefined }),
+  INSTANCE_TIME_ZONE: timeZone({ default: undefined }),
+  MAIL_FROM: mailSender({ default: undefined }),
+  /** Age at which lines of the audit log are deleted (docs/audit.md). */
+  AUDIT_RETENTION: calendarPeriod({ default: undefined }),
+  /** Ages at which data are erased: answers that are over, and transactions without answers in force. */
+  RECORD_RETENTION: calendarPeriod({ default: undefined }),
+  ABANDONED_RETENTION: calendarPeriod({ default: undefined }),
+  /** Age at which backups of the database are deleted (docs/erasure.md). */
+  BACKUP_RETENTION: calendarPeriod({ default: undefined }),
+};
+
 /** Settings of every process (docs/operations.md, "Settings"). */
 const commonSpecs = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: tcpPort({ default: 8080 }),
   DEMO: flag({ default: undefined }),
-  INSTANCE_NAME: instanceName({ default: 'Accord' }),
-  INSTANCE_LANGUAGE: languageTag({ default: 'en' }),
-  INSTANCE_TIME_ZONE: timeZone({ default: 'UTC' }),
-  /** Age at which lines of the audit log are deleted (docs/audit.md). */
-  AUDIT_RETENTION: calendarPeriod({ default: 'P2Y' }),
+  ...instanceSpecs,
   CORS_ORIGINS: originList({ default: [] }),
   TRUSTED_PROXIES: networkList({ default: [] }),
   RATE_LIMITS: rateLimits({ default: defaultRateLimits }),

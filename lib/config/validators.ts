@@ -2,6 +2,7 @@ import { makeValidator } from 'envalid';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
 import { defaultRateLimits, type LimitKind, type RateLimits } from '#lib/http/rate-limits.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import { canonicalTimeZone } from '#lib/i18n/time-zone.ts';
 
 /** A TCP port; 0 chooses a free one. */
 export const tcpPort = makeValidator<number>((text) => {
@@ -34,11 +35,9 @@ export const instanceName = makeValidator<string>((text) => {
 
 /** An IANA time zone. */
 export const timeZone = makeValidator<string>((text) => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
-  } catch {
-    throw new Error(`must be a time zone such as Europe/Paris (it is "${text}")`);
-  }
+  const zone = canonicalTimeZone(text);
+  if (zone === undefined) throw new Error(`must be a time zone such as Europe/Paris (it is "${text}")`);
+  return zone;
 });
 
 /** `key=6000,user=300,transaction=60,address=60` per minute, or `off` (docs/operations.md, "Settings"). */
@@ -115,10 +114,15 @@ export const secondsOrDuration = makeValidator<number>((text) => {
 /** A duration of years, months, weeks and days, ISO 8601. @returns it as PostgreSQL reads it. */
 export const calendarPeriod = makeValidator<string>((text) => {
   const period = text.toUpperCase();
-  if (!/^P(?=\d)(\d{1,3}Y)?(\d{1,4}M)?(\d{1,4}W)?(\d{1,5}D)?$/.test(period) || !/[1-9]/.test(period))
+  if (!isCalendarPeriod(period))
     throw new Error(`must be a duration of years, months, weeks or days, such as P2Y (it is "${text}")`);
   return period;
 });
+
+/** Whether a text is a duration of years, months, weeks and days that is not zero. */
+export function isCalendarPeriod(text: string): boolean {
+  return /^P(?=\d)(\d{1,3}Y)?(\d{1,4}M)?(\d{1,4}W)?(\d{1,5}D)?$/.test(text) && /[1-9]/.test(text);
+}
 
 /** The number of replicas of a service. */
 export const replicaCount = makeValidator<number>((text) => {

@@ -260,14 +260,8 @@ export interface FormsOperations {
    * @param input.asOf RFC 3339: when the list was read.
    */
   setKnownPeers(input: { ids: string[]; urls: string[]; asOf: string }): Promise<Record<string, never>>;
-  /**
-   * Replaces the list of configured channels for messages to subjects, which `GET /system/config` shows.
-   * @param input.mailFrom the sender of mails, which previews show; null without mail.
-   */
-  setMessageChannels(input: {
-    channels: MessageChannel[];
-    mailFrom: string | null;
-  }): Promise<Record<string, never>>;
+  /** Replaces the list of configured channels for messages to subjects, which `GET /system/config` shows. */
+  setMessageChannels(input: { channels: MessageChannel[] }): Promise<Record<string, never>>;
   /** Deletes the copies of a peer's entries. */
   forgetPeer(input: { url: string }): Promise<void>;
 }

@@ -1,10 +1,12 @@
-/** The instance that shows the page. */
+/** The instance that shows the page. Its settings change while the process runs: read them when they are used. */
 export interface PageInstance {
-  name: string;
+  readonly name: string;
   /** BASE_URL, without a trailing slash. */
-  baseUrl: string;
-  /** INSTANCE_TIME_ZONE, used for every time on a page. */
-  timeZone: string;
+  readonly baseUrl: string;
+  /** Of every time on a page. */
+  readonly timeZone: string;
+  /** Path of the image that pages show whose theme has none. */
+  readonly logo?: string | null;
 }
 
 /** A version of a theme; its style sheet is `/assets/themes/<key>/<serial>.css`. */

@@ -9,7 +9,7 @@ export interface ServiceSchema {
   /** The name of the service and of its schema. */
   name: string;
   /** Tables that several services have, as `lib/db/schema/<name>.sql`, in this order before its own. */
-  tables: readonly ('events' | 'inbox' | 'audit')[];
+  tables: readonly ('events' | 'inbox' | 'audit' | 'settings')[];
   /** Has `schema.sql`, and in the folder `migrations` the changes since the first release, if any. */
   folder: string;
 }

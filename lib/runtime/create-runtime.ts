@@ -1,10 +1,10 @@
 import type { Document } from 'openapi-backend';
 import { createMemoryCounters, createRedisCounters } from '#lib/cache/counters.ts';
 import type { RedisLink } from '#lib/cache/redis-link.ts';
+import { defaultSettings, pinnedBy } from '#lib/config/instance-settings.ts';
 import { readKafkaSecurity } from '#lib/config/kafka-security.ts';
 import { redisLogin } from '#lib/config/secret-files.ts';
 import type { ProcessSettings } from '#lib/config/specs.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { createDatabase, type Database } from '#lib/db/database.ts';
 import { createPool, openConnections, type PoolOptions, watchAnswers } from '#lib/db/pool.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
@@ -16,6 +16,12 @@ import { createRateLimiter, type RateLimiter } from '#lib/http/rate-limits.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { createMetrics, type Metrics, watchEventLoop } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
+import {
+  createLiveSettings,
+  createSettingsFollower,
+  type Instance,
+  type LiveSettings,
+} from '#lib/runtime/live-settings.ts';
 
 /** The parts that the services of one process share; each hides which adapter is used. */
 export interface Runtime {
@@ -23,7 +29,8 @@ export interface Runtime {
   log: Logger;
   document: Document;
   limiter: RateLimiter;
-  instance: PageInstance;
+  instance: Instance;
+  liveSettings: LiveSettings;
   metrics: Metrics;
   guard: OverloadGuard;
   /** Undefined if RATE_LIMITS is off. */
@@ -35,6 +42,8 @@ export interface Runtime {
 /** The runtime with its lifecycle, for the process that starts and stops it. */
 export interface OwnedRuntime {
   shared: Runtime;
+  /** Has a service keep a copy of the settings of the instance. */
+  followSettings(service: string, db: Database): Promise<void>;
   /** Opens the schema of a service through a pool of its own. */
   openDatabase(
     schema: string,
@@ -55,6 +64,8 @@ interface Options {
   baseUrl: string;
   /** The name of the process, as Kafka's brokers see it. */
   name: string;
+  /** Whether the instance shows the demonstration. */
+  isDemo: boolean;
   log: Logger;
 }
 
@@ -85,6 +96,13 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
   });
   const link = await openRedis(settings, log);
   const counters = link ? createRedisCounters({ link, replicas: settings.REPLICAS }) : createMemoryCounters();
+  const liveSettings = createLiveSettings({
+    baseUrl,
+    pinned: pinnedBy(settings),
+    defaults: defaultSettings(new URL(baseUrl).hostname, options.isDemo),
+  });
+  const isShared = settings.KAFKA_BROKERS !== undefined;
+  const follower = createSettingsFollower({ live: liveSettings, bus, log, isShared });
   const pools: ReturnType<typeof createPool>[] = [];
   const answering: (() => Promise<boolean>)[] = [];
   return {
@@ -97,8 +115,10 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
       tracing,
       document: readContract(new URL('../../openapi.yaml', import.meta.url)),
       limiter: createRateLimiter(settings.RATE_LIMITS, counters),
-      instance: { name: settings.INSTANCE_NAME, baseUrl, timeZone: settings.INSTANCE_TIME_ZONE },
+      instance: liveSettings.instance,
+      liveSettings,
     },
+    followSettings: follower.follow,
     openDatabase(schema, login) {
       const pool = createPool({ ...login, schema, log });
       pools.push(pool);
@@ -108,10 +128,14 @@ export async function createRuntime(options: Options): Promise<OwnedRuntime> {
     },
     isReady: async () => (await Promise.all(answering.map((answers) => answers()))).every(Boolean),
     warmUp: async () => void (await Promise.all(pools.map((pool) => openConnections(pool)))),
-    start: bus.start,
+    start() {
+      bus.start();
+      follower.start();
+    },
     // Events inside one process have no other reader, and the outbox must still be drained.
     stopReading: settings.KAFKA_BROKERS ? bus.stopReading : async () => {},
     async stop() {
+      await follower.stop();
       await bus.stop();
       loop.stop();
       link?.stop();

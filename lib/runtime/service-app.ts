@@ -20,6 +20,7 @@ import { cors } from '#lib/http/security-headers.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 
 /** What every service is composed from. */
 export interface ServiceParts {
@@ -32,11 +33,9 @@ export interface ServiceParts {
   guard?: OverloadGuard;
   pacer?: Pacer | undefined;
   tracing?: Tracing | undefined;
-  instance: { baseUrl: string };
+  instance: Pick<Instance, 'baseUrl' | 'auditRetention'>;
   settings: {
     trustedProxies: readonly string[];
-    /** AUDIT_RETENTION, ISO 8601; services with an audit log have it. */
-    auditRetention: string;
     /** Absent: browsers may not call the service from other origins. */
     corsOrigins?: readonly string[];
   };

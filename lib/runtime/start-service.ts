@@ -85,6 +85,7 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
     settings,
     baseUrl: settings.BASE_URL,
     name,
+    isDemo: false,
     log,
   });
   parts.runtime = runtime;
@@ -110,7 +111,7 @@ async function startParts<S extends Specs, Name extends keyof Secrets>(
 /** Waits for the schema, then composes the service. It does not wait for other services. */
 async function composeService<S extends Specs, Name extends keyof Secrets>(
   { definition, code, settings, addressesOf, secrets, callers, log }: Prepared<S, Name>,
-  { shared, openDatabase }: OwnedRuntime,
+  { shared, openDatabase, followSettings }: OwnedRuntime,
   signal: AbortSignal,
 ): Promise<{ service: ComposedService; clock: SharedClock }> {
   const { name } = definition;
@@ -118,6 +119,7 @@ async function composeService<S extends Specs, Name extends keyof Secrets>(
   const login = await databaseLogins(settings.DATABASE_URL, { user: roleOf(name), name, secretsDir });
   const { db, pool } = openDatabase(name, login);
   await waitForSchema({ pool, schema: definition, log, signal });
+  if (definition.tables.includes('settings')) await followSettings(name, db);
   const clock = await createSharedClock(pool);
   const tokens = createCallerTokens(name, callers[name] ?? [], clock);
   const service = await code.compose({

@@ -3,6 +3,7 @@ import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.
 import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
@@ -22,7 +23,7 @@ import { deleteOldAttempts } from './queries/sign-in-attempts.ts';
 import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts';
 
 export interface AuthOptions extends ServiceParts {
-  instance: { name: string; baseUrl: string };
+  instance: ServiceParts['instance'] & PageInstance & { readonly language: string };
   settings: AuthSettings & ServiceParts['settings'];
   secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning' | 'consoleClient'>;
 }
@@ -46,7 +47,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   options.metrics?.watchTables(eventTables('auth', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const sweeper = createExpirySweeper({ db, log });
-  const audit = composeAudit({ area: 'auth', db, bus, log, baseUrl, retention: settings.auditRetention });
+  const audit = composeAudit({ area: 'auth', db, bus, log, instance: options.instance });
   const keyedHash = createKeyedHash(secrets.keyPepper);
   const keys = createKeyVerifier({ db, keyedHash, log });
   const operations: AuthOperations = {

@@ -24,15 +24,13 @@ export interface AuthSettings {
   consolePath: string | null;
   /** Whether demo accounts can sign in. */
   demo: boolean;
-  /** INSTANCE_LANGUAGE */
-  defaultLanguage: string;
   /** Replaces the built-in issuer (OIDC_ISSUER). */
   outsideIssuer: { issuer: string; audience: string | null; paths: ClaimPaths } | null;
 }
 
 /** First path segments that AUTH_URL must not use. */
 const taken = new Set(
-  'consents transactions records subjects receipts stats user accounts audit keys models assets docs system peers federation webhooks console demo internal metrics livez readyz openapi.yaml openapi.json .well-known'.split(
+  'consents transactions records subjects receipts stats user accounts audit keys settings models assets docs system peers federation webhooks console demo internal metrics livez readyz openapi.yaml openapi.json .well-known'.split(
     ' ',
   ),
 );
@@ -51,7 +49,7 @@ export function checkAuthSettings(read: Settings<typeof authSpecs>, baseUrl: str
 /** @param baseUrl URL of the instance, known once it listens. */
 export function resolveAuthSettings(
   read: Settings<typeof authSpecs>,
-  { baseUrl, demo, defaultLanguage }: { baseUrl: string; demo: boolean; defaultLanguage: string },
+  { baseUrl, demo }: { baseUrl: string; demo: boolean },
 ): AuthSettings {
   const { authUrl, consolePath } = resolveSignIn(read, baseUrl);
   const paths = { roles: read.OIDC_ROLE_CLAIM, subject: read.OIDC_SUBJECT_CLAIM };
@@ -61,7 +59,6 @@ export function resolveAuthSettings(
     passwordGrant: read.PASSWORD_GRANT,
     secondFactor: read.SECOND_FACTOR,
     demo,
-    defaultLanguage,
     outsideIssuer: read.OIDC_ISSUER
       ? { issuer: read.OIDC_ISSUER, audience: read.OIDC_AUDIENCE ?? null, paths }
       : null,

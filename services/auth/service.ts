@@ -6,7 +6,7 @@ import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
 export const authService = defineService({
   name: 'auth',
   folder: import.meta.dirname,
-  tables: ['events', 'audit'],
+  tables: ['events', 'audit', 'settings'],
   specs: authSpecs,
   check: checkAuthSettings,
   secrets: ['keyPepper', 'issuerCookies', 'issuerSigning', 'consoleClient'],
@@ -31,11 +31,9 @@ export const authService = defineService({
             ...resolveAuthSettings(settings, {
               baseUrl: shared.instance.baseUrl,
               demo,
-              defaultLanguage: settings.INSTANCE_LANGUAGE,
             }),
             corsOrigins: settings.CORS_ORIGINS,
             trustedProxies: settings.TRUSTED_PROXIES,
-            auditRetention: settings.AUDIT_RETENTION,
           },
         });
         return {

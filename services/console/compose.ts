@@ -6,9 +6,10 @@ import { fail } from '#lib/errors/fail.ts';
 import { createApp } from '#lib/http/create-app.ts';
 import { routesOf } from '#lib/http/mount-contract.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
+import type { Instance, LiveSettings } from '#lib/runtime/live-settings.ts';
 import type { ServiceParts } from '#lib/runtime/service-app.ts';
 import { createApiClients } from './api/api-client.ts';
-import { rememberFeatures } from './api/instance-features.ts';
+import { knowConfig } from './api/instance-config.ts';
 import { answerForms } from './pages/answer-form.ts';
 import { createConsoleAssets, sendAssets } from './pages/console-assets.ts';
 import { createOutsidePages } from './pages/outside-pages.ts';
@@ -40,12 +41,13 @@ export interface ConsoleSettings {
   idleSeconds: number;
   maxSeconds: number;
   trustedProxies: readonly string[];
-  /** INSTANCE_LANGUAGE. */
-  defaultLanguage: string;
+  /** Whether the process has all services: the console then shares their settings of the instance. */
+  standalone: boolean;
 }
 
 interface Options extends Omit<ServiceParts, 'settings'> {
-  instance: { name: string; baseUrl: string; timeZone: string };
+  instance: Instance;
+  liveSettings: LiveSettings;
   settings: ConsoleSettings;
   secrets: Pick<Secrets, 'consoleSession' | 'consoleClient'>;
 }
@@ -79,10 +81,12 @@ export async function composeConsole(
   });
   const router = new Router({ prefix: '/console' });
   const box = createSecretBox(keys, 'accord console sign-in');
-  const instance = { ...options.instance, accent: settings.accent };
-  const reader = kitReader({ instance, defaultLanguage: settings.defaultLanguage });
+  const { instance } = options;
+  const { accent } = settings;
+  const reader = kitReader({ instance });
+  const config = knowConfig(settings.apiUrl, options.liveSettings.accept);
   const api = createApiClients({ document, apiUrl: settings.apiUrl, baseUrl });
-  const outside = createOutsidePages({ instance, assets, reader });
+  const outside = createOutsidePages({ instance, accent, assets, reader });
   mountSignIn(router, { baseUrl, issuer, cookies, store, box, showSignedOut: outside.sendSignedOut });
   const sweeper = createRepeatedWork({
     everyMs: sweepMs,
@@ -110,12 +114,12 @@ export async function composeConsole(
       rooms,
       document,
       instance,
-      defaultLanguage: settings.defaultLanguage,
+      accent,
       assets,
       api,
       once: sent,
       names: createSealedNames(keys),
-      features: rememberFeatures(settings.apiUrl),
+      features: config.features,
       idleSeconds: settings.idleSeconds,
       formTargets: settings.isOutsideIssuer ? issuer.origins : async () => [],
     }),
@@ -125,8 +129,15 @@ export async function composeConsole(
   ]);
   return {
     app,
-    start: async () => sweeper.start(),
-    stop: () => sweeper.stop(),
+    async start() {
+      sweeper.start();
+      if (settings.standalone) return;
+      config.following.start();
+      void config.following.runOnce();
+    },
+    async stop() {
+      await Promise.all([sweeper.stop(), config.following.stop()]);
+    },
   };
 }
 

@@ -38,7 +38,7 @@ export const consoleService = defineService({
             idleSeconds: settings.CONSOLE_IDLE,
             maxSeconds: settings.CONSOLE_MAX,
             trustedProxies: settings.TRUSTED_PROXIES,
-            defaultLanguage: settings.INSTANCE_LANGUAGE,
+            standalone,
           },
         });
         return { ...console, prefixes: settings.CONSOLE ? ['/console'] : [] };

@@ -2,9 +2,9 @@ import type Koa from 'koa';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
+import type { Instance, LiveSettings } from '#lib/runtime/live-settings.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { seedDemo } from './demo/seed-demo.ts';
 import { assetHandlers } from './handlers/assets.ts';
@@ -13,6 +13,7 @@ import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { modelHandlers } from './handlers/models.ts';
 import { pageHandlers, renderErrorPage } from './handlers/pages.ts';
 import { publicFormHandlers } from './handlers/public-forms.ts';
+import { settingsHandlers } from './handlers/settings.ts';
 import { versionHandlers } from './handlers/versions.ts';
 import { createContext, type OperationOptions } from './operations/context.ts';
 import { createOperations } from './operations/create-operations.ts';
@@ -23,9 +24,10 @@ import { createPdfRenderer } from './pdf/pdf-renderer.ts';
 
 interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
-  instance: PageInstance;
+  instance: Instance;
+  liveSettings: LiveSettings;
   settings: ServiceParts['settings'] &
-    Pick<Dependencies, 'defaultLanguage' | 'authUrl' | 'publicClient' | 'issuer' | 'consolePath'> &
+    Pick<Dependencies, 'authUrl' | 'publicClient' | 'issuer' | 'consolePath'> &
     Pick<OperationOptions, 'staleDays'>;
   /** Demo mode: creates the models of the demonstration and shows them on the first page. */
   demo: Demo | null;
@@ -42,25 +44,17 @@ export async function composeForms(options: Options): Promise<{
   const log = options.log.child({ service: 'forms' });
   options.metrics?.watchTables(eventTables('forms', db));
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
-  const audit = composeAudit({
-    area: 'models',
-    db,
-    bus,
-    log,
-    baseUrl: instance.baseUrl,
-    retention: settings.auditRetention,
-  });
+  const audit = composeAudit({ area: 'models', db, bus, log, instance });
   const assets = createAssets();
   const renderer = createPageRenderer(assets);
   const pdf = createPdfRenderer({ log });
-  const { defaultLanguage, authUrl, publicClient, issuer, consolePath, staleDays } = settings;
+  const { authUrl, publicClient, issuer, consolePath, staleDays } = settings;
   const context = createContext({
     db,
     log,
     renderer,
     pdf,
     instance,
-    defaultLanguage,
     consolePath,
     staleDays,
   });
@@ -75,7 +69,7 @@ export async function composeForms(options: Options): Promise<{
     assets,
     document,
     instance,
-    defaultLanguage,
+    liveSettings: options.liveSettings,
     authUrl,
     publicClient,
     issuer,
@@ -93,6 +87,7 @@ export async function composeForms(options: Options): Promise<{
       ...modelHandlers(dependencies),
       ...versionHandlers(dependencies),
       ...publicFormHandlers(dependencies),
+      ...settingsHandlers(dependencies),
       listModelsAudit: audit.list,
     },
     renderErrorPage: renderErrorPage(dependencies),

@@ -15,7 +15,7 @@ const demoAccounts = givenRoles.map((role) => ({
 export const formsService = defineService({
   name: 'forms',
   folder: import.meta.dirname,
-  tables: ['events', 'audit'],
+  tables: ['events', 'audit', 'settings'],
   specs: formsSpecs,
   secrets: [],
   calls: ['auth'],
@@ -51,10 +51,8 @@ export const formsService = defineService({
           auth: connect('auth'),
           settings: {
             ...resolveFormsSettings(settings, shared.instance.baseUrl),
-            defaultLanguage: settings.INSTANCE_LANGUAGE,
             corsOrigins: settings.CORS_ORIGINS,
             trustedProxies: settings.TRUSTED_PROXIES,
-            auditRetention: settings.AUDIT_RETENTION,
             staleDays: settings.PEER_STALE_LIMIT,
           },
           demo: demo ? demoOf(given) : null,

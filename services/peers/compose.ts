@@ -36,7 +36,7 @@ interface Options extends ServiceParts {
   auth: AuthOperations;
   forms: FormsOperations;
   transactions: Omit<TransactionsOperations, 'createTransaction'>;
-  instance: { name: string; baseUrl: string };
+  instance: ServiceParts['instance'] & { readonly name: string };
   settings: ServiceParts['settings'] & {
     /** Private networks where peers may be. */
     allowedNetworks: readonly string[];
@@ -68,8 +68,9 @@ export async function composePeers(options: Options) {
     backlogs: () => listBacklogs(db, { limit: maxMeasuredPeers }),
     clocks: clocks.read,
   });
-  const description = describeInstance({ ...options, ...instance });
-  const ownKids = new Set(description.jwks.keys.map(({ kid = '' }) => kid));
+  // The name can change while the process runs.
+  const describe = () => describeInstance({ ...options, ...instance });
+  const ownKids = new Set(describe().jwks.keys.map(({ kid = '' }) => kid));
   metrics?.peers.watch();
   const { allowedNetworks } = settings;
   const outbound = createOutboundClient({ allowedNetworks });
@@ -78,7 +79,7 @@ export async function composePeers(options: Options) {
   const calling = { db, client, log };
   const relay = createOutboxRelay({ db, bus, log, metrics: metrics?.events });
   const inbox = createInboxSweeper({ db, log });
-  const audit = composeAudit({ area: 'peers', db, bus, log, baseUrl, retention: settings.auditRetention });
+  const audit = composeAudit({ area: 'peers', db, bus, log, instance: options.instance });
   const checkpoints = composeCheckpoints({
     db,
     bus,
@@ -105,7 +106,7 @@ export async function composePeers(options: Options) {
     baseUrl,
     plainLoopback: settings.plainLoopback,
     ownKids,
-    ownDescription: () => signDescription(description, vouchingKey),
+    ownDescription: () => signDescription(describe(), vouchingKey),
     recordRejection: (reason) => metrics?.peers.rejected(reason),
     wakeRelay: relay.wake,
     afterPairingChange() {
@@ -140,7 +141,7 @@ export async function composePeers(options: Options) {
     auth,
     handlers: {
       ...peerHandlers(dependencies),
-      ...pairingHandlers(dependencies, { description, limiter }),
+      ...pairingHandlers(dependencies, { describe, limiter }),
       ...catalogueHandlers(dependencies, { signingKey, wake: catalogues.wake }),
       ...partHandlers(dependencies, createAcknowledgementSigner(baseUrl, signingKey)),
       listPeersAudit: audit.list,

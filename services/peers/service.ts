@@ -6,7 +6,7 @@ import { defineService } from '#lib/runtime/service-definition.ts';
 export const peersService = defineService({
   name: 'peers',
   folder: import.meta.dirname,
-  tables: ['events', 'inbox', 'audit'],
+  tables: ['events', 'inbox', 'audit', 'settings'],
   specs: outboundSpecs,
   secrets: ['instanceSigning', 'instanceSealing'],
   calls: ['auth', 'forms', 'transactions'],
@@ -27,7 +27,6 @@ export const peersService = defineService({
           transactions: connect('transactions'),
           settings: {
             trustedProxies: settings.TRUSTED_PROXIES,
-            auditRetention: settings.AUDIT_RETENTION,
             allowedNetworks: networks,
             plainLoopback: isPlain && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
           },

@@ -7,12 +7,12 @@ import type { PrivateKey } from '#lib/config/secret-values.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { MessageChannel } from '#lib/contracts/messages.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
 import { createInboxSweeper } from '#lib/events/inbox.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createAnswersDigests } from './answer/answers.ts';
 import { createCodes } from './answer/code.ts';
@@ -46,6 +46,7 @@ import { createOperations } from './operations.ts';
 import { createReceiptSigner } from './receipts/receipt.ts';
 import { heldParts } from './received-parts/store.ts';
 import { countOverdue } from './sent-parts/notices-store.ts';
+import type { Channels } from './transaction/context.ts';
 import { createShortCodes } from './transaction/short-link.ts';
 import { createTransactionTokens } from './transaction/token.ts';
 import { followNotices } from './verdicts/follow-notices.ts';
@@ -54,20 +55,14 @@ import { followVerdicts } from './verdicts/follow-verdicts.ts';
 interface Options extends ServiceParts {
   auth: Pick<AuthOperations, 'introspect'>;
   forms: FormsOperations;
-  instance: PageInstance;
+  instance: Instance;
   settings: ServiceParts['settings'] & {
-    defaultLanguage: string;
     /** CSP sources. */
     embedOrigins: string;
     /** Interval of the sweeper of deadlines; at most 10 s. */
     sweepMs: number;
     /** EXPIRY_NOTICE */
     expiryNoticeDays: number;
-    /** BACKUP_RETENTION, ISO 8601. */
-    backupRetention: string;
-    /** RECORD_RETENTION and ABANDONED_RETENTION, ISO 8601. */
-    recordRetention?: string | undefined;
-    abandonedRetention: string;
     /** CODE_TTL, CODE_RESEND_AFTER; seconds. */
     codeTtl: number;
     resendAfter: number;
@@ -76,7 +71,7 @@ interface Options extends ServiceParts {
   transports: Transports;
   mailbox?: DemoMailbox | null;
   /** Senders that a context may name, by channel. */
-  senders: { mail: readonly string[]; sms: readonly string[] };
+  senders: { [Channel in keyof Channels]: NonNullable<Channels[Channel]> };
   /** First signs, all verify. */
   tokenSecrets: readonly Uint8Array[];
   /** The instance's private signing key (ES256) with its thumbprint. */
@@ -123,8 +118,8 @@ export async function composeTransactions(
     resendAfter: settings.resendAfter,
     messaging: createMessaging({
       channels: {
-        mail: transports.mail && { senders: senders.mail },
-        sms: transports.sms && { senders: senders.sms },
+        mail: transports.mail && senders.mail,
+        sms: transports.sms && senders.sms,
       },
       limits: settings.limits,
       box,
@@ -132,7 +127,6 @@ export async function composeTransactions(
       log,
       metrics: options.metrics?.messages,
     }),
-    defaultLanguage: settings.defaultLanguage,
     embedOrigins: settings.embedOrigins,
     mailbox: options.mailbox ?? null,
     countDecisions: options.limiter.countDecisions,
@@ -148,26 +142,12 @@ export async function composeTransactions(
     documents: createSecretBox(options.documentKeys, 'accord documents'),
     wakeErasure: () => void eraser.runOnce(),
   };
-  const { backupRetention } = settings;
-  const eraser = createEraser({ ...dependencies, log, backupRetention, everyMs: settings.sweepMs });
-  const audit = composeAudit({
-    area: 'consents',
-    db,
-    bus,
-    log,
-    baseUrl: instance.baseUrl,
-    retention: settings.auditRetention,
-    queue: signedReceipts,
-  });
+  const eraser = createEraser({ ...dependencies, log, everyMs: settings.sweepMs });
+  const audit = composeAudit({ area: 'consents', db, bus, log, instance, queue: signedReceipts });
   const jobs = [
     audit,
     eraser,
-    createRetention({
-      ...job,
-      instance,
-      abandoned: settings.abandonedRetention,
-      records: settings.recordRetention,
-    }),
+    createRetention({ ...job, instance }),
     createDeadlineSweeper({ ...job, messaging: dependencies.messaging }),
     createStrangersSweeper(job),
     createExpiryNotifier({ ...job, forms, leadMs: expiryNoticeMs }),
@@ -182,7 +162,7 @@ export async function composeTransactions(
   const channels: MessageChannel[] = [...(mail ? ['mail' as const] : []), ...(sms ? ['sms' as const] : [])];
   const channelReport = createRepeatedWork({
     everyMs: 60_000,
-    work: () => forms.setMessageChannels({ channels, mailFrom: transports.mail?.from ?? null }),
+    work: () => forms.setMessageChannels({ channels }),
     onError: (error) => log.warn('failed to report mail and SMS to forms; retried in a minute', { error }),
   });
   followVerdicts({ ...dependencies, bus, log });
@@ -223,7 +203,7 @@ export async function composeTransactions(
       await channelReport.stop();
       for (const { stop } of jobs) await stop();
       await messageJob.stop();
-      await Promise.all([transports.mail?.transport.close(), transports.sms?.transport.close()]);
+      await Promise.all([transports.mail?.close(), transports.sms?.transport.close()]);
       await relay.stop();
     },
   };

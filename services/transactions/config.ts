@@ -1,6 +1,5 @@
 import {
   embedSources,
-  mailSender,
   mailUrl,
   pemFile,
   phoneList,
@@ -8,21 +7,15 @@ import {
   senderList,
   smsUrl,
 } from '#lib/config/address-validators.ts';
-import { calendarPeriod, days, secondsOrDuration, wholeNumber } from '#lib/config/validators.ts';
+import { days, secondsOrDuration, wholeNumber } from '#lib/config/validators.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const transactionsSpecs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
   /** The longest time from `consent.expiring` to the expiry of the answers, in days. */
   EXPIRY_NOTICE: days({ default: 30 }),
-  /** Age at which backups of the database are deleted (docs/erasure.md). */
-  BACKUP_RETENTION: calendarPeriod({ default: 'P35D' }),
-  /** Ages at which data are erased: answers that are over, and transactions without answers in force. */
-  RECORD_RETENTION: calendarPeriod({ default: undefined }),
-  ABANDONED_RETENTION: calendarPeriod({ default: 'P90D' }),
   MAIL_URL: mailUrl({ default: undefined }),
   MAIL_CA: pemFile({ default: undefined }),
-  MAIL_FROM: mailSender({ default: undefined }),
   MAIL_SENDERS: senderList({ default: undefined }),
   SMS_URL: smsUrl({ default: undefined }),
   SMS_FROM: phoneSender({ default: undefined }),

@@ -7,7 +7,7 @@ import { sweepMs, transactionsSpecs } from './config.ts';
 export const transactionsService = defineService({
   name: 'transactions',
   folder: import.meta.dirname,
-  tables: ['events', 'inbox', 'audit'],
+  tables: ['events', 'inbox', 'audit', 'settings'],
   specs: transactionsSpecs,
   secrets: ['transactionToken', 'instanceSigning', 'instanceSealing', 'documentSealing', 'erasurePepper'],
   calls: ['auth', 'forms'],
@@ -30,21 +30,15 @@ export const transactionsService = defineService({
       async compose({ shared, db, settings, secrets, connect, demo }) {
         const isKept = demo && !(settings.MAIL_URL && settings.SMS_URL);
         const mailbox = isKept ? createDemoMailbox() : null;
-        const { hostname: host } = new URL(shared.instance.baseUrl);
         const transactions = await composeTransactions({
           ...shared,
           db,
           auth: connect('auth'),
           forms: connect('forms'),
           settings: {
-            defaultLanguage: settings.INSTANCE_LANGUAGE,
             embedOrigins: settings.EMBED_ORIGINS,
             corsOrigins: settings.CORS_ORIGINS,
             trustedProxies: settings.TRUSTED_PROXIES,
-            auditRetention: settings.AUDIT_RETENTION,
-            backupRetention: settings.BACKUP_RETENTION,
-            recordRetention: settings.RECORD_RETENTION,
-            abandonedRetention: settings.ABANDONED_RETENTION,
             sweepMs,
             expiryNoticeDays: settings.EXPIRY_NOTICE,
             codeTtl: settings.CODE_TTL,
@@ -58,7 +52,7 @@ export const transactionsService = defineService({
               creator: settings.CREATOR_HOURLY_LIMIT,
             },
           },
-          ...createTransports(settings, { host, mailbox }),
+          ...createTransports(settings, { instance: shared.instance, mailbox }),
           mailbox,
           tokenSecrets: secrets.transactionToken,
           signingKey: secrets.instanceSigning[0] as PrivateKey,

@@ -69,7 +69,7 @@ export async function composeWebhooks(
     tracing,
   });
   const sweepers = [createOldDeliverySweeper(notices), createOverdueSweeper(notices)];
-  const audit = composeAudit({ area: 'webhooks', db, bus, log, baseUrl, retention: settings.auditRetention });
+  const audit = composeAudit({ area: 'webhooks', db, bus, log, instance: options.instance });
   queueEvents({ bus, db, wake: job.wake, wakeRelay });
   const checkUrl = createUrlCheck({ allowedNetworks: settings.allowedNetworks });
   const refuseTarget = async (url: string) => (await checkUrl(url))?.message;

@@ -5,7 +5,7 @@ import { defineService } from '#lib/runtime/service-definition.ts';
 export const webhooksService = defineService({
   name: 'webhooks',
   folder: import.meta.dirname,
-  tables: ['events', 'inbox', 'audit'],
+  tables: ['events', 'inbox', 'audit', 'settings'],
   specs: outboundSpecs,
   secrets: ['webhookSealing'],
   calls: ['auth'],
@@ -21,7 +21,6 @@ export const webhooksService = defineService({
           settings: {
             corsOrigins: settings.CORS_ORIGINS,
             trustedProxies: settings.TRUSTED_PROXIES,
-            auditRetention: settings.AUDIT_RETENTION,
             allowedNetworks: allowedNetworks(settings, standalone),
           },
           sealingKeys: secrets.webhookSealing,

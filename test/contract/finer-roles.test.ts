@@ -77,6 +77,7 @@ describe('the finer roles', () => {
       'getModel',
       'getActiveVersion',
       'getVersion',
+      'getSettings',
     ]);
   });
 

@@ -39,6 +39,7 @@ const without: Record<string, string> = {
   importModel: draft,
   updateModel: undone,
   uploadLogo: undone,
+  uploadInstanceLogo: 'shows nothing until updateSettings names it',
   uploadDocument: 'is deleted after an hour unless answers name it',
   createVersion: draft,
   updateVersion: draft,
@@ -94,6 +95,7 @@ test.each([
   'updateWebhook',
   'renewWebhookSecret',
   'deleteWebhook',
+  'updateSettings',
 ])('%s requires a sign-in within the last ten minutes', (id) => {
   expect(operations.find(({ operationId }) => operationId === id)?.['x-fresh']).toBe(600);
 });

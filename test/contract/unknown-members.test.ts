@@ -49,6 +49,7 @@ const tolerant: Record<string, string> = {
   eraseSubmission: wire,
   createWebhook: family,
   updateWebhook: representation,
+  updateSettings: representation,
   acknowledgeDelivery: 'receivers are programs of others; without its only required member nothing is stored',
 };
 

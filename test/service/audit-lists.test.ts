@@ -85,8 +85,8 @@ describe('AUDIT_RETENTION', () => {
   it('blanks older lines, keeps their hashes, and keeps the others', async () => {
     const log = createLogger({ level: 'silent' });
     const bus = createTestBus(log);
-    const about = { area: 'auth', db: under.db, bus, baseUrl: under.baseUrl, log } as const;
-    const { sealer, sweeper } = composeAudit({ ...about, retention: 'P2Y' });
+    const instance = { baseUrl: under.baseUrl, auditRetention: 'P2Y' };
+    const { sealer, sweeper } = composeAudit({ area: 'auth', db: under.db, bus, instance, log });
     await under.db.query(sql`
       UPDATE audit_log SET at = accord_now() - '1 year 364 days'::interval WHERE target = 'key/2'`);
     await under.db.query(sql`

@@ -44,7 +44,7 @@ describe('the first page of a demonstration', () => {
     const page = await readPage('/');
     expect(page).toContain('/consents/');
     expect(page).not.toMatch(/password=demo|<code>operator</);
-    const facts = { authUrl: OIDC_ISSUER, dataDir: '/var/lib/accord' };
+    const facts = { name: 'Accord', authUrl: OIDC_ISSUER, dataDir: '/var/lib/accord' };
     const said = welcomeLines(readInstanceSettings({ OIDC_ISSUER }), instance.url, facts);
     expect(said).toContain(facts.dataDir);
     expect(said).not.toContain('demo accounts');

@@ -118,8 +118,8 @@ describe('the preview of an email', () => {
       { sender: 'Clinic <a@clinic.example>', subject: 'Hello {organisation}', body: '<p>One</p>' },
       key,
     );
-    const mailFrom = 'Portal <mail@portal.example>';
-    await forms.operations.setMessageChannels({ channels: ['mail'], mailFrom });
+    const mailFrom = `no-reply@${new URL(formsBaseUrl).hostname}`;
+    await forms.operations.setMessageChannels({ channels: ['mail'] });
     const response = await forms.send(`/models/${id}/versions/${version}/preview`, { method: 'POST' });
     expect(response.headers.get('content-security-policy')).toContain("style-src 'self' 'unsafe-inline'");
     const page = parsePage(await response.text());
@@ -134,7 +134,7 @@ describe('the preview of an email', () => {
   });
 
   it('names no sender without mail', async () => {
-    await forms.operations.setMessageChannels({ channels: [], mailFrom: null });
+    await forms.operations.setMessageChannels({ channels: [] });
     const { id, version } = await makeActive(forms, 'email', { subject: 'Hello', body: '<p>One</p>' });
     const response = await forms.send(`/models/${id}/versions/${version}/preview`, { method: 'POST' });
     expect(parsePage(await response.text()).tagged('dl')).toEqual([]);

@@ -16,7 +16,7 @@ const faultsOf = (environment: Record<string, string>) => {
   }
 };
 const resolve = (environment: Record<string, string>) =>
-  resolveAuthSettings(read(environment), { baseUrl, demo: false, defaultLanguage: 'en' });
+  resolveAuthSettings(read(environment), { baseUrl, demo: false });
 
 describe('settings of auth', () => {
   it('have an issuer of their own at /auth by default', () => {

@@ -51,7 +51,7 @@ const errorTexts: Partial<Record<ProblemCode, string>> = {
 /** Builds and wires the built-in issuer. */
 export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHash }): Promise<Issuer> {
   const { db, instance, limiter, settings, secrets, keyedHash, log } = options;
-  const { demo, defaultLanguage, authUrl, passwordGrant, consolePath } = settings;
+  const { demo, authUrl, passwordGrant, consolePath } = settings;
   const issuerPath = new URL(authUrl).pathname;
   const accounts = await createAccountDirectory({ db, demo });
   const passwords = await createPasswordVerifier();
@@ -61,7 +61,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const signIn = createSignIn({ db, check, secondFactor });
   const setup = createSetup({ db });
   const guess = createGuessGuard({ limiter });
-  const pages = createPages({ issuerPath, instanceName: instance.name, defaultLanguage, consolePath });
+  const pages = createPages({ issuerPath, instance, consolePath });
   const provider = createProvider({
     db,
     accounts,
@@ -99,7 +99,7 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
         setup,
         guess,
         secondFactor,
-        instanceName: instance.name,
+        instance,
         ticketKeys: secrets.issuerCookies,
         issuerPath,
         consolePath,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import type { Provider } from 'oidc-provider';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { parseForm, readBodyOf } from '#lib/http/read-input.ts';
 import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
@@ -20,6 +21,9 @@ export interface Pages {
 
 export type PageName = 'sign-in' | 'code' | 'enrol' | 'recovery' | 'setup' | 'done' | 'error';
 
+/** The instance as it is set now: its members change while the process runs. */
+export type IssuerInstance = Pick<PageInstance, 'name' | 'logo'> & { readonly language: string };
+
 type Catalogue = Record<string, string>;
 
 const names: readonly PageName[] = ['sign-in', 'code', 'enrol', 'recovery', 'setup', 'done', 'error'];
@@ -34,7 +38,7 @@ export interface PageParts {
   setup: Setup;
   guess: GuessGuard;
   secondFactor: SecondFactor;
-  instanceName: string;
+  instance: IssuerInstance;
   /** Secrets that seal how far a sign-in has come. */
   ticketKeys: readonly Uint8Array[];
   /** Path of AUTH_URL. */
@@ -51,13 +55,11 @@ export function loadPageTemplates() {
 /** Loads locales, styles and templates. */
 export function createPages({
   issuerPath,
-  instanceName,
-  defaultLanguage,
+  instance,
   consolePath,
 }: {
   issuerPath: string;
-  instanceName: string;
-  defaultLanguage: string;
+  instance: IssuerInstance;
   consolePath: string | null;
 }): Pages {
   /** The way on from an error page. */
@@ -72,7 +74,7 @@ export function createPages({
       const wanted = [
         String(ctx.query.ui_locales ?? ''),
         ...acceptedLanguages(ctx.get('accept-language')),
-        defaultLanguage,
+        instance.language,
       ];
       const language = lookupLanguage(wanted, languages) ?? 'en';
       const words = catalogues.get(language) as Catalogue;
@@ -82,7 +84,7 @@ export function createPages({
           words[key] ?? key,
         );
       const dir = rightToLeft.has(language) ? 'rtl' : 'ltr';
-      return templates[page]({ next, ...view, t, language, dir, instanceName, stylesheet: stylesheet.path });
+      return templates[page]({ next, ...view, t, language, dir, instance, stylesheet: stylesheet.path });
     },
   };
 }

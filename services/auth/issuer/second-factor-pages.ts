@@ -52,9 +52,9 @@ export function createSecondSteps(
   {
     secondFactor,
     guess,
-    instanceName,
+    instance,
     ticketKeys,
-  }: Pick<PageParts, 'secondFactor' | 'guess' | 'instanceName' | 'ticketKeys'>,
+  }: Pick<PageParts, 'secondFactor' | 'guess' | 'instance' | 'ticketKeys'>,
   show: Show,
 ): SecondSteps {
   const box = createSecretBox(ticketKeys, 'accord second step');
@@ -73,7 +73,7 @@ export function createSecondSteps(
     }
     const { secret, account } = step;
     const qrcode = require('qrcode') as typeof import('qrcode');
-    const address = addressOf(secret, { issuer: instanceName, name: account.name });
+    const address = addressOf(secret, { issuer: instance.name, name: account.name });
     const image = await qrcode.toDataURL(address, { margin: 4, scale: 6 });
     const view = { ticket, image, secret: secret.match(/.{4}/g)?.join(' '), ...more };
     show(ctx, interaction, { name: 'enrol', view, status });

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Template } from '#lib/pages/load-templates.ts';
 import type { ApiClient, CreateApiClient } from '../api/api-client.ts';
 import { ApiFailure } from '../api/api-failure.ts';
@@ -32,7 +33,7 @@ export interface ShownSecret {
 export interface RoomKit {
   /** Path of the room, such as `/console/webhooks`. */
   path: string;
-  /** INSTANCE_TIME_ZONE. */
+  /** Of the instance, now. */
   timeZone: string;
   /** Public address of the instance. */
   baseUrl: string;
@@ -77,7 +78,8 @@ export interface PageLocals {
 }
 
 /** What the kit of one room is made from. */
-export interface RoomParts extends Pick<RoomKit, 'timeZone' | 'baseUrl' | 'once' | 'names' | 'reader'> {
+export interface RoomParts extends Pick<RoomKit, 'once' | 'names' | 'reader'> {
+  instance: Pick<PageInstance, 'baseUrl' | 'timeZone'>;
   room: Room;
   rooms: readonly Room[];
   templates: Readonly<Record<string, Template>>;
@@ -87,13 +89,15 @@ export interface RoomParts extends Pick<RoomKit, 'timeZone' | 'baseUrl' | 'once'
 }
 
 export function createRoomKit(parts: RoomParts): RoomKit {
-  const { room, templates, send, timeZone, baseUrl, once, names, reader } = parts;
+  const { room, templates, send, instance, once, names, reader } = parts;
   const path = `${consolePath}${room.path}`;
   const may: RoomKit['may'] = (ctx, operation) => parts.rights.mayCall(sessionOf(ctx).roles, operation);
   return {
     path,
-    timeZone,
-    baseUrl,
+    get timeZone() {
+      return instance.timeZone;
+    },
+    baseUrl: instance.baseUrl,
     once,
     names,
     reader,

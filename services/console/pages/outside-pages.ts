@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import type { Assets } from '#lib/http/assets.ts';
 import { problemStatus } from '#lib/http/problem.ts';
@@ -22,7 +23,9 @@ export interface OutsidePages {
 }
 
 interface Parts {
-  instance: { name: string; accent: string };
+  instance: Pick<PageInstance, 'name' | 'logo'>;
+  /** CONSOLE_ACCENT. */
+  accent: string;
   assets: Assets;
   reader: (ctx: Context) => ConsoleReader;
 }
@@ -32,7 +35,7 @@ export function loadOutsideTemplates() {
   return loadTemplates(new URL('views/', import.meta.url), ['outside', 'answer', 'framed']);
 }
 
-export function createOutsidePages({ instance, assets, reader: readerOf }: Parts): OutsidePages {
+export function createOutsidePages({ instance, accent, assets, reader: readerOf }: Parts): OutsidePages {
   const { outside, answer, framed } = loadOutsideTemplates();
   function render(
     ctx: Context,
@@ -47,6 +50,7 @@ export function createOutsidePages({ instance, assets, reader: readerOf }: Parts
       asset: assets.url,
       colors: colorsOf(ctx),
       instance,
+      accent,
       paths,
       links: [],
       madeCalls: [],

@@ -26,13 +26,16 @@ import { sessionOf } from '../sessions/session.ts';
 import { keepPath } from '../sign-in/paths.ts';
 import type { Room } from './room.ts';
 
+/** The instance as it is set now: its members change while the process runs. */
+type ConsoleInstance = PageInstance & { readonly language: string };
+
 /** What the pages of all rooms are made from. */
 export interface RoomsParts {
   rooms: readonly Room[];
   document: Document;
-  /** `accent`: CONSOLE_ACCENT. */
-  instance: PageInstance & { accent?: string };
-  defaultLanguage: string;
+  instance: ConsoleInstance;
+  /** CONSOLE_ACCENT. */
+  accent?: string;
   assets: Assets;
   api: CreateApiClient;
   once: OnceStore;
@@ -76,8 +79,6 @@ export function serveRooms(parts: RoomsParts): Middleware {
     const send = sender({ ...parts, room, reader, rights });
     const kit = createRoomKit({
       ...parts,
-      timeZone: parts.instance.timeZone,
-      baseUrl: parts.instance.baseUrl,
       once: createOnce(parts.once),
       room,
       templates,
@@ -86,7 +87,7 @@ export function serveRooms(parts: RoomsParts): Middleware {
       send,
     });
     const pages = new Router({ prefix: kit.path, sensitive: true });
-    pages.use(guard({ room, reader, rights, instance: parts.instance.name, send, shared }));
+    pages.use(guard({ room, reader, rights, instance: parts.instance, send, shared }));
     room.routes(pages, kit);
     router.use(pages.routes());
   }
@@ -98,8 +99,7 @@ interface GuardParts {
   room: Room;
   reader: (ctx: Context) => ConsoleReader;
   rights: OperationRights;
-  /** Name of the instance. */
-  instance: string;
+  instance: Pick<PageInstance, 'name'>;
   send: ReturnType<typeof sender>;
   shared: ReturnType<typeof loadKitTemplates>;
 }
@@ -109,7 +109,7 @@ function guard({ room, reader, rights, instance, send, shared }: GuardParts): Ro
   return async (ctx, next) => {
     const { roles, name } = sessionOf(ctx);
     if (shownRoles(roles).length === 0)
-      return send(ctx, shared['no-role'], noRolePage(reader(ctx), { name, instance }), 403);
+      return send(ctx, shared['no-role'], noRolePage(reader(ctx), { name, instance: instance.name }), 403);
     const lacking = rights.lackingRoles(roles, room.reads);
     if (lacking.length > 0) return send(ctx, shared.failure, forbiddenPage(reader(ctx), lacking), 403);
     try {
@@ -131,29 +131,28 @@ async function keepCalls(ctx: Context): Promise<void> {
 }
 
 /** The reader of requests to pages that belong to no room. */
-export function kitReader(parts: Pick<RoomsParts, 'instance' | 'defaultLanguage'>) {
+export function kitReader(parts: Pick<RoomsParts, 'instance'>) {
   return readerOf(loadCatalogues(kitLocales), parts);
 }
 
 /** The reader of a request: in the best accepted language. */
-function readerOf(
-  catalogues: Catalogues,
-  { instance: { timeZone }, defaultLanguage }: Pick<RoomsParts, 'instance' | 'defaultLanguage'>,
-) {
+function readerOf(catalogues: Catalogues, { instance }: Pick<RoomsParts, 'instance'>) {
   const readers = new LRUCache<string, ConsoleReader>({ max: 50 });
   return (ctx: Context): ConsoleReader => {
     const chosen = languageOf(ctx);
     const accepted = acceptedLanguages(ctx.get('accept-language'));
     const wanted = chosen ? [chosen, ...accepted] : accepted;
-    const language = lookupLanguage(wanted, catalogues.languages) ?? defaultLanguage;
+    const language = lookupLanguage(wanted, catalogues.languages) ?? instance.language;
     const catalogue = catalogues.pick(language);
     const isVariant = (tag: string) => tag.toLowerCase().startsWith(`${catalogue.language}-`);
     const variant = wanted.find((tag) => isVariant(tag) && isLanguageTag(tag));
     const locale = variant ?? catalogue.language;
-    const known = readers.get(locale);
+    const { timeZone } = instance;
+    const key = `${locale} ${timeZone}`;
+    const known = readers.get(key);
     if (known) return known;
     const made = consoleReader(createReader(catalogue, timeZone, locale), timeZone, locale);
-    readers.set(locale, made);
+    readers.set(key, made);
     return made;
   };
 }
@@ -163,7 +162,7 @@ function sender(
   parts: RoomsParts & { room: Room; reader: (ctx: Context) => ConsoleReader; rights: OperationRights },
 ) {
   return async (ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void> => {
-    const { rooms, room, instance, assets } = parts;
+    const { rooms, room, instance, accent, assets } = parts;
     const { roles, name, account, calls } = sessionOf(ctx);
     const reader = parts.reader(ctx);
     const may = (operation: OperationId) => parts.rights.mayCall(roles, operation);
@@ -179,6 +178,7 @@ function sender(
       asset: assets.url,
       colors: colorsOf(ctx),
       instance,
+      accent,
       person: {
         name,
         account,

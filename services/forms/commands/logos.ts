@@ -19,17 +19,26 @@ export async function uploadLogo(
   model: string,
   body: Buffer,
 ): Promise<string> {
-  const image = readLogoImage(body);
   return db.withTransaction(async (tx) => {
     const { type } = await findModelToChange(tx, model);
     if (type !== 'theme') throw fail('invalid', 'Only a theme can have a logo.');
-    if (!image)
-      throw fail('invalid', 'The image must be a PNG, JPEG or WebP of at most 4,096 by 4,096 pixels.');
-    const id = newUuid();
-    await insertLogo(tx, { id, mediaType: image.mediaType, body });
-    await recordAction(tx, { action: 'logo.uploaded', target: `model/${model}` });
-    return `/assets/logos/${id}`;
+    return storeLogo(tx, body, `model/${model}`);
   });
+}
+
+/** Stores an image that the settings can name. @returns its path. @throws Failure `invalid`. */
+export async function uploadInstanceLogo({ db }: Pick<Dependencies, 'db'>, body: Buffer): Promise<string> {
+  return db.withTransaction((tx) => storeLogo(tx, body, 'setting/logo'));
+}
+
+async function storeLogo(tx: Queries, body: Buffer, target: string): Promise<string> {
+  const image = readLogoImage(body);
+  if (!image)
+    throw fail('invalid', 'The image must be a PNG, JPEG or WebP of at most 4,096 by 4,096 pixels.');
+  const id = newUuid();
+  await insertLogo(tx, { id, mediaType: image.mediaType, body });
+  await recordAction(tx, { action: 'logo.uploaded', target });
+  return `/assets/logos/${id}`;
 }
 
 const logoFields = ['icon', 'logoPath'] as const;

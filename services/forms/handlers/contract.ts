@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Role } from '#lib/contracts/principal.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
@@ -22,61 +23,68 @@ const roles: Role[] = [
 
 /** Handlers of the descriptions of this instance: openapi.yaml, its reference page, the configuration. */
 export function contractHandlers(dependencies: Dependencies) {
-  const { db, document, instance, renderer, defaultLanguage, authUrl, publicClient, issuer } = dependencies;
-  const ownDocument = { ...document, servers: [{ url: instance.baseUrl, description: instance.name }] };
+  const { db, document, instance, renderer, authUrl, publicClient, issuer } = dependencies;
   const signIn = publicClient === null ? null : { tokenUrl: authUrl, clientId: publicClient };
-  const { name, baseUrl, timeZone } = instance;
-  const config = {
-    version: document.info.version,
-    name,
-    baseUrl,
-    timeZone,
-    language: defaultLanguage,
-    languages: renderer.languages,
-    roles,
-    issuer,
-  };
   const ownFeatures: SystemConfig['features'] = [
     'pdf',
     ...(issuer.builtIn ? ['accounts' as const] : []),
     'audit',
   ];
-  let yaml: EncodedBody | undefined;
-  let json: EncodedBody | undefined;
-  let page: EncodedBody | undefined;
+  /** The document and the page are made once for each name and logo of the instance. */
+  const made = new LRUCache<string, EncodedBody>({ max: 6 });
+  async function once(kind: string, make: () => string | Promise<string>): Promise<EncodedBody> {
+    const key = JSON.stringify([kind, instance.name, instance.logo]);
+    const body = made.get(key) ?? encodeOnce(await make());
+    made.set(key, body);
+    return body;
+  }
+  const ownDocument = () => ({
+    ...document,
+    servers: [{ url: instance.baseUrl, description: instance.name }],
+  });
   return {
     async getContractYaml(ctx) {
       const { stringify } = await import('yaml');
-      yaml ??= encodeOnce(stringify(ownDocument, { aliasDuplicateObjects: false, lineWidth: 0 }));
+      const yaml = () => stringify(ownDocument(), { aliasDuplicateObjects: false, lineWidth: 0 });
       ctx.type = 'application/yaml';
-      await sendEncoded(ctx, yaml);
+      await sendEncoded(ctx, await once('yaml', yaml));
     },
 
     async getContractJson(ctx) {
-      json ??= encodeOnce(JSON.stringify(ownDocument));
       ctx.type = 'application/json';
-      await sendEncoded(ctx, json);
+      await sendEncoded(ctx, await once('json', () => JSON.stringify(ownDocument())));
     },
 
     /** The reference page, the same for all readers: openapi.yaml is written in English. */
     async getDocs(ctx) {
-      page ??= encodeOnce(
-        await renderer.renderInTurns({
+      const page = () =>
+        renderer.renderInTurns({
           page: 'api',
           document: { ...document },
           signIn,
           language: 'en',
           instance,
           theme: null,
-        }),
-      );
+        });
       sendPage(ctx, '');
-      await sendEncoded(ctx, page);
+      await sendEncoded(ctx, await once('page', page));
     },
 
     async getSystemConfig(ctx) {
       const features = [...(await readChannels(db)), ...ownFeatures];
-      ctx.body = { ...config, features } satisfies SystemConfig;
+      const { name, baseUrl, timeZone, language, logo } = instance;
+      ctx.body = {
+        version: document.info.version,
+        name,
+        baseUrl,
+        timeZone,
+        language,
+        languages: renderer.languages,
+        ...(logo && { logo }),
+        roles,
+        issuer,
+        features,
+      } satisfies SystemConfig;
     },
   } satisfies OperationHandlers;
 }

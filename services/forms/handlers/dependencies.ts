@@ -1,7 +1,7 @@
 import type { Document } from 'openapi-backend';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Assets } from '#lib/http/assets.ts';
+import type { Instance, LiveSettings } from '#lib/runtime/live-settings.ts';
 import type { Dependencies as CommandDependencies } from '../commands/model-access.ts';
 import type { Issuer } from '../config.ts';
 import type { PublicForms } from '../operations/public-form.ts';
@@ -26,9 +26,8 @@ export interface Dependencies extends CommandDependencies {
   renderer: PageRenderer;
   assets: Assets;
   document: Document;
-  instance: PageInstance;
-  /** INSTANCE_LANGUAGE */
-  defaultLanguage: string;
+  instance: Instance;
+  liveSettings: LiveSettings;
   /** AUTH_URL */
   authUrl: string;
   /** Public client of the built-in issuer, for signing in on /docs; null with an external issuer. */

@@ -72,8 +72,10 @@ function sendOwnPage(ctx: Context, dependencies: Dependencies, page: WithoutBase
 }
 
 /** The best accepted language that pages are translated to, else the instance's. */
-function readerLanguage(ctx: Context, { renderer, defaultLanguage }: Dependencies): string {
-  return lookupLanguage(acceptedLanguages(ctx.get('accept-language')), renderer.languages) ?? defaultLanguage;
+function readerLanguage(ctx: Context, { renderer, instance }: Dependencies): string {
+  return (
+    lookupLanguage(acceptedLanguages(ctx.get('accept-language')), renderer.languages) ?? instance.language
+  );
 }
 
 function isProblemCode(code: string): code is ProblemCode {

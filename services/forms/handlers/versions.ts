@@ -17,7 +17,7 @@ import {
 import { entityTag, isVersionStatus, type Version } from '../domain/model.ts';
 import { presentVersion } from '../presenters/present-model.ts';
 import { previewPage } from '../presenters/preview-page.ts';
-import { readMailFrom } from '../queries/message-channels.ts';
+import { readChannels } from '../queries/message-channels.ts';
 import { listVersions, readVersionSummaries } from '../queries/versions.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ifMatchOf } from './models.ts';
@@ -97,7 +97,7 @@ export function versionHandlers(dependencies: Dependencies) {
       const version = await findVersion(db, pathOf(params));
       const page = await previewPage(entry, version, body ?? {}, {
         ...dependencies,
-        readMailFrom: () => readMailFrom(db),
+        hasMail: async () => (await readChannels(db)).includes('mail'),
       });
       sendPage(ctx, await renderer.renderInTurns(page), { inlineStyles: page.page === 'mail' });
     },

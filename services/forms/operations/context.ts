@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { type ContentVersion, createContentVersion, type StoredVersion } from '../domain/content-version.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
 import type { PdfRenderer } from '../pdf/pdf-renderer.ts';
@@ -15,9 +15,7 @@ export interface OperationOptions {
   log: Logger;
   renderer: PageRenderer;
   pdf: Pick<PdfRenderer, 'render'>;
-  instance: PageInstance;
-  /** INSTANCE_LANGUAGE */
-  defaultLanguage: string;
+  instance: Instance;
   /** Where people sign in; null without a console. */
   consolePath: string | null;
   /** PEER_STALE_LIMIT: the age in days at which a copy of a peer's elements is no longer shown. */

@@ -45,8 +45,8 @@ export function createOperations(context: FormsContext): FormsOperations {
       await saveKnownPeers(db, list);
       return {};
     },
-    async setMessageChannels({ channels, mailFrom }) {
-      await saveChannels(db, channels, mailFrom);
+    async setMessageChannels({ channels }) {
+      await saveChannels(db, channels);
       return {};
     },
     async renderPage({ page, ...options }) {

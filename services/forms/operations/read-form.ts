@@ -84,12 +84,12 @@ export async function readForm(
  * default. Peers' contents have no influence.
  */
 function chooseLanguage(
-  { renderer, defaultLanguage }: FormsContext,
+  { renderer, instance }: FormsContext,
   wanted: readonly string[],
   items: readonly ActiveItem[],
 ): string {
   const available = new Set([...renderer.languages, ...items.flatMap(({ version }) => version.languages)]);
-  return lookupLanguage(wanted, [...available]) ?? defaultLanguage;
+  return lookupLanguage(wanted, [...available]) ?? instance.language;
 }
 
 /** Own elements by key, and peers' elements by reference (`<key>@<host>`). */

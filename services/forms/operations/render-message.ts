@@ -19,13 +19,13 @@ export async function renderMessage(
   context: FormsContext,
   { information, layout, ...content }: MessageRequest,
 ): Promise<RenderedMessage> {
-  const { renderer, instance, defaultLanguage } = context;
+  const { renderer, instance } = context;
   const { kind, link, languages } = content;
   if (link !== null && !isOwnUrl(link, instance.baseUrl))
     throw new Error('The link of a message is not a URL of this instance');
   const { email, theme } = await readModels(context, content.model ?? reservedKeyOf(kind), content.theme);
   const known = email ? email.languages : renderer.languages;
-  const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? defaultLanguage;
+  const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? instance.language;
   const asked = information ?? (await readInformation(context, { layout, languages }));
   const asker = controllerIn(asked, language);
   const title = asked?.texts.title;

@@ -18,8 +18,8 @@ export async function completePage<Content extends Exclude<PageContent, FormPage
   page: Content,
   { languages, themes = [], colorScheme }: PageOptions,
 ): Promise<Drawn<Content>> {
-  const { instance, defaultLanguage } = context;
-  const language = languages[0] ?? defaultLanguage;
+  const { instance } = context;
+  const language = languages[0] ?? instance.language;
   const layout = 'layout' in page ? page.layout : undefined;
   const shown = informationOf(page);
   const [theme, information] = await Promise.all([

@@ -36,9 +36,12 @@ export function createRenderReceiptPdf(context: FormsContext): FormsOperations['
   };
 }
 
-/** The image of a theme's logo; undefined if it has none. */
-export async function readImage({ db }: FormsContext, theme: PageTheme | null): Promise<PdfJob['logo']> {
-  const id = theme?.logo?.url.split('/').at(-1) ?? '';
+/** The image of a theme's logo, else of the instance's; undefined if neither has one. */
+export async function readImage(
+  { db, instance }: FormsContext,
+  theme: PageTheme | null,
+): Promise<PdfJob['logo']> {
+  const id = (theme?.logo?.url ?? instance.logo ?? '').split('/').at(-1) ?? '';
   const logo = isEntryId(id) ? await readLogo(db, id) : undefined;
   return logo && { extension: logo.mediaType.slice('image/'.length), body: logo.body };
 }

@@ -1,8 +1,9 @@
 import type { FormElement, FormInformation, FormLayout } from '#lib/contracts/form-content.ts';
 import type { DescribedPeer, FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageInstance, PageTheme } from '#lib/contracts/page-base.ts';
+import type { PageTheme } from '#lib/contracts/page-base.ts';
 import { type Fault, fail, movePointers } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { demoModels } from '../demo/models.ts';
 import { isGap, readContent } from '../domain/check-content.ts';
 import { fillGaps } from '../domain/content/fill-gaps.ts';
@@ -28,9 +29,9 @@ export interface PreviewRequest {
 
 interface Parts {
   operations: Pick<FormsOperations, 'resolveLayout' | 'describeForm'>;
-  instance: PageInstance;
-  /** Reads the sender of the instance's mails. */
-  readMailFrom: () => Promise<string | null>;
+  instance: Instance;
+  /** Whether mails are sent. */
+  hasMail: () => Promise<boolean>;
 }
 
 /** A version as it would be shown if it were ACTIVE. */
@@ -172,8 +173,8 @@ function missingElement({ id, key }: ContentVersion, language: string): Describe
 async function mailPage({ version, language }: Preview, parts: Parts): Promise<MailPage> {
   const mail = contentIn<MailPage['mail']>(version.data, language);
   const kind = messageKindOf(version.key);
-  const from = await parts.readMailFrom();
   const { instance } = parts;
+  const from = (await parts.hasMail()) ? instance.mailFrom : null;
   return { page: 'mail', kind, language, instance, theme: null, lang: language, from, mail };
 }
 

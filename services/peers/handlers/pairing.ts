@@ -10,9 +10,9 @@ import { peerOf, peerToken, unauthorized } from './authenticate.ts';
 /** /.well-known/accord, /.well-known/jwks.json and /federation/pairing (docs/federation.md, "Pairing"). */
 export function pairingHandlers(
   dependencies: Dependencies,
-  { description, limiter }: { description: SelfDescription; limiter: RateLimiter },
+  { describe, limiter }: { describe: () => SelfDescription; limiter: RateLimiter },
 ) {
-  const signingKeys = { keys: description.jwks.keys.filter(({ use }) => use === 'sig') };
+  const signingKeys = { keys: describe().jwks.keys.filter(({ use }) => use === 'sig') };
   return {
     /** JSON with the JWS as a member by default; the bare JWS for application/jose. */
     async getInstance(ctx) {
@@ -21,7 +21,7 @@ export function pairingHandlers(
       const headers = { accept: ctx.get('accept') || '*/*' };
       const type = new Negotiator({ headers }).mediaType(['application/json', 'application/jose']);
       if (type === 'application/jose') ctx.type = type;
-      ctx.body = type === 'application/jose' ? jws : { ...description, jws };
+      ctx.body = type === 'application/jose' ? jws : { ...describe(), jws };
     },
 
     /** For programs that verify receipts with a library for JOSE. */

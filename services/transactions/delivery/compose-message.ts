@@ -1,9 +1,9 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { MessageKind, MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { readCodeLife } from '../answer/codes-store.ts';
 import type { Message } from '../messages/message.ts';
 import { receiptPdf } from '../present/receipt-pdf.ts';
@@ -22,8 +22,7 @@ interface Dependencies {
   db: Queries;
   forms: FormsOperations;
   shortCodes: ShortCodes;
-  instance: PageInstance;
-  defaultLanguage: string;
+  instance: Instance;
 }
 
 /** A message to be composed. `code`: the six digits. */
@@ -41,7 +40,7 @@ export async function composeMessage(
   dependencies: Dependencies,
   { id: message, kind, channel, transaction: id, code }: MessageToCompose,
 ): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
-  const { db, forms, defaultLanguage } = dependencies;
+  const { db, forms, instance } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
   const { transaction } = read;
@@ -54,7 +53,7 @@ export async function composeMessage(
   const receipt = body === undefined ? undefined : (JSON.parse(body) as ReceiptBody);
   const answeredIn = receipt?.language ?? (kind === 'bad-news' ? await readPartLanguage(db, id) : undefined);
   const language = answeredIn ?? transaction.context.language;
-  const languages = [...(language ? [language] : []), defaultLanguage];
+  const languages = [...(language ? [language] : []), instance.language];
   const content: MessageRequest = {
     kind,
     channel,

@@ -1,4 +1,5 @@
 import type { Settings } from '#lib/config/settings.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import type { transactionsSpecs } from '../config.ts';
 import type { Transports } from './deliver.ts';
 import type { DemoMailbox } from './demo.ts';
@@ -13,17 +14,25 @@ type Read = Settings<typeof transactionsSpecs>;
  */
 export function createTransports(
   read: Read,
-  { host, mailbox }: { host: string; mailbox: DemoMailbox | null },
-): { transports: Transports; senders: { mail: readonly string[]; sms: readonly string[] } } {
-  const { MAIL_URL, MAIL_CA, MAIL_FROM = `no-reply@${host}`, MAIL_SENDERS, SMS_URL, SMS_FROM } = read;
+  { instance, mailbox }: { instance: Pick<Instance, 'baseUrl' | 'mailFrom'>; mailbox: DemoMailbox | null },
+) {
+  const { MAIL_URL, MAIL_CA, MAIL_SENDERS, SMS_URL, SMS_FROM } = read;
+  const { hostname: host } = new URL(instance.baseUrl);
   const mail = MAIL_URL ? createMailTransport({ url: MAIL_URL, ca: MAIL_CA, host }) : mailbox?.mail;
   const sms = SMS_URL ? createSmsTransport({ url: SMS_URL }) : mailbox?.sms;
   return {
     transports: {
-      mail: mail ? { transport: mail, from: MAIL_FROM } : null,
+      mail: mail ?? null,
       sms: sms ? { transport: sms, from: SMS_FROM ?? null } : null,
+    } satisfies Transports,
+    senders: {
+      mail: {
+        get senders() {
+          return mailSenders(instance.mailFrom, MAIL_SENDERS);
+        },
+      },
+      sms: { senders: smsSenders(read) },
     },
-    senders: { mail: mailSenders(MAIL_FROM, MAIL_SENDERS), sms: smsSenders(read) },
   };
 }
 

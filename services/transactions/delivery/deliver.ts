@@ -1,6 +1,5 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
@@ -8,6 +7,7 @@ import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { releaseWaiting } from '../messages/counts-store.ts';
 import { hourlyRoom, type MessageLimits } from '../messages/limits.ts';
 import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../messages/message.ts';
@@ -27,9 +27,10 @@ type MessageRow = DueRow &
     validCode: number | null;
   };
 
-/** The transports, null if not configured. `from`: the sender of messages whose context names none. */
+/** The transports, null if not configured. */
 export interface Transports {
-  mail: { transport: MailTransport; from: string } | null;
+  mail: MailTransport | null;
+  /** `from`: the sender of messages whose context names none. */
   sms: { transport: SmsTransport; from: string | null } | null;
 }
 
@@ -37,8 +38,7 @@ interface Dependencies {
   db: Database;
   forms: FormsOperations;
   shortCodes: ShortCodes;
-  instance: PageInstance;
-  defaultLanguage: string;
+  instance: Instance;
   box: SecretBox;
   transports: Transports;
   log: Logger;
@@ -136,11 +136,11 @@ async function attempt(
   row: MessageRow,
   signal: AbortSignal,
 ): Promise<AttemptResult<MessageFacts>> {
-  const { box, transports } = dependencies;
+  const { box, transports, instance } = dependencies;
   const { id, kind, channel, transaction } = row;
   if (row.code !== null && row.code !== row.validCode) return { kind: 'obsolete', facts: { error: null } };
   // After a failure the server is checked first, because composing a mail may require rendering a PDF.
-  const fault = channel === 'mail' && row.targetFailures > 0 && (await transports.mail?.transport.check());
+  const fault = channel === 'mail' && row.targetFailures > 0 && (await transports.mail?.check());
   if (fault) return readResult(fault);
   const { to, from, code } = JSON.parse(box.open(id, row.sealed)) as MessageSecrets;
   const composed = await composeMessage(dependencies, {
@@ -159,8 +159,8 @@ async function attempt(
   }
   if (!mail || subject === null || html === null)
     return { kind: 'retry', own: true, facts: { error: 'not-configured' } };
-  const content = { id, from: from ?? mail.from, to, subject, text, html, language, attachments };
-  return readResult(await mail.transport.send(content, signal));
+  const content = { id, from: from ?? instance.mailFrom, to, subject, text, html, language, attachments };
+  return readResult(await mail.send(content, signal));
 }
 
 function readResult(result: SendResult): AttemptResult<MessageFacts> {

@@ -1,5 +1,6 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { type ErasureDependencies, runErasure } from './erase.ts';
 import { erasuresToWorkOn, forgetDigests } from './store.ts';
 
@@ -8,16 +9,15 @@ const page = 100;
 /**
  * Works on erasures until they are DONE, also on those that another process left unfinished, and starts those
  * whose hold is over. Several processes may work on the same erasure: the lock of the subject orders them.
- * @param dependencies.backupRetention BACKUP_RETENTION, as PostgreSQL reads it.
  */
 export function createEraser(
-  dependencies: Pick<ErasureDependencies, 'db' | 'instance' | 'wake'> & {
+  dependencies: Pick<ErasureDependencies, 'db' | 'wake'> & {
+    instance: Pick<Instance, 'baseUrl' | 'backupRetention'>;
     log: Logger;
-    backupRetention: string;
     everyMs: number;
   },
 ): RepeatedWork {
-  const { db, log, backupRetention, everyMs } = dependencies;
+  const { db, log, instance, everyMs } = dependencies;
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
@@ -35,7 +35,7 @@ export function createEraser(
           after = ids.at(-1) ?? '';
         } while (ids.length === page && !isStopped());
       }
-      await forgetDigests(db, backupRetention);
+      await forgetDigests(db, instance.backupRetention);
     },
     onError: (error) => log.warn('failed to look for erasures; retried at the next interval', { error }),
   });

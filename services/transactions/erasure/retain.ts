@@ -3,6 +3,7 @@ import type { Database } from '#lib/db/database.ts';
 import type { Statement } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { lockSubject } from '../person/positions-sql.ts';
 import { eraseTransactions } from './erase-transactions.ts';
 import {
@@ -20,13 +21,10 @@ import { endRequestsOfPeers } from './store.ts';
 interface RetentionDependencies {
   db: Database;
   log: Logger;
-  instance: { baseUrl: string };
+  /** `abandonedRetention` and `recordRetention`; without the latter answers are kept. */
+  instance: Pick<Instance, 'baseUrl' | 'abandonedRetention' | 'recordRetention'>;
   /** Wakes the outbox relay. */
   wake: () => void;
-  /** ABANDONED_RETENTION, as PostgreSQL reads it. */
-  abandoned: string;
-  /** RECORD_RETENTION; undefined: answers are kept. */
-  records: string | undefined;
   everyMs: number;
 }
 
@@ -39,12 +37,13 @@ const batch = 200;
  * starts again with the oldest. Where the next run starts is kept in memory only.
  */
 export function createRetention(dependencies: RetentionDependencies): RepeatedWork {
-  const { db, log, abandoned, records, everyMs } = dependencies;
+  const { db, log, instance, everyMs } = dependencies;
   let afterSubject: Position | undefined;
   let after: Position | undefined;
   return createRepeatedWork({
     everyMs,
     async work(isStopped) {
+      const { abandonedRetention: abandoned, recordRetention: records } = instance;
       for (const found of await findAbandoned(db, abandoned, batch))
         if (!isStopped()) await erase(dependencies, found, isAbandoned(abandoned));
       const subjects = await findUnused(db, { retention: abandoned, after: afterSubject, limit: batch });
@@ -56,7 +55,7 @@ export function createRetention(dependencies: RetentionDependencies): RepeatedWo
             await endRequestsOfPeers(tx, name);
           });
       afterSubject = positionAfter(subjects);
-      if (records === undefined) return;
+      if (records === null) return;
       const looked = await findOver(db, { retention: records, after, limit: batch });
       for (const found of looked)
         if (found.over && !isStopped()) await erase(dependencies, found, isOver(records));
@@ -74,7 +73,7 @@ function positionAfter(looked: readonly { position: string; id: string }[]): Pos
 }
 
 async function erase(
-  { db, instance, wake, abandoned }: RetentionDependencies,
+  { db, instance, wake }: RetentionDependencies,
   found: Outlived,
   ended: Statement,
 ): Promise<void> {
@@ -83,7 +82,7 @@ async function erase(
     const picked = await pickOutlived(tx, found, ended);
     if (picked.length === 0) return;
     await eraseTransactions(tx, picked, { erasure: undefined, source: instance.baseUrl });
-    await deleteUnused(tx, found.subject, abandoned);
+    await deleteUnused(tx, found.subject, instance.abandonedRetention);
     await endRequestsOfPeers(tx, found.subject);
   });
   wake();

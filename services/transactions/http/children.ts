@@ -23,7 +23,7 @@ import {
 
 /** /consents/{txid}/child */
 export function childHandlers(dependencies: Dependencies) {
-  const { db, instance, defaultLanguage } = dependencies;
+  const { db, instance } = dependencies;
   return {
     /**
      * A page that offers to create the child or to withdraw consents, or the open child as JSON. Creates
@@ -45,7 +45,7 @@ export function childHandlers(dependencies: Dependencies) {
       });
       await sendTransactionPage(ctx, dependencies, read, {
         page,
-        languages: readerLanguages(ctx, transaction.context.language, defaultLanguage),
+        languages: readerLanguages(ctx, transaction.context.language, instance.language),
         themes: [transaction.layout.theme],
       });
     },

@@ -146,7 +146,7 @@ async function sendConfirmPage(
   last: LastRequest,
   status = 200,
 ): Promise<void> {
-  const { instance, defaultLanguage } = dependencies;
+  const { instance } = dependencies;
   const { read } = awaited;
   const { context, layout } = read.transaction;
   const links = mintPageLinks(ctx, dependencies, read, principal);
@@ -159,6 +159,6 @@ async function sendConfirmPage(
     ...last,
     actions: { resend: links.resend, cancel: links.cancel },
   };
-  const languages = readerLanguages(ctx, context.language, defaultLanguage);
+  const languages = readerLanguages(ctx, context.language, instance.language);
   await sendTransactionPage(ctx, dependencies, read, { page, languages, themes: [layout.theme] }, status);
 }

@@ -17,13 +17,13 @@ const tellingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdr
 
 /** The page of a failure below /consents, with a link to the transaction or its child if possible. */
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
-  const { db, forms, embedOrigins, defaultLanguage } = dependencies;
+  const { db, forms, embedOrigins, instance } = dependencies;
   return async (ctx, failure) => {
     const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
     const read = id && tellingCodes.has(failure.code) ? await readTransaction(db, id) : undefined;
     const isOver =
       id !== undefined && failure.code === 'not-found' && (await isForgotten(ctx, dependencies, id));
-    const languages = readerLanguages(ctx, read?.transaction.context.language, defaultLanguage);
+    const languages = readerLanguages(ctx, read?.transaction.context.language, instance.language);
     const retryAfter = failure.headers['Retry-After'];
     const page: ErrorPage = {
       page: 'error',

@@ -28,7 +28,7 @@ import {
 
 /** /consents/{txid}/submit, /consents/preview */
 export function formHandlers(dependencies: Dependencies) {
-  const { db, forms, instance, defaultLanguage, embedOrigins } = dependencies;
+  const { db, forms, instance, embedOrigins } = dependencies;
   return {
     async getForm(ctx, input) {
       const { principal, mode, query } = input;
@@ -54,7 +54,7 @@ export function formHandlers(dependencies: Dependencies) {
         principal: input.principal,
         body: input.body,
         form: input.form,
-        languages: readerLanguages(ctx, undefined, defaultLanguage),
+        languages: readerLanguages(ctx, undefined, instance.language),
         gpc: await hasGpc(ctx, dependencies),
       });
       if (result.outcome === 'rejected') return reject(ctx, dependencies, input, result);
@@ -76,7 +76,7 @@ export function formHandlers(dependencies: Dependencies) {
         dependencies.messaging,
       );
       const { layout } = await forms.resolveLayout(layoutReference(context));
-      const languages = readerLanguages(ctx, context.language, defaultLanguage);
+      const languages = readerLanguages(ctx, context.language, instance.language);
       const earlier =
         context.silent || !hasSubject
           ? []
@@ -163,13 +163,13 @@ export async function formOf(
     Partial<Pick<Input<'getForm'>, 'mode'>> &
     Pick<FormPage, 'entered'> & { showsAll?: boolean },
 ) {
-  const { instance, defaultLanguage } = dependencies;
+  const { instance } = dependencies;
   const gpc = await hasGpc(ctx, dependencies);
   const minted = mintFormLinks(dependencies, read, { principal, gpc });
   const links = mode === 'html' ? withColorScheme(minted, ctx.query.colorScheme) : minted;
   return {
     page: formPage(read, { links, baseUrl: instance.baseUrl, showsAll, gpc, entered }),
-    languages: readerLanguages(ctx, read.transaction.context.language, defaultLanguage),
+    languages: readerLanguages(ctx, read.transaction.context.language, instance.language),
     links,
   };
 }

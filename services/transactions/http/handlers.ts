@@ -1,8 +1,8 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
-import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
 import type { DecisionCounts } from '../decisions/counts.ts';
 import type { DecideDependencies } from '../decisions/decide.ts';
@@ -33,11 +33,9 @@ import { withdrawalHandlers } from './withdrawals.ts';
 export interface Dependencies extends SubmitDependencies, DecideDependencies, ErasureDependencies {
   db: Database;
   forms: FormsOperations;
-  instance: PageInstance;
+  instance: Instance;
   /** Encrypts scans of answers. */
   documents: SecretBox;
-  /** INSTANCE_LANGUAGE */
-  defaultLanguage: string;
   /** EMBED_ORIGINS as CSP sources. */
   embedOrigins: string;
   /** Messages that a demonstration keeps instead of sending them; null if it keeps none. */

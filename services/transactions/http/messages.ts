@@ -27,14 +27,14 @@ export function messageHandlers(dependencies: Dependencies) {
     },
 
     async listDemoMessages(ctx, { mode }) {
-      const { mailbox, forms, defaultLanguage } = dependencies;
+      const { mailbox, forms, instance } = dependencies;
       if (!mailbox) throw fail('not-found', 'Resource not found.');
       const kept = mailbox.messages();
       if (mode === 'json') {
         ctx.body = kept.map(presentKept);
         return;
       }
-      const languages = readerLanguages(ctx, undefined, defaultLanguage);
+      const languages = readerLanguages(ctx, undefined, instance.language);
       const page = { page: 'messages', messages: kept.map(shownMessage) } as const;
       const { html } = await forms.renderPage({ page, languages });
       sendPage(ctx, html, { inlineStyles: true });

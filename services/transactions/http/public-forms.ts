@@ -73,7 +73,7 @@ interface Shown extends Pick<EntryPage, 'fault'> {
 
 async function sendEntry(
   ctx: Context,
-  { forms, instance, embedOrigins, defaultLanguage }: Dependencies,
+  { forms, instance, embedOrigins }: Dependencies,
   { until, ...form }: FoundPublicForm,
   { status, fault }: Shown,
 ): Promise<void> {
@@ -88,7 +88,7 @@ async function sendEntry(
   };
   const { html } = await forms.renderPage({
     page,
-    languages: readerLanguages(ctx, undefined, defaultLanguage),
+    languages: readerLanguages(ctx, undefined, instance.language),
     themes: [form.layout.theme],
     colorScheme: askedColorScheme(ctx.query.colorScheme),
   });

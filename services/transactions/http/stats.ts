@@ -25,10 +25,11 @@ const maxKeys = 200;
 const defaultWithin = 'P30D';
 
 /** /stats, /stats/valid */
-export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencies) {
+export function statsHandlers({ db, forms, instance }: Dependencies) {
   const countValid = createValidCounts({ db, forms });
   const countPeriod = shareCounts(async ({ keys, ...query }: WantedStats) => {
     const period = readPeriod(query, await readNow(db));
+    const { timeZone } = instance;
     const counted: StateCount[] = [];
     const answered: AnswerCount[] = [];
     // Part by part, because a year of a large instance takes longer than the time-out of a statement.
@@ -41,7 +42,7 @@ export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencie
       answered.push(...answers);
     }
     const rows = [...counted, ...answered].reduce((sum, { count }) => sum + count, 0);
-    return { rows, period, stats: composeStats(counted, answered) };
+    return { rows, period, stats: { timeZone, ...composeStats(counted, answered) } };
   });
   return {
     async getStats(ctx, { query: { after, before, elements } }) {
@@ -49,7 +50,6 @@ export function statsHandlers({ db, forms, instance: { timeZone } }: Dependencie
       ctx.body = {
         after: period.after.toISOString(),
         before: period.before.toISOString(),
-        timeZone,
         ...stats,
       };
     },

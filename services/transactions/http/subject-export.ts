@@ -63,7 +63,7 @@ type Send = (
 
 const sendDocument: Send = async (ctx, dependencies, subject, query) => {
   const given = readText(query.language);
-  const [language = ''] = readerLanguages(ctx, given, dependencies.defaultLanguage);
+  const [language = ''] = readerLanguages(ctx, given, dependencies.instance.language);
   const inTurn: Parameters<typeof exportDocument>[0]['inTurn'] = (work) => withSlot(ctx, work);
   const body = await exportDocument({ ...dependencies, inTurn }, subject, language);
   ctx.type = 'text/html; charset=utf-8';

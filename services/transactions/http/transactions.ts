@@ -42,7 +42,7 @@ const maxSize = 200;
 
 /** /consents, /transactions */
 export function transactionHandlers(dependencies: Dependencies) {
-  const { db, defaultLanguage } = dependencies;
+  const { db, instance } = dependencies;
   return {
     async createTransaction(ctx, { body, principal }) {
       const context = readContext(body, principal, dependencies.messaging);
@@ -52,7 +52,7 @@ export function transactionHandlers(dependencies: Dependencies) {
     },
 
     async createSingleStepTransaction(ctx, { body, principal }) {
-      const languages = readerLanguages(ctx, undefined, defaultLanguage);
+      const languages = readerLanguages(ctx, undefined, instance.language);
       const gpc = ctx.get('sec-gpc') === '1';
       const read = await submitSingleStep(dependencies, { body, principal, languages, gpc });
       const warnings = unknownFields(body.context).map((warning): Fault => {
@@ -147,7 +147,7 @@ async function sendFinalPage(
   read: TransactionResult,
   principal: Principal,
 ): Promise<void> {
-  const { db, instance, defaultLanguage } = dependencies;
+  const { db, instance } = dependencies;
   const { transaction } = read;
   const page = resultPage('result', read, {
     baseUrl: instance.baseUrl,
@@ -155,7 +155,7 @@ async function sendFinalPage(
     related: await readRelated(db, [transaction]),
     keptBy: transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined,
   });
-  const languages = readerLanguages(ctx, transaction.context.language, defaultLanguage);
+  const languages = readerLanguages(ctx, transaction.context.language, instance.language);
   await sendTransactionPage(ctx, dependencies, read, {
     page,
     languages: page.receipt ? [page.receipt.language] : languages,

@@ -45,12 +45,12 @@ async function fileIn(ctx: Context, body: Buffer): Promise<Buffer | undefined> {
 
 async function sendVerify(
   ctx: Context,
-  { forms, instance, defaultLanguage }: Dependencies,
+  { forms, instance }: Dependencies,
   shown: Omit<VerifyPage, 'page'>,
 ): Promise<void> {
   const { html } = await forms.renderPage({
     page: { page: 'verify', ...shown },
-    languages: readerLanguages(ctx, undefined, defaultLanguage),
+    languages: readerLanguages(ctx, undefined, instance.language),
     colorScheme: askedColorScheme(ctx.query.colorScheme),
   });
   ctx.vary('Accept-Language');

@@ -18,6 +18,7 @@ import { type AuthOptions, type AuthService, composeAuth } from '../../../servic
 import { contractFetch, readContract } from '../contract/contract.ts';
 import { createTestBus } from '../stores/event-bus.ts';
 import { createTestDatabase } from '../stores/postgres.ts';
+import { settingsOf } from './settings-of.ts';
 
 /** The auth service with its own database, behind a real HTTP server. */
 export interface AuthUnderTest {
@@ -148,18 +149,16 @@ function optionsFor(
     secrets: { ...base.secrets, ...secrets },
     document: contract as unknown as Document,
     limiter: createMemoryRateLimiter(limits),
-    instance: { name: 'Accord', baseUrl },
+    instance: settingsOf(baseUrl).instance,
     settings: {
       authUrl: `${baseUrl}/auth`,
       passwordGrant: true,
       secondFactor: false,
       consolePath: '/console',
       demo: true,
-      defaultLanguage: 'en',
       outsideIssuer: null,
       corsOrigins: [],
       trustedProxies: [],
-      auditRetention: 'P2Y',
       ...settings,
     },
   };

@@ -21,6 +21,7 @@ import { contractFetch, readContract } from '../contract/contract.ts';
 import type { OwnPeer } from '../peers/peer-of-our-own.ts';
 import { createTestBus } from '../stores/event-bus.ts';
 import { createTestDatabase } from '../stores/postgres.ts';
+import { settingsOf } from './settings-of.ts';
 
 /** What the service transactions would say; a test changes it as it likes. */
 export interface TransactionsStandIn
@@ -115,10 +116,9 @@ export async function startDelivering(replicas = 1, guard?: OverloadGuard): Prom
       ...(guard && { guard }),
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
-      instance: { name: 'Here', baseUrl: url },
+      instance: settingsOf(url, 'Here').instance,
       settings: {
         trustedProxies: [],
-        auditRetention: 'P2Y',
         allowedNetworks: ['127.0.0.0/8', '::1/128'],
         plainLoopback: true,
       },

@@ -11,6 +11,7 @@ import { composeForms } from '../../../services/forms/compose.ts';
 import { contractFetch, readContract } from '../contract/contract.ts';
 import { createTestBus } from '../stores/event-bus.ts';
 import { createTestDatabase } from '../stores/postgres.ts';
+import { settingsOf } from './settings-of.ts';
 
 /** The forms service alone, on a database of its own, with every response checked against the contract. */
 export interface FormsService {
@@ -82,6 +83,7 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
     async (event) => void events.push(event),
   );
   const document = readContract();
+  const liveSettings = settingsOf(formsBaseUrl);
   const service = await composeForms({
     db,
     bus,
@@ -89,12 +91,11 @@ export async function startForms({ demo = false } = {}): Promise<FormsService> {
     auth,
     limiter: createMemoryRateLimiter('off'),
     document: document as never,
-    instance: { name: 'Accord', baseUrl: formsBaseUrl, timeZone: 'UTC' },
+    instance: liveSettings.instance,
+    liveSettings,
     settings: {
-      defaultLanguage: 'en',
       corsOrigins: [],
       trustedProxies: [],
-      auditRetention: 'P2Y',
       authUrl: `${formsBaseUrl}/auth`,
       publicClient: 'accord',
       issuer: { url: `${formsBaseUrl}/auth`, builtIn: true },

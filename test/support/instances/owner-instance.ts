@@ -15,6 +15,7 @@ import { readContract } from '../contract/contract.ts';
 import { createTestBus } from '../stores/event-bus.ts';
 import { type Caller, signIn } from './callers.ts';
 import { startTestInstance, type TestInstance } from './instance.ts';
+import { settingsOf } from './settings-of.ts';
 
 type Operations = Pick<
   TransactionsOperations,
@@ -87,6 +88,7 @@ export async function startOwner(): Promise<OwnerInstance> {
   const formerSealingKey = readPrivateKey(generatePrivateKey());
   let isFormsAway = false;
   const replica = async (): Promise<Operations> => {
+    const liveSettings = settingsOf(instance.url, 'Research lab');
     const shared = {
       log,
       auth,
@@ -94,9 +96,10 @@ export async function startOwner(): Promise<OwnerInstance> {
       limiter: createMemoryRateLimiter('off'),
       document: readContract() as never,
       metrics,
-      instance: { name: 'Research lab', baseUrl: instance.url, timeZone: 'UTC' },
+      instance: liveSettings.instance,
+      liveSettings,
     };
-    const settings = { defaultLanguage: 'en', corsOrigins: [], trustedProxies: [], auditRetention: 'P2Y' };
+    const settings = { corsOrigins: [], trustedProxies: [] };
     const forms = await composeForms({
       ...shared,
       db: open('forms'),
@@ -125,12 +128,10 @@ export async function startOwner(): Promise<OwnerInstance> {
         embedOrigins: '',
         sweepMs: 1_000,
         expiryNoticeDays: 30,
-        backupRetention: 'P35D',
-        abandonedRetention: 'P90D',
         ...messageSettings,
       },
       transports: { mail: null, sms: null },
-      senders: { mail: [], sms: [] },
+      senders: { mail: { senders: [] }, sms: { senders: [] } },
       tokenSecrets: transactionToken,
       signingKey: instanceSigning[0] as (typeof instanceSigning)[number],
       sealingKeys: [...instanceSealing, formerSealingKey],

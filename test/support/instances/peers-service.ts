@@ -14,6 +14,7 @@ import { readContract } from '../contract/contract.ts';
 import type { OwnPeer } from '../peers/peer-of-our-own.ts';
 import { createTestBus } from '../stores/event-bus.ts';
 import { type FormsService, startForms } from './forms-service.ts';
+import { settingsOf } from './settings-of.ts';
 
 /**
  * The services peers and forms of one instance, without anything that runs by itself: a test says when
@@ -59,10 +60,9 @@ export async function startPeers(): Promise<PeersService> {
       transactions: {} as TransactionsOperations,
       document: readContract() as never,
       limiter: createMemoryRateLimiter('off'),
-      instance: { name: 'Here', baseUrl },
+      instance: settingsOf(baseUrl, 'Here').instance,
       settings: {
         trustedProxies: [],
-        auditRetention: 'P2Y',
         allowedNetworks: ['127.0.0.0/8', '::1/128'],
         plainLoopback: true,
       },

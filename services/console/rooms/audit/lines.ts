@@ -50,8 +50,9 @@ export function columnsOf(reader: ConsoleReader, path: string, names: Names): Co
     },
     {
       label: t('audit.action'),
-      cell: ({ action, also = [] }) => ({
+      cell: ({ action, outcome, also = [] }) => ({
         text: [action, ...also].map((each) => reader.word('auditAction', each)).join(' · '),
+        ...(outcome && { note: changeText(outcome) }),
       }),
       csv: ({ action }) => action,
     },
@@ -61,6 +62,12 @@ export function columnsOf(reader: ConsoleReader, path: string, names: Names): Co
       csv: ({ target }) => target,
     },
   ];
+}
+
+/** The value of a setting before and after a change, which the line has as a JSON array. */
+function changeText(outcome: string): string {
+  const values: (string | null)[] = JSON.parse(outcome);
+  return values.map((value) => value ?? '–').join(' → ');
 }
 
 /** The link leads to the lines of the same actor. */

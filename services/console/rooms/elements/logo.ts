@@ -6,8 +6,7 @@ import { type FoundElement, findElement } from '../../models/read-model.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-
-const types = 'image/png,image/jpeg,image/webp';
+import { atLogo, logoFault, logoTypes } from '../../pages/logo-file.ts';
 
 /** The logo of a theme, on a page of its own: an upload is not kept during a sign-in, as typed texts are. */
 export function logoRoutes(router: Router, kit: RoomKit): void {
@@ -26,7 +25,7 @@ export function logoRoutes(router: Router, kit: RoomKit): void {
         submit: reader.t('logo.save'),
         cancelUrl: `${href}/edit`,
         fields: [
-          field('logo', { word: 'file', kind: 'file', accept: types, isNeeded: true }),
+          field('logo', { word: 'file', kind: 'file', accept: logoTypes, isNeeded: true }),
           ...(logo ? [field('remove', { kind: 'check' })] : []),
         ],
         locals: { logo },
@@ -35,7 +34,7 @@ export function logoRoutes(router: Router, kit: RoomKit): void {
     async send(ctx, field) {
       const { entry, href } = await findTheme(ctx, kit);
       const file = kit.file(ctx, 'logo');
-      if (!file && field('remove') !== 'yes') throw faultOf(422, 'required');
+      if (!file && field('remove') !== 'yes') throw logoFault(422, 'required');
       const params = { id: entry.id };
       const uploaded = file && (await kit.api(ctx).call('uploadLogo', { params, file }));
       await storeLogo(ctx, kit, entry, uploaded?.body.logoPath);
@@ -72,15 +71,4 @@ async function storeLogo(
   const api = kit.api(ctx);
   if (draft) await api.call('updateVersion', { params: { id, vid: draft }, query, body, ifMatch: etag });
   else await api.call('createVersion', { params: { id }, query, body });
-}
-
-/** The API names no field: the upload is the whole body. */
-function atLogo(failure: ApiFailure): ApiFailure {
-  if (failure.status === 413) return faultOf(413, 'too-large-logo');
-  const isOther = failure.status === 415 || (failure.status === 422 && failure.errors.length === 0);
-  return isOther ? faultOf(failure.status, 'no-logo') : failure;
-}
-
-function faultOf(status: number, code: string): ApiFailure {
-  return new ApiFailure(status, { errors: [{ pointer: '/logo', code, detail: '' }] });
 }
