@@ -27,7 +27,8 @@ async function invite(name: string, role: string) {
 describe('the settings in the console', () => {
   it('name the environment variable of each fact', async () => {
     const html = await textOf(here);
-    for (const name of ['INSTANCE_NAME', 'BASE_URL', 'OIDC_ISSUER', 'MAIL_URL']) expect(html).toContain(name);
+    for (const name of ['BASE_URL', 'OIDC_ISSUER', 'MAIL_URL']) expect(html).toContain(name);
+    expect(html).not.toContain('INSTANCE_NAME');
     expect(html).toContain(instance.url);
     const rows = html.split('<dt>').map((row) =>
       row
@@ -47,7 +48,6 @@ describe('the settings in the console', () => {
       ['sms', 'Text messages SMS_URL'],
       ['pdf', 'Receipts as PDF'],
       ['accounts', 'Accounts of this instance OIDC_ISSUER'],
-      ['audit', 'Audit log AUDIT_RETENTION'],
     ] as const)
       expect(rows).toContain(`${row} ${features.includes(feature) ? 'Available' : 'Not set up'}`);
   });
@@ -55,6 +55,58 @@ describe('the settings in the console', () => {
   it('are for administrators; an operator has the own ones', async () => {
     expect((await operator.get(here)).url).toContain(`${here}/you`);
     expect((await operator.get(`${here}/accounts`)).status).toBe(403);
+  });
+});
+
+describe('the settings of the instance in the console', () => {
+  const pinned = useInstance({ INSTANCE_NAME: 'Northern Lab', MAIL_FROM: 'Lab <post@lab.example>' });
+  const change = async (pages: ConsolePages, fields: Record<string, string>) => {
+    const html = await (await pages.get(`${here}/change`)).text();
+    const etag = /name="etag" value="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    return pages.post(`${here}/change`, { etag, ...fields });
+  };
+
+  it('are changed, and say so', async () => {
+    const sender = { senderName: 'Clinic', senderAddress: 'post@clinic.example' };
+    const sent = await change(admin, { name: 'Lakeside Clinic', timeZone: 'Europe/Paris', ...sender });
+    expect(sent.headers.get('location')).toBe(`${here}?done=settingsChanged`);
+    const html = await textOf(here);
+    for (const value of ['Lakeside Clinic', 'Europe/Paris', 'Clinic &lt;post@clinic.example&gt;'])
+      expect(html).toContain(value);
+    // What the form does not have stays, and an empty choice is the default.
+    await change(admin, { name: '', recordRetention: 'P1Y' });
+    expect(await textOf(here)).toContain('Riverside Theatre');
+    expect(await textOf(here)).toContain('Clinic &lt;post@clinic.example&gt;');
+  });
+
+  it('are not overwritten by a form that was opened before another change', async () => {
+    const html = await textOf(`${here}/change`);
+    const etag = /name="etag" value="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '';
+    await change(admin, { name: 'First' });
+    expect((await admin.post(`${here}/change`, { etag, name: 'Second' })).status).toBe(412);
+    expect(await textOf(here)).toContain('First');
+  });
+
+  it('show a fault at its field, and what was typed', async () => {
+    const refused = await change(admin, { name: 'Clinic', senderName: '', senderAddress: 'nobody' });
+    expect(refused.status).toBe(422);
+    const html = await refused.text();
+    expect(html).toContain('This is not an e-mail address');
+    expect(html).toContain('value="nobody"');
+  });
+
+  it('that the environment pins have no field, and stand with their variable', async () => {
+    const pages = await openPages(pinned, 'admin');
+    try {
+      const shown = await (await pages.get(here)).text();
+      expect(shown).toMatch(/Set by[\s\S]{0,80}INSTANCE_NAME/);
+      const html = await (await pages.get(`${here}/change`)).text();
+      expect(html).toContain('Name and Sender of mails');
+      expect(html).not.toMatch(/name="(name|senderAddress)"/);
+      expect(html).toContain('name="timeZone"');
+    } finally {
+      await pages.close();
+    }
   });
 });
 
@@ -106,7 +158,7 @@ describe('the own settings in the console', () => {
   });
 
   it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
-    for (const path of ['', '/accounts', '/accounts/new', '/you']) {
+    for (const path of ['', '/change', '/logo', '/accounts', '/accounts/new', '/you']) {
       const html = await (await admin.get(here + path, { 'Accept-Language': language })).text();
       expect(html, path).not.toMatch(/>(settings|accounts|own)\.[a-zA-Z.]+</);
     }
