@@ -1,4 +1,4 @@
-/** The instance that shows the page. Its settings change while the process runs: read them when they are used. */
+/** The instance that shows a page. Its settings change while the process runs: read them when needed. */
 export interface PageInstance {
   readonly name: string;
   /** BASE_URL, without a trailing slash. */
