@@ -12,9 +12,9 @@ import { acceptKeys } from './refresh-keys.ts';
 const maxPrefixLength = 100;
 
 /**
- * Changes the settings of a peer. Thumbprints that were compared through another channel are recorded, and end
- * a quarantine: those of its new keys, which are then pinned, or those of its pinned keys, if the peer has
- * these again.
+ * Changes the settings of a peer. Thumbprints that were compared through another channel are recorded, and
+ * end a quarantine: those of its new keys, which are then pinned, or those of its pinned keys, if the peer
+ * has these again.
  * @throws Failure `not-found`, `invalid`.
  */
 export async function editPeer(
