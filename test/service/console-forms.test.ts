@@ -210,11 +210,16 @@ describe('a form', () => {
     expect(document.match(/class="column"/g)).toHaveLength(2);
   });
 
-  it('is tried with answers that are told to count', async () => {
-    expect(await textOf(`${here}/layout.001/try`)).toContain('trial/admin');
+  it('is tried in a new tab, on pages that say so', async () => {
+    const asked = await textOf(`${here}/layout.001/try`);
+    expect(asked).toContain('trial/admin');
+    expect(asked).toMatch(/<form[^>]* target="_blank"/);
     const response = await admin.fill(`${here}/layout.001/try`, {});
     expect(response.status).toBe(303);
-    expect(response.headers.get('location')).toContain(`${instance.url}/consents/`);
+    const form = response.headers.get('location') ?? '';
+    expect(form).toContain(`${instance.url}/consents/`);
+    const headers = { Accept: 'text/html' };
+    expect(await (await fetch(form, { headers })).text()).toContain('This is a trial.');
     expect((await admin.post(`${here}/layout.001/try`, {})).headers.get('location')).toMatch(/repeated$/);
   });
 

@@ -43,6 +43,7 @@ describe('the count of valid answers to an element', () => {
     await recordAnswers(operator, 'ann', { [identifier]: ['refused'] });
     await recordAnswers(operator, 'ann', { [identifier]: ['accepted'] }, { object: 'card 7' });
     await recordAnswers(operator, 'ben', { [identifier]: ['accepted'] });
+    await recordAnswers(operator, 'trial/admin', { [identifier]: ['accepted'] });
     expect(await count(`keys=${key}`)).toEqual({
       at: expect.any(String),
       values: [{ key, type: 'processing', subjects: 3, accepted: 2, refused: 1, expiring: 0 }],

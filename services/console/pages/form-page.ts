@@ -7,7 +7,8 @@ import { type FieldSpec, type FormInput, type PostedForm, type ReadField, reader
 import type { RoomKit } from './kit.ts';
 
 /** What the page of a form shows. The form is posted to the path of its page. */
-export interface AskedForm extends Partial<Pick<FormInput, 'submit' | 'cancelUrl' | 'elsewhere'>> {
+export interface AskedForm
+  extends Partial<Pick<FormInput, 'submit' | 'cancelUrl' | 'elsewhere' | 'opensTab'>> {
   /** Default, as of the button: the message of the act. */
   title?: string;
   /** Of the thing that the act is about, for the title of the act. */

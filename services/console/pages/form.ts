@@ -68,6 +68,7 @@ export interface FormView {
   action: string;
   /** Absent unless the form has a file. */
   enctype?: 'multipart/form-data';
+  target?: '_blank';
   submit: string;
   /** Of the button: primary once on a page, or outlined for an end that cannot be undone. */
   tone: 'primary' | 'plain' | 'ending';
@@ -99,6 +100,8 @@ export interface FormInput {
   hidden?: Readonly<Record<string, string>>;
   /** Whether the values were kept during a sign-in. */
   isKept?: boolean;
+  /** Whether the answer opens in a new tab, because it leads out of the console. */
+  opensTab?: boolean;
 }
 
 /** The fields of a posted form; a field may have several values. */
@@ -197,6 +200,7 @@ export function formView(reader: ConsoleReader, input: FormInput): FormView {
   return {
     action: input.action,
     ...(specs.some(({ kind }) => kind === 'file') && { enctype: 'multipart/form-data' }),
+    ...(input.opensTab && { target: '_blank' }),
     submit: input.submit,
     tone: input.tone ?? 'primary',
     ...(input.cancelUrl && { cancelUrl: input.cancelUrl }),

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { FormChange, FormLabels } from '#lib/contracts/form-content.ts';
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
+import { isTrial } from '#lib/contracts/trials.ts';
 import type { Assets } from '#lib/http/assets.ts';
 import { loadCatalogues } from '#lib/pages/catalogues.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
@@ -135,6 +136,7 @@ export function createPageRenderer(assets: Assets): PageRenderer {
       asset: assets.url,
       colorScheme: usedColorScheme(model),
       view,
+      isTrial: 'transaction' in model && isTrial(model.transaction?.context?.subject ?? ''),
       asker: askerView(model, reader),
     });
     return model.page === 'export' ? withStyles(html) : html;

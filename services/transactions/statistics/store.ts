@@ -1,14 +1,16 @@
+import { trialPrefix } from '#lib/contracts/trials.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, sql } from '#lib/db/sql.ts';
 import { stateNow } from '../transaction/store.ts';
 import type { AnswerCount, Period, StateCount } from './stats.ts';
 
-/** Transactions created in a period, by days of the time zone and by their state now. */
+/** Transactions created in a period, without trials, by days of the time zone and by their state now. */
 export function countStates(db: Queries, { after, before }: Period, timeZone: string): Promise<StateCount[]> {
   return db.query<StateCount>(sql`
     WITH counted AS (
       SELECT (t.created_at AT TIME ZONE ${timeZone})::date AS day, ${stateNow} AS state
-        FROM transactions AS t WHERE t.created_at >= ${after} AND t.created_at < ${before})
+        FROM transactions AS t
+       WHERE t.created_at >= ${after} AND t.created_at < ${before} AND NOT starts_with(t.subject, ${trialPrefix}))
     SELECT to_char(d.day, 'YYYY-MM-DD') AS date, c.state, count(c.state) AS count
       FROM generate_series((${after}::timestamptz AT TIME ZONE ${timeZone})::date,
                            ((${before}::timestamptz - interval '1 microsecond')
@@ -19,7 +21,7 @@ export function countStates(db: Queries, { after, before }: Period, timeZone: st
 }
 
 /**
- * Erased answers count. Notices do not count: they have no options, so `positions` is null.
+ * Erased answers count. Trials do not, nor notices: they have no options, so `positions` is null.
  * @param keys the elements to count; undefined for all.
  */
 export function countAnswers(
@@ -33,6 +35,7 @@ export function countAnswers(
            r.value[1] AS answer, count(*) AS count
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
      WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.committed_at IS NOT NULL
+       AND NOT starts_with(t.subject, ${trialPrefix})
        AND r.type IN ('processing', 'conditions') AND r.positions IS NOT NULL
        ${keys ? sql`AND r.key = ANY(${keys}::text[])` : empty}
      GROUP BY 1, r.key, r.type, r.value[1]`);

@@ -1,3 +1,4 @@
+import { trialPrefix } from '#lib/contracts/trials.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
@@ -39,7 +40,7 @@ export async function readRangeEnd(
 }
 
 /**
- * Counts the records of a range that have not expired and are in force, by the facts that their status
+ * Counts the records of a range, without trials, that have not expired and are in force, by the facts that their status
  * depends on.
  * @param information key of the information of the records. @param until records that expire by then are
  * `expiring`.
@@ -58,7 +59,7 @@ export function countNewest(
        AND (r.created_at, r.id) >= (${last.createdAt}::timestamptz, ${last.id}::uuid)
        AND (r.expires_at IS NULL OR r.expires_at > ${now})
        ${information === undefined ? empty : sql`AND r.info_key = ${information}`}
-       AND ${isInForce}
+       AND NOT starts_with(r.subject, ${trialPrefix}) AND ${isInForce}
      GROUP BY 1, 2, 3, 4, 5, 6, 7`);
 }
 

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { trialPrefix } from '#lib/contracts/trials.ts';
 import { findForm } from '../../models/read-model.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -7,7 +8,7 @@ import { sessionOf } from '../../sessions/session.ts';
 
 /** Trying a form: a transaction of the person who is signed in. */
 export function trialRoutes(router: Router, kit: RoomKit): void {
-  const subjectOf = (ctx: Context) => `trial/${sessionOf(ctx).name}`;
+  const subjectOf = (ctx: Context) => `${trialPrefix}${sessionOf(ctx).name}`;
 
   formPage(router, kit, {
     path: '/:key/try',
@@ -16,7 +17,7 @@ export function trialRoutes(router: Router, kit: RoomKit): void {
     isCreating: true,
     async ask(ctx, { t }) {
       const { entry } = await findForm(ctx, kit);
-      return { name: entry.name, effects: [t('try.counts', { subject: subjectOf(ctx) })] };
+      return { name: entry.name, opensTab: true, effects: [t('try.counts', { subject: subjectOf(ctx) })] };
     },
     async send(ctx) {
       const { entry } = await findForm(ctx, kit);
