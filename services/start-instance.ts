@@ -173,8 +173,8 @@ export function welcomeLines(
   const lines = [
     `${name} at ${baseUrl}`,
     ...(settings.CONSOLE ? [`  console    ${baseUrl}/console`] : []),
-    `  contract   ${baseUrl}/docs`,
-    `  tokens     ${authUrl}`,
+    `  API        ${baseUrl}/docs`,
+    `  sign-in    ${authUrl}`,
     `  data       ${dataDir}`,
   ];
   lines.push(...notices.map((notice) => `  ${notice}`));

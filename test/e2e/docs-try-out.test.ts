@@ -1,8 +1,14 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { subjectSession } from '../support/pages/subject-session.ts';
 
-const session = subjectSession();
+// What is tried is carried from page to page until the tab is closed.
+const session = subjectSession({}, ['stored data for the session']);
 const operation = (id: string) => session.page.locator(`#${id}`);
+
+const openGroup = (group: string, options = {}) =>
+  session.open(`${session.instance.url}/docs?group=${group}`, options);
 
 /** Opens an operation's form and sends it. @returns status line and blocks of the reply. */
 async function tryOut(id: string) {
@@ -15,8 +21,14 @@ async function tryOut(id: string) {
   return { status: await form.locator('output').innerText(), part };
 }
 
-async function openSignedIn() {
-  await session.open(`${session.instance.url}/docs`);
+/** Opens another page of the documentation in the same tab, as a reader does. */
+async function follow(name: string) {
+  await session.page.locator('.reference-nav').getByRole('link', { name, exact: true }).click();
+  await session.page.waitForURL(/group=/);
+}
+
+async function openSignedIn(group: string) {
+  await openGroup(group);
   const signIn = session.page.locator('[data-sign-in]');
   await signIn.getByLabel('Name').fill('operator');
   await signIn.getByLabel('Password').fill('demo');
@@ -26,7 +38,7 @@ async function openSignedIn() {
 
 describe('trying out operations in the documentation', () => {
   it('leads from a context to a receipt with nothing typed: ids, tokens and answers are carried on', async () => {
-    await openSignedIn();
+    await openSignedIn('consents');
     const created = await tryOut('createTransaction');
     expect(created.status).toMatch(/^201 Created in \d+ ms · filled into other requests: /);
     expect(await created.part('headers')).toMatch(/^location: .+\/consents\/.+\?t=/m);
@@ -37,22 +49,24 @@ describe('trying out operations in the documentation', () => {
     expect(form.status).toMatch(/^200 /);
     const submitted = await tryOut('submitAnswers');
     expect(JSON.parse(await submitted.part('body'))).toMatchObject({ id, state: 'COMMITTED' });
+    await follow('receipts');
     const receipt = await tryOut('getReceipt');
     expect(JSON.parse(await receipt.part('body'))).toMatchObject({ transaction: id });
   });
 
   it('carries the id of one resource to the operations on it, and to no other', async () => {
-    await openSignedIn();
+    await openSignedIn('models');
     const listed = await tryOut('listModels');
     const [model] = (JSON.parse(await listed.part('body')) as { values: { id: string }[] }).values;
     const field = (id: string, name: string) => operation(id).locator(`input[name=${name}]`).inputValue();
     expect(await field('getModel', 'id')).toBe(model?.id);
     expect(await field('listVersions', 'id')).toBe(model?.id);
+    await follow('keys');
     expect(await field('revokeKey', 'id')).toBe('');
   });
 
   it('offers every example of the contract', async () => {
-    await session.open(`${session.instance.url}/docs`);
+    await openGroup('consents');
     const article = operation('createTransaction');
     await article.getByText('Try it out').click();
     await article.locator('[data-examples]').selectOption({ index: 1 });
@@ -80,11 +94,39 @@ describe('the navigation of the documentation', () => {
   });
 
   it('is there without JavaScript, and so are summaries and examples', async () => {
-    await session.open(`${session.instance.url}/docs`, { javaScriptEnabled: false });
+    await openGroup('consents', { javaScriptEnabled: false });
     const { page } = session;
     expect(await page.locator('.reference-nav').innerText()).toContain('Create a transaction');
     expect(await page.getByLabel('Filter operations').isVisible()).toBe(false);
     await operation('createTransaction').getByText('Example of a 200').click();
     await operation('createTransaction').getByText('"links": {').first().waitFor();
+  });
+
+  it('marks the page and the operation that are shown, and leads from an old address to the page of an operation', async () => {
+    await session.open(`${session.instance.url}/docs#submitAnswers`);
+    const { page } = session;
+    await page.waitForURL(/\/docs\?group=consents#submitAnswers$/);
+    const marked = page.locator('.reference-nav [aria-current]');
+    expect(await marked.allInnerTexts()).toEqual(['consents', expect.stringMatching(/^Submit/)]);
+  });
+});
+
+describe('the example requests of the documentation', () => {
+  it('run as they are, in a shell and in Node.js', async () => {
+    const { instance } = session;
+    await openGroup('consents');
+    const article = operation('createTransaction');
+    await article.getByText('Example request').click();
+    const [curl, node] = await article.locator('.example pre').allInnerTexts();
+    const fields = { grant_type: 'password', client_id: 'accord', username: 'operator', password: 'demo' };
+    const answer = await fetch(`${instance.url}/auth`, { method: 'POST', body: new URLSearchParams(fields) });
+    const { access_token: TOKEN } = (await answer.json()) as { access_token: string };
+    const env = { ...process.env, TOKEN };
+    const run = promisify(execFile);
+    expect((await run('bash', ['-c', `${curl?.replace('curl', 'curl -s')}`], { env })).stdout).toContain(
+      '"links"',
+    );
+    const module = ['--input-type=module', '-e', node ?? ''];
+    expect((await run(process.execPath, module, { env })).stdout).toMatch(/^20[01] /);
   });
 });

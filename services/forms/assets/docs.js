@@ -27,6 +27,10 @@
   }
 
   for (const form of document.querySelectorAll('form[data-operation]')) tryOut(form);
+  const authorization = document.getElementById('authorization');
+  if (authorization) rememberInTab();
+  addEventListener('hashchange', markPlace);
+  markPlace();
   for (const note of document.querySelectorAll('[data-without-script]')) note.hidden = true;
   const signIn = document.querySelector('[data-sign-in]');
   if (signIn) offerSignIn(signIn);
@@ -57,6 +61,34 @@
     });
   }
 
+  /** Keeps the credentials and what replies told for the pages of other groups, until the tab is closed. */
+  function rememberInTab() {
+    authorization.value = sessionStorage.getItem('authorization') ?? '';
+    authorization.addEventListener('change', () => authorize(authorization.value));
+    for (const told of kept()) carry(told);
+  }
+
+  function kept() {
+    return parsed(sessionStorage.getItem('told') ?? '[]') ?? [];
+  }
+
+  function authorize(credentials) {
+    authorization.value = credentials;
+    sessionStorage.setItem('authorization', credentials);
+  }
+
+  /** Marks the operation that the address names in the list; one of another group is opened there. */
+  function markPlace() {
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    for (const each of document.querySelectorAll('.reference-nav li a')) {
+      const isHere = wanted !== '' && each.hash === `#${wanted}`;
+      if (!isHere) each.removeAttribute('aria-current');
+      else if (document.getElementById(wanted)) each.setAttribute('aria-current', 'location');
+      else location.replace(each.href);
+    }
+    document.querySelector('.reference-nav [aria-current="location"]')?.scrollIntoView({ block: 'nearest' });
+  }
+
   /** Fetches an access token of the built-in issuer and puts it where every request takes it from. */
   function offerSignIn(form) {
     form.hidden = false;
@@ -69,7 +101,7 @@
       try {
         const reply = await fetch(form.dataset.signIn, { method: 'POST', body: fields, credentials: 'omit' });
         const { access_token: token } = await reply.json();
-        if (token) document.getElementById('authorization').value = token;
+        if (token) authorize(token);
         output.textContent = token ? 'Signed in.' : 'These are not valid.';
       } catch {
         output.textContent = 'The issuer does not answer.';
@@ -100,7 +132,7 @@
         const reply = await fetch(url, request);
         const text = await reply.text();
         const took = `${Math.round(performance.now() - begun)} ms`;
-        const carried = reply.ok ? carry(form, parsed(text)) : [];
+        const carried = reply.ok ? remember(form, parsed(text)) : [];
         const title = [`${reply.status} ${reply.statusText}`.trim(), `in ${took}`];
         if (reply.redirected) title.push(`from ${reply.url}`);
         if (carried.length > 0) title.push(`· filled into other requests: ${carried.join(', ')}`);
@@ -112,37 +144,55 @@
     });
   }
 
+  /** Carries what a reply tells to the other forms of this page and, while the tab is open, of others. */
+  function remember(form, reply) {
+    const first = Array.isArray(reply) ? reply[0] : (reply?.values?.[0] ?? reply);
+    const fields = [...form.querySelectorAll('[data-in="path"]')].map(({ name, value }) => [name, value]);
+    const told = {
+      operation: form.closest('article').id,
+      path: form.dataset.path,
+      fields,
+      id: first?.id,
+      name: first?.name,
+      token: first?.token,
+      isTransaction: first?.links?.subject !== undefined,
+      accessToken: reply?.access_token,
+      elements: Array.isArray(reply?.elements) ? reply.elements : undefined,
+    };
+    const others = kept().filter(({ operation }) => operation !== told.operation);
+    sessionStorage.setItem('told', JSON.stringify([...others, told]));
+    return carry(told);
+  }
+
   /**
-   * Fills what a reply tells into the forms of other operations: the id of what was made or read into addresses below it, a transaction's
+   * Fills what a reply told into the forms of other operations: the id of what was made or read into addresses below it, a transaction's
    * token into `t`, and the first answer allowed to each question into the answers. @returns names of what was filled in.
    */
-  function carry(form, reply) {
-    const first = Array.isArray(reply) ? reply[0] : (reply?.values?.[0] ?? reply);
+  function carry(told) {
     const carried = new Set();
-    const below = `${form.dataset.path.replace(/\/\{\w+\}$/, '')}/{`;
-    const isTransaction = first?.links?.subject !== undefined;
+    const below = `${told.path.replace(/\/\{\w+\}$/, '')}/{`;
     for (const other of document.querySelectorAll('form[data-operation]')) {
       const { path } = other.dataset;
       const fill = (name, value) => {
         const field = other.querySelector(`[name="${name}"]:is([data-in="path"], [data-in="query"])`);
-        if (!field || !value || other === form) return;
+        if (!field || !value || other.closest('article').id === told.operation) return;
         field.value = value;
         carried.add(name);
       };
       // The name of the next part of an address that the reply's resource is the root of.
       const name = path.startsWith(below) && path.slice(below.length).split('}')[0];
-      if (isTransaction) fill('txid', first.id);
-      else if (name && name !== 'txid') fill(name, name === 'name' ? first?.name : first?.id);
+      if (told.isTransaction) fill('txid', told.id);
+      else if (name && name !== 'txid') fill(name, name === 'name' ? told.name : told.id);
       // What was asked for stays what is spoken of.
-      for (const field of form.querySelectorAll('[data-in="path"]')) {
-        const root = form.dataset.path.split(`{${field.name}}`)[0];
-        if (path.startsWith(`${root}{${field.name}}`) || field.name === 'txid') fill(field.name, field.value);
+      for (const [field, value] of told.fields) {
+        const root = told.path.split(`{${field}}`)[0];
+        if (path.startsWith(`${root}{${field}}`) || field === 'txid') fill(field, value);
       }
-      if (first?.token) fill('t', first.token);
+      if (told.token) fill('t', told.token);
     }
-    if (Array.isArray(reply?.elements)) carryAnswers(reply.elements, carried);
-    if (reply?.access_token) {
-      document.getElementById('authorization').value = reply.access_token;
+    if (told.elements) carryAnswers(told.elements, carried);
+    if (told.accessToken) {
+      authorize(told.accessToken);
       carried.add('access token');
     }
     return [...carried];
@@ -171,7 +221,7 @@
       if (field.value) headers[field.name] = field.value;
     const type = form.querySelector('[data-in="body"]')?.dataset.type;
     if (type) headers['Content-Type'] = type;
-    const credentials = document.getElementById('authorization')?.value.trim();
+    const credentials = authorization?.value.trim();
     if (credentials)
       headers.Authorization = /^(Bearer|Basic|Transaction) /i.test(credentials)
         ? credentials

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Role } from '#lib/contracts/principal.ts';
+import { fail } from '#lib/errors/fail.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { type EncodedBody, encodeOnce, sendEncoded, sendPage } from '#lib/http/send.ts';
+import { apiGroups } from '../pages/api-view.ts';
 import { readChannels } from '../queries/message-channels.ts';
 import type { Dependencies } from './dependencies.ts';
 
@@ -30,8 +32,9 @@ export function contractHandlers(dependencies: Dependencies) {
     ...(issuer.builtIn ? ['accounts' as const] : []),
     'audit',
   ];
-  /** The document and the page are made once for each name and logo of the instance. */
-  const made = new LRUCache<string, EncodedBody>({ max: 6 });
+  const groups = apiGroups({ ...document });
+  /** The document and the pages are made once for each name and logo of the instance. */
+  const made = new LRUCache<string, EncodedBody>({ max: 3 * (groups.size + 3) });
   async function once(kind: string, make: () => string | Promise<string>): Promise<EncodedBody> {
     const key = JSON.stringify([kind, instance.name, instance.logo]);
     const body = made.get(key) ?? encodeOnce(await make());
@@ -56,18 +59,20 @@ export function contractHandlers(dependencies: Dependencies) {
     },
 
     /** The reference page, the same for all readers: openapi.yaml is written in English. */
-    async getDocs(ctx) {
+    async getDocs(ctx, { query: { group } }) {
+      if (group !== undefined && !groups.has(group)) throw fail('not-found', 'There is no such group.');
       const page = () =>
         renderer.renderInTurns({
           page: 'api',
           document: { ...document },
+          group,
           signIn,
           language: 'en',
           instance,
           theme: null,
         });
       sendPage(ctx, '');
-      await sendEncoded(ctx, await once('page', page));
+      await sendEncoded(ctx, await once(`page ${group ?? ''}`, page));
     },
 
     async getSystemConfig(ctx) {

@@ -1,4 +1,6 @@
 import { marked } from 'marked';
+import type { ApiPage } from './page-model.ts';
+import { requestSnippets, type SampleRequest } from './request-snippets.ts';
 import type { RichBlocks } from './rich-blocks.ts';
 import { type Resolve, type Schema, schemaRows, typeName } from './schema-rows.ts';
 
@@ -8,7 +10,6 @@ type Describe = RichBlocks;
 /** The members of an OpenAPI document, as far as the reference page shows them. */
 interface Contract {
   info?: { title?: string; version?: string; description?: string };
-  tags?: { name: string; description?: string }[];
   paths?: Record<string, Record<string, Operation> & { parameters?: Parameter[] }>;
 }
 
@@ -31,7 +32,6 @@ interface Operation {
   operationId?: string;
   summary?: string;
   description?: string;
-  tags?: string[];
   parameters?: Parameter[];
   requestBody?: { description?: string; content?: Record<string, Media> };
   responses?: Record<string, { description?: string; content?: Record<string, Media> }>;
@@ -44,41 +44,75 @@ type Response = NonNullable<Operation['responses']>[string];
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** The reference page of openapi.yaml: operations by tag, in the order of the document. */
-export function apiView(document: Record<string, unknown>, rich: RichBlocks) {
-  const describe: Describe = (text, topHeading) =>
-    rich(text && marked.parse(text, { async: false }), topHeading);
-  const { info = {}, tags = [], paths = {} } = document as Contract;
-  const resolve = resolver(document);
-  const operations = Object.entries(paths).flatMap(([path, item]) =>
+/** An operation of the document, with the parameters of its path. */
+interface Listed {
+  /** The first part of the address; `home` for `/`. */
+  group: string;
+  path: string;
+  method: string;
+  operation: Operation;
+}
+
+function listOperations({ paths = {} }: Contract): Listed[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];
       if (!operation) return [];
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-      const given = { path, method, operation: { ...operation, parameters } };
-      return [{ tag: operation.tags?.[0] ?? '', view: operationView(given, resolve, describe) }];
+      return [{ group: path.split('/')[1] || 'home', path, method, operation: { ...operation, parameters } }];
     }),
   );
-  const names = [...new Set([...tags.map(({ name }) => name), ...operations.map(({ tag }) => tag)])];
+}
+
+/** The groups of operations that have a page, in the order of the document. */
+export function apiGroups(document: Record<string, unknown>): ReadonlySet<string> {
+  return new Set(listOperations(document as Contract).map(({ group }) => group));
+}
+
+/** The reference pages of openapi.yaml: operations by the first part of their address. */
+export function apiView(
+  { document, group, instance }: Pick<ApiPage, 'document' | 'group' | 'instance'>,
+  rich: RichBlocks,
+) {
+  const describe: Describe = (text, topHeading) =>
+    rich(text && marked.parse(text, { async: false }), topHeading);
+  const contract = document as Contract;
+  const { info = {} } = contract;
+  const resolve = resolver(document);
+  const operations = listOperations(contract);
+  const groups = [...apiGroups(document)].map((name) => ({
+    name,
+    href: `/docs?group=${encodeURIComponent(name)}`,
+    isCurrent: name === group,
+    operations: operations.filter((each) => each.group === name).map(linkTo),
+  }));
   return {
     title: info.title ?? 'Interface',
     version: info.version ?? '',
-    description: describe(info.description, 2),
-    groups: names
-      .map((name) => ({
-        name,
-        description: describe(tags.find((tag) => tag.name === name)?.description, 3),
-        operations: operations.filter(({ tag }) => tag === name).map(({ view }) => view),
-      }))
-      .filter((group) => group.operations.length > 0),
+    description: group === undefined ? describe(info.description, 2) : undefined,
+    groups,
+    current: groups.find(({ isCurrent }) => isCurrent),
+    operations: operations
+      .filter((each) => each.group === group)
+      .map((operation) => operationView(operation, { resolve, describe, base: instance.baseUrl })),
+  };
+}
+
+/** An operation in the navigation. */
+function linkTo({ path, method, operation }: Listed) {
+  return {
+    id: operation.operationId ?? `${method}${path.replace(/\W+/g, '-')}`,
+    method: method.toUpperCase(),
+    path,
+    summary: operation.summary ?? '',
   };
 }
 
 function operationView(
-  { path, method, operation }: { path: string; method: string; operation: Operation },
-  resolve: Resolve,
-  describe: Describe,
+  listed: Listed,
+  { resolve, describe, base }: { resolve: Resolve; describe: Describe; base: string },
 ) {
+  const { operation } = listed;
   const takesToken = operation.security?.some((scheme) => 'transactionToken' in scheme) ?? false;
   const parameters = [...(operation.parameters ?? []), ...(takesToken ? [tokenParameter] : [])].map(
     (parameter) => resolve<Parameter>(parameter),
@@ -86,10 +120,7 @@ function operationView(
   const body = resolve<NonNullable<Operation['requestBody']>>(operation.requestBody ?? {});
   const [type, media] = Object.entries(body.content ?? {})[0] ?? [];
   return {
-    id: operation.operationId ?? `${method}${path.replace(/\W+/g, '-')}`,
-    method: method.toUpperCase(),
-    path,
-    summary: operation.summary ?? '',
+    ...linkTo(listed),
     description: describe(operation.description, 4),
     roles: Object.entries(operation['x-roles'] ?? {}).map(([role, relation]) =>
       relation === 'any' ? role : `${role} (${relation})`,
@@ -123,6 +154,33 @@ function operationView(
       };
     }),
     answer: answerOf(operation, resolve),
+    snippets: requestSnippets(sampleOf(listed, { parameters, type, media, base, resolve })),
+  };
+}
+
+/** A request with the examples of the contract; optional parameters are left out. */
+function sampleOf(
+  { method, path, operation }: Listed,
+  given: {
+    parameters: readonly Parameter[];
+    type: string | undefined;
+    media: Media | undefined;
+    base: string;
+    resolve: Resolve;
+  },
+): SampleRequest {
+  const { parameters, type, media, base, resolve } = given;
+  const exampleOf = (name: string) =>
+    encodeURIComponent(String(parameters.find((each) => each.name === name)?.example ?? name));
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.required)
+    .map(({ name }) => `${name}=${exampleOf(name)}`);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => exampleOf(name));
+  return {
+    method: method.toUpperCase(),
+    url: `${base}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`,
+    ...(type && { body: { type, text: examplesOf(media, resolve)[0]?.text ?? '' } }),
+    takesToken: !('anonymous' in (operation['x-roles'] ?? {})),
   };
 }
 

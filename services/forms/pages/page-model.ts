@@ -88,11 +88,13 @@ export interface ProblemPage extends PageBase {
   status: number;
 }
 
-/** `/docs`: the contract, to read and try in a browser. */
+/** `/docs`: the contract, to read and try in a browser; the introduction, or one group of operations. */
 export interface ApiPage extends PageBase {
   page: 'api';
   /** The parsed contract (OpenAPI 3.0.3). The rendered page is cached by this object. */
   document: Record<string, unknown>;
+  /** The first part of addresses; undefined for the introduction. */
+  group?: string | undefined;
   /**
    * Token endpoint and public client of the built-in issuer, to sign in on the page; null with an outside
    * issuer.

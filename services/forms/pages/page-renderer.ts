@@ -229,7 +229,7 @@ function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools):
     case 'host':
       return hostView(model);
     case 'api':
-      return apiView(model.document, blocks);
+      return apiView(model, blocks);
     default:
       return resultView(model, reader);
   }

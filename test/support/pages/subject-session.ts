@@ -33,9 +33,12 @@ export interface SubjectSession {
 /**
  * Registers the hooks that start and stop everything. After each test every page that it opened must have
  * been without an error, a request to strangers, a cookie and stored data.
- * @param environment settings of the instance.
+ * @param environment settings of the instance. @param tolerated complaints about pages that are not for subjects.
  */
-export function subjectSession(environment: Record<string, string> = {}): SubjectSession {
+export function subjectSession(
+  environment: Record<string, string> = {},
+  tolerated: readonly string[] = [],
+): SubjectSession {
   const instance = useInstance(environment);
   const operator = useSetup(() => signIn(instance, 'operator'));
   const admin = useSetup(() => signIn(instance, 'admin'));
@@ -47,7 +50,7 @@ export function subjectSession(environment: Record<string, string> = {}): Subjec
     opened = [];
     const complaints = await Promise.all(pages.map((watched) => watched.complaints()));
     await Promise.all(pages.map((watched) => watched.close()));
-    expect(complaints.flat()).toEqual([]);
+    expect(complaints.flat().filter((each) => !tolerated.includes(each))).toEqual([]);
   });
 
   const session: SubjectSession = {

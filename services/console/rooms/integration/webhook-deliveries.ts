@@ -79,13 +79,22 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
 
   router.get('/webhooks/:id/deliveries/:did', async (ctx) => {
     const reader = kit.reader(ctx);
-    const { body: delivery } = await kit.api(ctx).call('getDelivery', { params: ctx.params });
+    const { id, did } = ctx.params as { id: string; did: string };
+    const [{ body: delivery }, { body: webhook }] = await Promise.all([
+      kit.api(ctx).call('getDelivery', { params: { id, did } }),
+      kit.api(ctx).call('getWebhook', { params: { id } }),
+    ]);
     const { status, action, nextAttemptAt } = delivery;
     const isSoon = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) < Date.now() + soonMs;
     await kit.page(ctx, 'delivery', {
       title: reader.t('deliveries.one', { action: reader.word('webhookAction', action) }),
       path: ctx.path,
-      facts: factsOf(reader, delivery),
+      facts: [
+        ...factsView(reader, {
+          'deliveries.webhook': { text: webhook.name, href: `${kit.path}/webhooks/${id}` },
+        }),
+        ...factsOf(reader, delivery),
+      ],
       // It is looked at again until it has arrived.
       waits: status === 'PENDING' && isSoon,
       body: JSON.stringify(JSON.parse(delivery.body ?? '{}'), null, 2),
