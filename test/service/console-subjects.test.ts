@@ -90,7 +90,7 @@ describe('subjects in the console', () => {
       'Accepted',
       'There is a newer answer',
       'Form',
-      'Committed',
+      'Answered',
     ])
       expect(html).toContain(text);
     // Each answer leads to its transaction: one valid, two in the history.
