@@ -25,7 +25,7 @@ const read = async (query = '') => (await pages.get(`/console?wait=true${query}`
 
 it('the first page says what was created, committed, accepted, and what expires', async () => {
   const html = await read();
-  expect(html).toContain('5 transactions were created; 4 are committed (80%), one is still open.');
+  expect(html).toContain('5 transactions were created; 4 are answered (80%), one is still open.');
   expect(html).toContain('4 answers; 75% of them accept.');
   expect(html).toContain('4 valid answers expire in the next 30 days.');
 });
