@@ -74,6 +74,7 @@ export interface FormLayout {
   validityVisible: boolean;
   acceptAllVisible: boolean;
   acceptAllText?: string;
+  refuseAllText?: string;
   submitText?: string;
   cancelVisible: boolean;
   cancelText?: string;

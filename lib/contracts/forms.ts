@@ -26,6 +26,7 @@ export interface LayoutReference {
 /** Texts of a layout in one language. */
 export interface LayoutTexts {
   acceptAllText?: string;
+  refuseAllText?: string;
   submitText?: string;
   cancelText?: string;
 }

@@ -14,9 +14,11 @@ import { modelHandlers } from './handlers/models.ts';
 import { pageHandlers, renderErrorPage } from './handlers/pages.ts';
 import { publicFormHandlers } from './handlers/public-forms.ts';
 import { settingsHandlers } from './handlers/settings.ts';
+import { templateHandlers } from './handlers/templates.ts';
 import { versionHandlers } from './handlers/versions.ts';
 import { createContext, type OperationOptions } from './operations/context.ts';
 import { createOperations } from './operations/create-operations.ts';
+import { createPreviews } from './operations/previews.ts';
 import { createPublicForms } from './operations/public-form.ts';
 import { createAssets } from './pages/assets.ts';
 import { createPageRenderer } from './pages/page-renderer.ts';
@@ -64,6 +66,7 @@ export async function composeForms(options: Options): Promise<{
     source: instance.baseUrl,
     wake: relay.wake,
     operations,
+    previews: createPreviews(context),
     publicForms: createPublicForms(context),
     renderer,
     assets,
@@ -85,6 +88,7 @@ export async function composeForms(options: Options): Promise<{
       ...contractHandlers(dependencies),
       ...pageHandlers(dependencies),
       ...modelHandlers(dependencies),
+      ...templateHandlers(dependencies),
       ...versionHandlers(dependencies),
       ...publicFormHandlers(dependencies),
       ...settingsHandlers(dependencies),

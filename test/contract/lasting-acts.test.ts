@@ -37,6 +37,7 @@ const without: Record<string, string> = {
   acceptPairing: proven,
   createModel: draft,
   importModel: draft,
+  useTemplate: draft,
   updateModel: undone,
   uploadLogo: undone,
   uploadInstanceLogo: 'shows nothing until updateSettings names it',

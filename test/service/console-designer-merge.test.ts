@@ -46,11 +46,7 @@ describe('the designer of two people, without JavaScript', () => {
   it('takes what one of them has changed: texts, options, languages and elements', async () => {
     const path = await makeForm('layout.merged');
     const opened = await textOf(path);
-    const theirs = await send(path, await press(path, opened, ['remove:0', 'add:processing.003']), [
-      ['op', 'addLanguage'],
-      ['newLanguage', 'fr'],
-    ]);
-    await save(path, await theirs.text(), [
+    await save(path, await press(path, opened, ['remove:0', 'add:processing.003']), [
       ['submitText-fr', 'Envoyer'],
       ['switches', 'footerOnTop'],
     ]);
@@ -106,22 +102,6 @@ describe('the designer of two people, without JavaScript', () => {
     const saved = await textOf(path);
     expect(shownIn(saved, 'cancelText-en')).toBe('Not now');
     expect(shownIn(saved, 'submitText-en')).toBe('Theirs &amp; &lt;b&gt;');
-  });
-
-  it('keeps a language that one has removed and the other has changed, and says so', async () => {
-    const path = await makeForm('layout.kept');
-    const french = await send(path, await textOf(path), [
-      ['op', 'addLanguage'],
-      ['newLanguage', 'fr'],
-    ]);
-    await save(path, await french.text(), [['submitText-fr', 'Envoyer']]);
-    const opened = await textOf(path);
-    await save(path, opened, [['submitText-fr', 'Valider']]);
-    const merged = await saveLate(path, await press(path, opened, ['removeLanguage:fr']));
-    expect(shownIn(merged, 'submitText-fr')).toBe('Valider');
-    expect(merged).toContain('French stays: one of you has removed it, and the other has changed it.');
-    expect((await save(path, await press(path, merged, ['removeLanguage:fr']))).status).toBe(303);
-    expect(shownIn(await textOf(path), 'submitText-fr')).toBeUndefined();
   });
 
   it('merges with a draft that was begun, activated or discarded meanwhile', async () => {

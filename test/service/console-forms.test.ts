@@ -63,25 +63,22 @@ describe('a new form', () => {
 });
 
 describe('a form with an element, begun on the page of the element', () => {
-  const begin = async (by = admin) => {
-    const html = await textOf('/console/elements/processing.001', by);
-    const form = /<form method="post" action="\/console\/forms\/new">([\s\S]*?)<\/form>/.exec(html)?.[1];
-    const inputs = (form ?? '').matchAll(/name="([^"]+)" value="([^"]*)"/g);
-    return (
-      form && Object.fromEntries([...inputs].map(([, name, value]) => [name as string, value as string]))
-    );
-  };
+  const begin = async (by = admin) =>
+    /href="(\/console\/forms\/new\?element=[^"]+)"/.exec(
+      await textOf('/console/elements/processing.001', by),
+    )?.[1];
 
-  it('has the name of the element, asks it, and is made once', async () => {
-    const fields = (await begin()) as Record<string, string>;
-    const made = await admin.post(`${here}/new`, fields);
+  it('asks for its name, has the element, and is made once', async () => {
+    const asked = await textOf((await begin()) ?? '');
+    expect(asked).toMatch(/name="name" value=""/);
+    expect(asked).not.toContain('class="cards"');
+    const made = await send(`${here}/new`, asked, [['name', 'Letters']]);
     const path = made.headers.get('location') ?? '';
-    expect(path).toMatch(/\/edit\?add=processing\.001&done=formMadeWith$/);
+    expect(path).toMatch(/\/edit\?done=formMadeWith$/);
     const html = await textOf(path);
-    expect(html).toContain('Design “Programme letter”');
+    expect(html).toContain('Design “Letters”');
     expect(elementsOf(html)).toEqual(['processing.001']);
-    expect(html).toContain('data-guard="changed"');
-    const again = await admin.post(`${here}/new`, fields);
+    const again = await send(`${here}/new`, asked, [['name', 'Letters']]);
     expect(again.headers.get('location')).toBe(`${here}?done=repeated`);
   });
 
@@ -171,22 +168,41 @@ describe('the designer', () => {
     expect(html).toContain(`${reference}: This is not active, or no longer shared`);
   });
 
-  it('adds languages, each with texts of its own', async () => {
+  it('speaks the languages of its elements, with texts of its own in each of them', async () => {
     const path = await makeForm('Languages', 'layout.languages');
-    const start = await press(`${path}/edit`, await textOf(`${path}/edit`), ['add:processing.001']);
-    const added = await send(`${path}/edit`, start, [
-      ['op', 'addLanguage'],
-      ['newLanguage', 'FR'],
-    ]);
-    const html = await added.text();
-    await send(`${path}/edit`, html, [
+    const languagesIn = (html: string) =>
+      Array.from(html.matchAll(/name="languages" value="([^"]*)"/g), ([, each]) => each);
+    const empty = await textOf(`${path}/edit`);
+    const start = await press(`${path}/edit`, empty, ['add:processing.001']);
+    expect(languagesIn(start)).toEqual(['en', 'ar', 'fr']);
+    await send(`${path}/edit`, start, [
       ['op', 'save'],
       ['submitText-fr', 'Envoyer'],
     ]);
     const saved = await textOf(`${path}/edit`);
     expect(saved).toContain('value="Envoyer"');
-    const without = await press(`${path}/edit`, saved, ['removeLanguage:fr']);
-    expect(without).not.toContain('name="submitText-fr"');
+    for (const language of ['English', 'French', 'Arabic'])
+      expect(saved).toMatch(new RegExp(`name="preview"[^>]*>Preview in ${language}<`));
+    const preview = await textOf(`${path}/preview`);
+    expect(preview).toMatch(/<option value="ar">/);
+    // Asked under the default information, which has the three languages, too.
+    expect(languagesIn(await press(`${path}/edit`, saved, ['remove:0']))).toEqual(['en', 'fr', 'ar']);
+  });
+
+  it('shows what stands in it in each language, and why it cannot be shown; nothing is saved', async () => {
+    const path = await makeForm('Live', 'layout.live');
+    const html = await press(`${path}/edit`, await textOf(`${path}/edit`), ['add:processing.001']);
+    const previewed = async (page: string, more: [string, string][]) =>
+      (await send(`${path}/edit/preview`, page, more)).text();
+    const french = await previewed(html, [
+      ['preview', 'fr'],
+      ['submitText-fr', 'Envoyer maintenant'],
+    ]);
+    expect(french).toContain('La lettre du programme');
+    expect(french).toContain('Envoyer maintenant');
+    const mixed = await press(`${path}/edit`, html, ['add:conditions.001']);
+    expect(await previewed(mixed, [['preview', 'en']])).toContain('Conditions stand alone');
+    expect(elementsOf(await textOf(`${path}/edit`))).toEqual([]);
   });
 
   it('keeps a form without elements as a draft, which cannot be activated', async () => {

@@ -410,7 +410,6 @@ describe('a form', () => {
 
   it.each([
     ['an element', '/console/elements/processing.001/edit', 'de:title', ['add-language', 'language']],
-    ['a form', '/console/forms/layout.001/edit', 'submitText-de', ['addLanguage', 'newLanguage']],
   ])('of %s keeps languages that were added and not yet saved', async (_what, path, text, [op, field]) => {
     const person = await signInToConsole(instance.url, 'admin');
     const send = (html: string, more: Fields) => person.post(path, changedFields(html, more));

@@ -93,10 +93,16 @@ describe('the labels of a form as JSON', () => {
     expect(plain.labels).not.toHaveProperty('cancel');
     const own = await formOf(
       await create({
-        layoutData: { elements, acceptAllVisible: true, acceptAllText: 'Take all', submitText: 'Done' },
+        layoutData: {
+          elements,
+          acceptAllVisible: true,
+          acceptAllText: 'Take all',
+          refuseAllText: 'Take none',
+          submitText: 'Done',
+        },
       }),
     );
-    expect(own.labels).toMatchObject({ acceptAll: 'Take all', refuseAll: 'Refuse all', submit: 'Done' });
+    expect(own.labels).toMatchObject({ acceptAll: 'Take all', refuseAll: 'Take none', submit: 'Done' });
     const silent = await formOf(await create({ layoutData: { elements, validityVisible: false } }));
     expect(silent.labels).not.toHaveProperty('validity');
   });

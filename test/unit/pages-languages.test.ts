@@ -4,13 +4,16 @@ import type { ErrorPage, ReceiptPage, ResultPage } from '#lib/contracts/pages.ts
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { demoModels } from '../../services/forms/demo/models.ts';
 import type { Drawn } from '../../services/forms/pages/page-model.ts';
+import { readTemplates } from '../../services/forms/templates/templates.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 
 const models = demoModels();
+const { forms, information } = readTemplates();
+const templates = [...forms, information, ...forms.flatMap(({ elements }) => elements)];
 
-/** Every text that people read in a language: of both services' pages, and of the demonstration. */
+/** Every text that people read in a language: of both services' pages, of the demonstration, of templates. */
 function textsIn(language: 'fr' | 'ar'): [where: string, text: string][] {
   const catalogues = ['forms', 'auth'].flatMap((service) => {
     const url = new URL(`../../services/${service}/locales/${language}.json`, import.meta.url);
@@ -19,7 +22,15 @@ function textsIn(language: 'fr' | 'ar'): [where: string, text: string][] {
   const content = models.flatMap(({ key, data }) =>
     leaves(data[language]).map((text) => [key, text] as const),
   );
-  return [...catalogues, ...content].map(([where, text]) => [where, text.replaceAll(/<[^>]*>/g, '')]);
+  const offered = templates.flatMap((template) =>
+    leaves([template.texts[language], 'data' in template && template.data[language]]).map(
+      (text) => [template.key, text] as const,
+    ),
+  );
+  return [...catalogues, ...content, ...offered].map(([where, text]) => [
+    where,
+    text.replaceAll(/<[^>]*>/g, ''),
+  ]);
 }
 
 function leaves(value: unknown): string[] {

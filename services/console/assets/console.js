@@ -134,8 +134,9 @@ function watchTyping(form) {
   // The frame begins with what is saved.
   if (isChanged) form.requestSubmit(button);
   form.addEventListener('input', ({ target }) => {
-    const { lang } = target.closest('input[lang], fieldset[lang]') ?? {};
-    button = [...form.querySelectorAll('[formtarget]')].find(({ value }) => value === lang) ?? button;
+    const { lang, dataset } = target.closest('input[lang], fieldset[lang], [data-language]') ?? {};
+    const language = lang || dataset?.language;
+    button = [...form.querySelectorAll('[formtarget]')].find(({ value }) => value === language) ?? button;
     clearTimeout(typing);
     typing = setTimeout(() => form.requestSubmit(button), 400);
   });

@@ -8,7 +8,14 @@ import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import { compareChanges } from '../pages/text-diff.ts';
 import type { ModelRoom } from './model-room.ts';
-import { type Entry, type FoundModel, type FoundVersion, findVersion, requireVersion } from './read-model.ts';
+import {
+  type Entry,
+  elementPath,
+  type FoundModel,
+  type FoundVersion,
+  findVersion,
+  requireVersion,
+} from './read-model.ts';
 
 /** A draft that may become active. */
 export interface Activation<Type extends Entry['type']> {
@@ -30,6 +37,8 @@ export interface ActivationText {
 interface ActivationParts<Type extends Entry['type']> {
   describe(ctx: Context, activation: Activation<Type>): ActivationText | Promise<ActivationText>;
   placeFaults?(failure: ApiFailure): ApiFailure;
+  /** Entries that were never active and become active with it, such as the elements of a form. */
+  partsOf?(ctx: Context, draft: FoundVersion): Promise<readonly Entry[]>;
   /** The page after the activation. Default: that of the entry. */
   nextPath?(found: FoundModel<Type>): string;
 }
@@ -41,6 +50,8 @@ export function activationRoutes<Type extends Entry['type']>(
   room: ModelRoom<Type> & ActivationParts<Type>,
 ): void {
   const { words, one, find, compare, describe, fieldsOf, placeFaults, nextPath } = room;
+  const partsOf = async (ctx: Context, draft: FoundVersion) =>
+    Promise.all(((await room.partsOf?.(ctx, draft)) ?? []).map((part) => checkPart(ctx, kit, part)));
   formPage(router, kit, {
     path: '/:key/activate',
     operation: 'setVersionStatus',
@@ -57,7 +68,8 @@ export function activationRoutes<Type extends Entry['type']>(
       const params = { id: entry.id, vid: draft.version.id };
       const { body: check } = await kit.api(ctx).call('checkVersion', { params });
       const faults = [...check.faults, ...(check.advice ?? [])];
-      const isReady = faults.length === 0;
+      const parts = await partsOf(ctx, draft);
+      const isReady = faults.length === 0 && parts.every(({ check: { faults: own } }) => own.length === 0);
       const elsewhere = { url: `${href}/edit?check=true`, fields: fieldsOf(reader, entry, draft.version) };
       const { effects, locals, ...asked } = await describe(ctx, { found, draft, active, check });
       return {
@@ -66,7 +78,7 @@ export function activationRoutes<Type extends Entry['type']>(
         cancelUrl: href,
         ...asked,
         elsewhere,
-        ...(!isReady && { failure: new ApiFailure(422, { errors: faults }) }),
+        ...(faults.length > 0 && { failure: new ApiFailure(422, { errors: faults }) }),
         hidden: {
           draft: draft.version.id,
           etag: draft.etag ?? '',
@@ -82,6 +94,7 @@ export function activationRoutes<Type extends Entry['type']>(
           ),
           checklist: checklistView(reader, check.checklist, elsewhere),
           editUrl: elsewhere.url,
+          parts: parts.map((part) => partView(reader, part)),
           ...locals,
         },
       };
@@ -92,6 +105,12 @@ export function activationRoutes<Type extends Entry['type']>(
       const api = kit.api(ctx);
       const { advice = [] } = (await api.call('checkVersion', { params })).body;
       if (advice.length > 0) throw new ApiFailure(422, { errors: advice });
+      const draft = await requireVersion(ctx, kit, found.entry, 'DRAFT');
+      const parts = draft.version.id === params.vid ? await partsOf(ctx, draft) : [];
+      const unready = parts.find(({ check }) => check.faults.length > 0);
+      if (unready) throw new ApiFailure(422, { errors: unready.check.faults });
+      for (const part of parts)
+        await api.call('setVersionStatus', { params: part.params, body: { status: 'ACTIVE' } });
       const type = field('type');
       if (field('asks') && !type) throw fieldFailure('type', 'required');
       let ifMatch: string | undefined = field('etag') || undefined;
@@ -105,6 +124,29 @@ export function activationRoutes<Type extends Entry['type']>(
     },
     done: (ctx, next) => kit.open(ctx, next, `${one}Activated`),
   });
+}
+
+/** Reads what an activation of an entry that was never active would be refused for. */
+async function checkPart(ctx: Context, kit: RoomKit, entry: Entry) {
+  const vid = entry.versions.find(({ status }) => status === 'DRAFT')?.id ?? '';
+  const params = { id: entry.id, vid };
+  const { faults, advice = [], checklist } = (await kit.api(ctx).call('checkVersion', { params })).body;
+  return { entry, params, check: { faults: [...faults, ...advice], checklist } };
+}
+
+/** An entry that becomes active, too: whether it can, and what the law expects it to say besides. */
+function partView(reader: ConsoleReader, { entry, check }: Awaited<ReturnType<typeof checkPart>>) {
+  const isReady = check.faults.length === 0;
+  return {
+    name: entry.name,
+    type: reader.word('elementType', entry.type),
+    href: `${elementPath(entry.key)}/edit${isReady ? '' : '?check=true'}`,
+    mark: {
+      word: reader.t(isReady ? 'activate.ready' : 'activate.unready', { count: check.faults.length }),
+      isMet: isReady,
+    },
+    lacking: check.checklist.filter(({ met }) => !met).map(({ code }) => reader.t(`checklist.${code}`)),
+  };
 }
 
 /** What the law expects an element to say: each point in words, with the places to fill in. */

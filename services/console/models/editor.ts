@@ -50,8 +50,6 @@ interface EditorParts<Type extends Entry['type'], Edit extends DraftEdit>
   change(edit: Edit, op: string, posted: PostedForm, type: Type): Edit | undefined;
   /** Inputs for all languages whose values differ between the languages of stored content. */
   differingIn?(type: Type, content: Content): string[];
-  /** Changes what a new draft begins with. */
-  begin?(ctx: Context, edit: Edit): Edit;
   show(ctx: Context, found: FoundModel<Type>, edit: Edit): Promise<void>;
   /** Answers after the draft was saved. */
   saved(ctx: Context, found: FoundModel<Type>, sent: Sent): unknown;
@@ -74,7 +72,7 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
   parts: EditorParts<Type, Edit>,
 ): void {
   const { find, rules, editedOf, typedIn, bodyOf, change, show, saved, placeFaults } = parts;
-  const { begin, differingIn } = parts;
+  const { differingIn } = parts;
 
   router.get('/:key/edit', async (ctx) => {
     const found = await find(ctx, kit);
@@ -124,11 +122,11 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
 
   /** Shows what is stored. */
   async function open(ctx: Context, found: FoundModel<Type>, more: object): Promise<void> {
-    const { content, isNew, draft, etag } = await readContent(ctx, kit, found.entry);
+    const { content, draft, etag } = await readContent(ctx, kit, found.entry);
     const base = editedOf(found.entry.type, content);
     const differing = differingIn?.(found.entry.type, content);
     const edit = { ...base, draft, etag, base, conflicts: [], differing, ...more } as DraftEdit as Edit;
-    await show(ctx, found, isNew && begin ? begin(ctx, edit) : edit);
+    await show(ctx, found, edit);
   }
 
   /** Both people's changes, with a choice where they differ. Saves nothing. */
@@ -164,9 +162,9 @@ export async function readContent(ctx: Context, kit: RoomKit, entry: Entry) {
   const draft = await findVersion(ctx, kit, entry, 'DRAFT');
   const start = draft ?? (await findVersion(ctx, kit, entry, 'ACTIVE'));
   const stored = { draft: draft?.version.id ?? '', etag: draft?.etag ?? '' };
-  if (start) return { content: contentOf(start.version), isNew: false, ...stored };
+  if (start) return { content: contentOf(start.version), ...stored };
   const { language } = (await kit.api(ctx).call('getSystemConfig')).body;
-  return { content: { defaultLanguage: language, data: { [language]: {} } }, isNew: true, ...stored };
+  return { content: { defaultLanguage: language, data: { [language]: {} } }, ...stored };
 }
 
 /** What bars the activation of a draft here: what the API refuses, and what people would not be told. */

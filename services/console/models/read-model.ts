@@ -102,7 +102,7 @@ export function newestVersion({ versions }: Entry): Entry['versions'][number] | 
 }
 
 /** Whether an entry has a version with a status. */
-export function hasVersion({ versions }: Entry, status: 'DRAFT' | 'ACTIVE'): boolean {
+export function hasVersion({ versions }: Pick<Entry, 'versions'>, status: 'DRAFT' | 'ACTIVE'): boolean {
   return versions.some((each) => each.status === status);
 }
 

@@ -50,7 +50,18 @@ export interface RoomsParts {
 
 const kitViews = new URL('../pages/views/', import.meta.url);
 const kitLocales = new URL('../pages/locales/', import.meta.url);
-const kitPages = ['confirm', 'form', 'plain-list', 'secret', 'failure', 'no-role', 'changes'] as const;
+const kitPages = [
+  'confirm',
+  'form',
+  'plain-list',
+  'secret',
+  'failure',
+  'no-role',
+  'changes',
+  'begin',
+  'template',
+  'unshown',
+] as const;
 
 /** Loads the templates that all rooms have. */
 export function loadKitTemplates() {

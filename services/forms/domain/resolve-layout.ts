@@ -57,7 +57,7 @@ export function resolveLayout(
       'mixes conditions with other elements: conditions stand alone',
     );
   const info = findInformation(content.info ?? fromBlocs, entries, pointers.info, faults);
-  const { acceptAllText, submitText, cancelText, theme, notification, ...rest } = content;
+  const { acceptAllText, refuseAllText, submitText, cancelText, theme, notification, ...rest } = content;
   const { type: _type, public: _public, context: _context, ...options } = rest;
   const mail = notification === undefined ? undefined : findNotification(notification, entries);
   if (notification !== undefined && mail === undefined)

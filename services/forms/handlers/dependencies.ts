@@ -22,6 +22,8 @@ export interface Demo {
 /** The dependencies of the handlers; built in compose.ts. */
 export interface Dependencies extends CommandDependencies {
   operations: FormsOperations;
+  /** As they would be if all drafts of new entries were ACTIVE. */
+  previews: Pick<FormsOperations, 'resolveLayout' | 'describeForm'>;
   publicForms: PublicForms;
   renderer: PageRenderer;
   assets: Assets;

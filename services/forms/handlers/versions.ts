@@ -24,7 +24,7 @@ import { ifMatchOf } from './models.ts';
 
 /** Handlers of `/models/{id}/versions`. */
 export function versionHandlers(dependencies: Dependencies) {
-  const { db, instance, renderer } = dependencies;
+  const { db, instance, renderer, previews } = dependencies;
   const urlOf = (model: string, version: string) => `${instance.baseUrl}/models/${model}/versions/${version}`;
 
   function redirect(ctx: Context, model: string, version: string): void {
@@ -97,6 +97,7 @@ export function versionHandlers(dependencies: Dependencies) {
       const version = await findVersion(db, pathOf(params));
       const page = await previewPage(entry, version, body ?? {}, {
         ...dependencies,
+        operations: previews,
         hasMail: async () => (await readChannels(db)).includes('mail'),
       });
       sendPage(ctx, await renderer.renderInTurns(page), { inlineStyles: page.page === 'mail' });

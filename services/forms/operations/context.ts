@@ -3,10 +3,11 @@ import type { Database } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Instance } from '#lib/runtime/live-settings.ts';
 import { type ContentVersion, createContentVersion, type StoredVersion } from '../domain/content-version.ts';
+import type { ElementReference } from '../domain/identifiers.ts';
 import type { PageRenderer } from '../pages/page-renderer.ts';
 import type { PdfRenderer } from '../pdf/pdf-renderer.ts';
-import { readContents } from '../queries/active-entries.ts';
-import { readPeerContents } from '../queries/read-peers.ts';
+import { readContents, type Wanted } from '../queries/active-entries.ts';
+import { type NamedRows, readNamed, readPeerContents } from '../queries/read-peers.ts';
 import { type CompareVersions, createCompareVersions } from './compare-versions.ts';
 
 /** The dependencies and settings that the service passes to its internal operations. */
@@ -29,6 +30,8 @@ export interface FormsContext extends OperationOptions {
   /** Contents of peers' versions. */
   peerContents: ContentCache;
   compareVersions: CompareVersions;
+  /** The entries that a layout names, its own and peers'. */
+  readNamed(wanted: Wanted, references: readonly ElementReference[]): Promise<NamedRows>;
 }
 
 /** What is needed to compare versions. */
@@ -42,6 +45,7 @@ export function createContext(options: OperationOptions): FormsContext {
     contents,
     peerContents: createContentCache((ids) => readPeerContents(db, ids)),
     compareVersions: createCompareVersions({ ...options, contents }),
+    readNamed: (wanted, references) => readNamed(db, wanted, references),
   };
 }
 

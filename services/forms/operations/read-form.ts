@@ -6,7 +6,7 @@ import type { ActiveItem } from '../domain/check-answers.ts';
 import { formatReference, formatSerial, isEntryId, parseReference } from '../domain/identifiers.ts';
 import { isAnswerable, type ModelType } from '../domain/model.ts';
 import type { ActiveRow } from '../queries/active-entries.ts';
-import { type PeerRow, readNamed } from '../queries/read-peers.ts';
+import type { PeerRow } from '../queries/read-peers.ts';
 import type { FormsContext } from './context.ts';
 import { type PeerSection, readPeerSections } from './read-peer-sections.ts';
 
@@ -39,8 +39,7 @@ export async function readForm(
   const references = layout.elements.flatMap((text) =>
     text.includes('@') ? (parseReference(text) ?? []) : [],
   );
-  const found = await readNamed(
-    context.db,
+  const found = await context.readNamed(
     {
       keys: [layout.info, ...layout.elements, ...(layout.theme ? [layout.theme] : [])],
       ids: layout.theme && isEntryId(layout.theme) ? [layout.theme] : [],

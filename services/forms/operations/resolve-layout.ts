@@ -19,7 +19,7 @@ import {
   themeKey,
 } from '../domain/resolve-layout.ts';
 import type { ActiveRow } from '../queries/active-entries.ts';
-import { type NamedRows, readNamed } from '../queries/read-peers.ts';
+import type { NamedRows } from '../queries/read-peers.ts';
 import type { FormsContext } from './context.ts';
 import { presentActive } from './read-form.ts';
 
@@ -41,7 +41,7 @@ type Resolved = Awaited<ReturnType<FormsOperations['resolveLayout']>>;
  * version.
  */
 export function createResolveLayout(context: FormsContext): FormsOperations['resolveLayout'] {
-  const { db, contents, staleDays } = context;
+  const { contents, staleDays } = context;
   /**
    * Saved layouts as they were last resolved. Their references are read together with the layout, and again
    * if it has changed.
@@ -71,7 +71,7 @@ export function createResolveLayout(context: FormsContext): FormsOperations['res
 
   function find(content: LayoutContent | undefined, wanted: Wanted, layout?: string): Promise<NamedRows> {
     const references = content?.elements.flatMap((text) => parseReference(text) ?? []) ?? [];
-    return readNamed(db, wantedBy(content, wanted, layout), references);
+    return context.readNamed(wantedBy(content, wanted, layout), references);
   }
 
   function resolve(

@@ -47,6 +47,7 @@ export function formLabels(page: FormModel, reader: Reader, rich: RichBlocks): F
   return {
     ...fixedLabels(reader),
     submit: view.submitText,
+    refuseAll: view.refuseAllText,
     ...(page.form.layout.acceptAllVisible && { acceptAll: view.acceptAllText }),
     ...(view.cancel && {
       cancel: view.cancelText,

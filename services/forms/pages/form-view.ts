@@ -61,6 +61,7 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
     rights: rightsTexts(page, reader),
     submitText: layout.submitText || reader.t(asksNothing(all) ? 'form.continue' : 'form.submit'),
     acceptAllText: layout.acceptAllText || reader.t('form.acceptAll'),
+    refuseAllText: layout.refuseAllText || reader.t('form.refuseAll'),
     cancelText: layout.cancelText || reader.t('form.cancel'),
     /** Whether the form shows accept-all and refuse-all. */
     bulk:

@@ -150,7 +150,7 @@ async function layoutPage(preview: Preview, parts: Parts): Promise<FormModel> {
   const { elements: named = [] } = version.data[language] as { elements?: string[] };
   if (named.length === 0) return formPage(preview, parts, { elements: [missingElement(version, language)] });
   const layoutData = version.data[language];
-  const { layout } = await movePointers(
+  const { layout, context } = await movePointers(
     (pointer) => pointer.replace(/^\/layoutData/, () => preview.at),
     () => parts.operations.resolveLayout({ layoutData }),
   );
@@ -158,9 +158,13 @@ async function layoutPage(preview: Preview, parts: Parts): Promise<FormModel> {
     layout,
     languages: [language],
   });
-  const { orientation, acceptAllVisible, cancelVisible, footerOnTop } = layout;
-  const shown = { orientation, acceptAllVisible, cancelVisible, footerOnTop, ...texts };
-  return formPage(preview, parts, { info, elements, peers, theme, layout: shown });
+  const { orientation, acceptAllVisible, cancelVisible, footerOnTop, validityVisible } = layout;
+  const shown = { orientation, acceptAllVisible, cancelVisible, footerOnTop, validityVisible, ...texts };
+  const { validity } = context ?? {};
+  return {
+    ...formPage(preview, parts, { info, elements, peers, theme, layout: shown }),
+    ...(validity && { validity }),
+  };
 }
 
 /** Stands in the preview of a layout that names no element yet. */

@@ -64,6 +64,17 @@ export function readContents(db: Queries, ids: readonly string[]): Promise<Store
      WHERE v.id = ANY(${ids}::uuid[]) AND v.status <> 'DRAFT'`);
 }
 
+/** The drafts of entries without an ACTIVE version, with the place of a serial taken by their ids. */
+export function readNewDrafts(
+  db: Queries,
+  ids: readonly string[],
+): Promise<(StoredVersion & { model: string })[]> {
+  return db.query<StoredVersion & { model: string }>(sql`
+    SELECT v.id, v.model, m.type, m.key, v.id::text AS serial, v.default_language AS "defaultLanguage", v.data
+      FROM model_versions AS v JOIN models AS m ON m.id = v.model
+     WHERE m.id = ANY(${ids}::uuid[]) AND m.status = 'INACTIVE' AND v.status = 'DRAFT'`);
+}
+
 /** A version found by its serial. */
 export interface SerialRow {
   id: string;

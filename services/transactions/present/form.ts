@@ -71,7 +71,7 @@ type ReadForm = Awaited<ReturnType<FormsOperations['readForm']>>;
 /** The Form representation in JSON mode (docs/interface.md, "Forms"). */
 export function presentForm(transaction: Transaction, { form, hidden, labels }: ReadForm, links: Links) {
   const { id: _id, texts: _texts, blocs, ...layout } = transaction.layout;
-  const { acceptAllText, submitText, cancelText } = form.layout;
+  const { acceptAllText, refuseAllText, submitText, cancelText } = form.layout;
   const kept = asksChanged(transaction) ? hidden.flatMap(keptAnswer) : [];
   return {
     token: links.token,
@@ -85,6 +85,7 @@ export function presentForm(transaction: Transaction, { form, hidden, labels }: 
       ...layout,
       existingElementsVisible: !hidesAnswered(transaction),
       acceptAllText,
+      refuseAllText,
       submitText,
       cancelText,
     },

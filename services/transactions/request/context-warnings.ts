@@ -5,7 +5,14 @@ import { configurationFields, topFields } from './parse-context.ts';
 /** Fields of `layoutData`, which forms reads. */
 const layoutFields = [
   ...['type', 'info', 'elements', 'blocs', 'orientation', 'theme', 'notification', 'validityVisible'],
-  ...['existingElementsVisible', 'acceptAllVisible', 'acceptAllText', 'submitText', 'cancelVisible'],
+  ...[
+    'existingElementsVisible',
+    'acceptAllVisible',
+    'acceptAllText',
+    'refuseAllText',
+    'submitText',
+    'cancelVisible',
+  ],
   ...['cancelText', 'footerOnTop', 'includeIFrameResizer'],
 ];
 

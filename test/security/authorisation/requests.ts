@@ -309,6 +309,13 @@ export const recipes: Record<string, Recipe> = {
       json: { key: `imported.${crypto.randomUUID()}`, type: 'theme', name: 'A model', versions: [] },
     }),
   },
+  listTemplates: plain(),
+  getTemplate: thing(() => ({ key: 'newsletter' }), { key: 'nothing' }),
+  useTemplate: thing(
+    () => ({ key: 'newsletter.letter' }),
+    { key: 'nothing' },
+    { json: { languages: ['en'] } },
+  ),
   getModelByKey: thing(() => ({ key: 'theme.001' }), { key: 'theme.999' }),
   getModel: model(),
   updateModel: ownModel({ json: { name: 'Another name' } }),

@@ -14,6 +14,7 @@ import {
 } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { shortTable } from '../../pages/columns.ts';
+import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { readAnswers } from './answers.ts';
@@ -75,12 +76,10 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
   return actLinks(ctx, kit, [
     { href: `${href}/activate`, word: 'elements.activate', operation: 'setVersionStatus', when: hasDraft },
     {
-      href: '/console/forms/new',
+      href: withQuery('/console/forms/new', { element: entry.key }),
       word: 'elements.newForm',
       operation: 'createModel',
       when: entry.status === 'ACTIVE' && isQuestion(entry.type),
-      // Creates the form, with the name of the element, in one post.
-      posted: { once: kit.once.make(), name: entry.name, element: entry.key },
     },
     { href: `${href}/logo`, word: 'logo', operation: 'uploadLogo', when: entry.type === 'theme' },
     { href: `${href}/edit`, word: hasDraft ? 'elements.goOn' : 'elements.edit', operation: 'createVersion' },

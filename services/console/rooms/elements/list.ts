@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { modelListRoute } from '../../models/list.ts';
 import { type ElementType, elementTypes, hrefOf } from '../../models/read-model.ts';
+import { chosenLanguages, readLanguages, templateCards, templateRoutes } from '../../models/templates.ts';
 import { fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -9,11 +10,12 @@ import type { RoomKit } from '../../pages/kit.ts';
 /** The list of elements, and new ones. */
 export function listRoutes(router: Router, kit: RoomKit): void {
   modelListRoute(router, kit, { words: 'elements', types: elementTypes });
+  templateRoutes(router, kit, { isOffered: isElement });
 
   formPage(router, kit, {
     path: '/new',
     operation: 'createModel',
-    view: 'form',
+    view: 'begin',
     isCreating: true,
     async ask(ctx, reader) {
       const field = fieldsFor(reader, 'elements');
@@ -33,33 +35,28 @@ export function listRoutes(router: Router, kit: RoomKit): void {
           type: elementTypes.includes(asked) ? asked : 'processing',
           languages: languages.slice(0, 1),
         },
+        locals: { cards: await templateCards(ctx, kit, isElement) },
       };
     },
     send(ctx, field) {
       const body = { type: field('type'), name: field('name'), ...(field('key') && { key: field('key') }) };
-      return createElement(ctx, kit, { body, languages: kit.posted(ctx).languages ?? [] });
+      return createElement(ctx, kit, body);
     },
     done: (ctx, { body }) => kit.open(ctx, `${hrefOf(kit, body.key)}/edit`),
   });
 }
 
-/** The languages of the pages; the instance's own is the first. */
-async function readLanguages(ctx: Context, kit: RoomKit): Promise<string[]> {
-  const { language, languages } = (await kit.api(ctx).call('getSystemConfig')).body;
-  return [...new Set([language, ...languages])];
-}
+const isElement = (type: string) => elementTypes.some((each) => each === type);
 
 /** Creates an entry with an empty draft in each language, of which the editor can show a preview. */
 async function createElement(
   ctx: Context,
   kit: RoomKit,
-  given: { body: { type: string; name: string; key?: string }; languages: readonly string[] },
+  entry: { type: string; name: string; key?: string },
 ) {
   const api = kit.api(ctx);
-  const offered = await readLanguages(ctx, kit);
-  const chosen = offered.filter((each) => given.languages.includes(each));
-  const languages = chosen.length > 0 ? chosen : offered.slice(0, 1);
-  const made = await api.call('createModel', { body: given.body });
+  const languages = await chosenLanguages(ctx, kit);
+  const made = await api.call('createModel', { body: entry });
   const params = { id: made.body.id };
   const data = Object.fromEntries(languages.map((each) => [each, {}]));
   const body = { defaultLanguage: languages[0] ?? '', data };

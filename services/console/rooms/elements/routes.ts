@@ -32,7 +32,7 @@ export const elements: Room = {
   name: 'elements',
   path: '/elements',
   reads: 'listVersions',
-  views: ['list', 'detail', 'edit', 'unshown', 'activate', 'logo'],
+  views: ['list', 'detail', 'edit', 'activate', 'logo'],
   routes(router, kit) {
     listRoutes(router, kit);
     importRoutes(router, kit);

@@ -1,5 +1,4 @@
-import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
-import { type PostedForm, readerOf } from '../../pages/form.ts';
+import type { PostedForm } from '../../pages/form.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { arrangeRows, type RowFocus } from '../../pages/rows.ts';
 import type { Layout } from './layout-values.ts';
@@ -13,8 +12,8 @@ export interface Changed {
 
 /**
  * Carries out a button of the designer.
- * @param op such as `up:2`, `add:processing.001`, `removeLanguage:fr`. Unknown ones change nothing.
- * @param posted has the fields beside the buttons: a language tag, and the places to move rows to.
+ * @param op such as `up:2`, `add:processing.001`. Unknown ones change nothing.
+ * @param posted has the fields beside the buttons: the places to move rows to.
  */
 export function applyOp(layout: Layout, op: string, posted: PostedForm): Changed {
   const { elements } = layout;
@@ -37,10 +36,6 @@ export function applyOp(layout: Layout, op: string, posted: PostedForm): Changed
       return { layout, focus: { row: Number(given), button: 'up' } };
     case 'add':
       return add(layout, given);
-    case 'addLanguage':
-      return addLanguage(layout, readerOf(posted)('newLanguage'));
-    case 'removeLanguage':
-      return removeLanguage(layout, given);
     case 'search':
       return { layout, focus: { field: 'word' } };
     default:
@@ -56,18 +51,4 @@ function add(layout: Layout, reference: string): Changed {
   if (reference === '' || layout.elements.includes(reference)) return { layout };
   const elements = [...layout.elements, reference];
   return { layout: withElements(layout, elements), focus: { row: elements.length - 1, button: 'up' } };
-}
-
-function addLanguage(layout: Layout, typed: string): Changed {
-  const language = canonicalLanguageTag(typed);
-  if (!language || layout.languages.includes(language)) return { layout, focus: { field: 'newLanguage' } };
-  const languages = [...layout.languages, language];
-  return { layout: { ...layout, languages }, focus: { field: `submitText-${language}` } };
-}
-
-/** The default language stays. */
-function removeLanguage(layout: Layout, language: string): Changed {
-  if (language === layout.defaultLanguage) return { layout };
-  const languages = layout.languages.filter((each) => each !== language);
-  return { layout: { ...layout, languages }, focus: { field: 'newLanguage' } };
 }

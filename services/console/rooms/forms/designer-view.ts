@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
 import type { DraftEdit } from '../../models/editor.ts';
-import { orientationsOf } from '../../models/preview.ts';
-import type { FoundForm } from '../../models/read-model.ts';
+import { orientationsOf, previewLooks } from '../../models/preview.ts';
+import { entryChoices, type FoundForm, newestVersion } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { withQuery } from '../../pages/filters.ts';
 import { type Choice, type FieldSpec, fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -11,6 +12,7 @@ import { type RowFocus, rowButtons } from '../../pages/rows.ts';
 import type { Changed } from './designer-ops.ts';
 import { readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
+import { inLanguagesOf } from './layout-languages.ts';
 import { contextNames, type Layout, layoutIn, mergeRules, switchNames, textNames } from './layout-values.ts';
 
 /** What the designer shows. */
@@ -21,19 +23,23 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const reader = kit.reader(ctx);
   const { t } = reader;
   const { failure, focus, draft, etag } = shown;
-  const layout = layoutIn(shown);
-  const { languages } = layout;
+  const given = layoutIn(shown);
+  const shownVersion = draft || newestVersion(entry)?.id;
   const focusedRow = focus && 'row' in focus ? focus : undefined;
   const word = fieldReader(ctx, kit)('word');
   const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
   const [known, found, information, themes, mails, faults] = await Promise.all([
-    readNamed(ctx, kit, [...new Set([...layout.elements, ...offered])]),
-    searchElements(ctx, kit, { word, without: layout.elements }),
+    readNamed(ctx, kit, [...new Set([...given.elements, ...offered])]),
+    searchElements(ctx, kit, { word, without: given.elements }),
     readChoices(ctx, kit, 'information'),
     readChoices(ctx, kit, 'theme'),
     readChoices(ctx, kit, 'email'),
-    findFaults(ctx, kit, layout),
+    findFaults(ctx, kit, { id: entry.id, vid: shownVersion }, given),
   ]);
+  const byDefault = information.find((each) => each.default);
+  const info = information.find(({ key }) => key === given.one('info')) ?? byDefault;
+  const layout = inLanguagesOf(given, [...known, { languages: info?.availableLanguages }]);
+  const { languages } = layout;
   const named = layout.elements.flatMap((each) => known.find(({ reference }) => reference === each) ?? []);
   const form = kit.form(ctx, {
     action: `${href}/edit`,
@@ -41,11 +47,12 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     cancelUrl: href,
     fields: designerFields(reader, layout, {
       elements: known.map(({ reference, name }) => [reference, name] as const),
-      information,
-      themes,
-      mails,
+      information: entryChoices(information),
+      themes: entryChoices(themes),
+      mails: entryChoices(mails),
+      byDefault: byDefault?.name,
     }),
-    values: shown.values,
+    values: layout.values,
     failure: failure ?? shown.checked,
     hidden: { draft, etag, base: JSON.stringify(shown.base) },
   });
@@ -56,6 +63,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
     form,
     merge: mergedView(reader, form, { ...shown, languageOf: mergeRules.languageOf }),
     guard: shown.isChanged ? 'changed' : 'on',
+    isLive: entry.versions.length > 0,
     warnings: form.faults.length > 0 ? [] : faultTexts(reader, faults, layout),
     rows: named.map((element, row) => {
       const { name } = element;
@@ -79,10 +87,11 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
       language,
       name: reader.languageName(language),
       fields: fieldsOf(textNames.map((name) => `${name}-${language}`)),
-      canRemove: language !== layout.defaultLanguage,
-      act: t('designer.removeLanguageNamed', { name: reader.languageName(language) }),
+      preview: t('designer.previewIn', { language: reader.languageName(language) }),
     })),
-    previewUrl: `${href}/preview`,
+    frameUrl: shownVersion && withQuery(`${href}/versions/${shownVersion}/page`, { language: languages[0] }),
+    framed: previewLooks(ctx, kit, { typed: shown.values }),
+    previewUrl: `${href}/edit/preview`,
   };
 }
 
@@ -94,13 +103,15 @@ interface Offered {
   information: Options;
   themes: Options;
   mails: Options;
+  /** The name of the default information. */
+  byDefault?: string | undefined;
 }
 
 /** The fields of the designer. */
 export function designerFields(
   reader: ConsoleReader,
   { languages, one }: Layout,
-  { elements, information, themes, mails }: Offered = {
+  { elements, information, themes, mails, byDefault }: Offered = {
     elements: [],
     information: [],
     themes: [],
@@ -110,7 +121,12 @@ export function designerFields(
   const { t } = reader;
   return [
     { name: 'elements', label: t('designer.elements'), options: elements },
-    choice('info', t('designer.info'), t('designer.infoDefault'), withNamed(information, one('info'))),
+    choice(
+      'info',
+      t('designer.info'),
+      byDefault ? t('designer.infoDefault', { name: byDefault }) : t('designer.infoNone'),
+      withNamed(information, one('info')),
+    ),
     choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, one('theme'))),
     choice('notification', t('designer.mail'), t('designer.mailNone'), withNamed(mails, one('notification'))),
     ...optionFields(reader),
@@ -122,13 +138,6 @@ export function designerFields(
       options: languageChoices(reader, languages),
     },
     ...languages.flatMap((language) => textFields(reader, languages, language)),
-    {
-      name: 'newLanguage',
-      label: t('designer.newLanguage'),
-      hint: t('designer.newLanguageHint'),
-      isCode: true,
-      maxLength: 35,
-    },
   ];
 }
 

@@ -23,11 +23,6 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
       const { layout, focus } = applyOp(layoutIn(edit), op, posted);
       return { ...edit, ...editOf(layoutIn(layout)), focus };
     },
-    // A form that was begun from the page of an element asks this element.
-    begin(ctx, edit) {
-      const added = [ctx.query.add].flat()[0];
-      return added ? { ...edit, values: { ...edit.values, elements: [added] }, isChanged: true } : edit;
-    },
     async show(ctx, form, edit) {
       kit.require(ctx, 'createVersion');
       const status = edit.isMerged ? 412 : edit.failure?.status;

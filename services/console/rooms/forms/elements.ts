@@ -1,12 +1,6 @@
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
-import {
-  type Entry,
-  elementPath,
-  entryChoices,
-  listEntries,
-  questionTypes,
-} from '../../models/read-model.ts';
+import { type Entry, elementPath, hasVersion, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
@@ -23,6 +17,10 @@ export interface ElementView {
   owner?: string;
   /** Its page; only of own elements. */
   href?: string;
+  /** Of an own element; contents of peers do not decide the language of a form. */
+  languages?: readonly string[];
+  /** Said beside it: it becomes active with the form. */
+  note?: string;
   /** Why forms cannot show it. */
   problem?: string;
 }
@@ -60,7 +58,29 @@ export async function readNamed(
   );
 }
 
-/** ACTIVE elements of this instance and of peers. @param word a part of their name or key. */
+/** Entries with a first draft among those that a form names: they become active with it. */
+export async function readNewDrafts(
+  ctx: Context,
+  kit: RoomKit,
+  references: readonly string[],
+): Promise<Entry[]> {
+  const keys = references.filter((each) => !each.includes('@'));
+  if (keys.length === 0) return [];
+  const entries = await listEntries(kit.api(ctx), { keys });
+  return entries.filter(isNewDraft);
+}
+
+/** Whether an entry has a draft and was never active. */
+function isNewDraft({ status, versions }: Entry): boolean {
+  return status === 'INACTIVE' && hasVersion({ versions }, 'DRAFT') && !versions.some(({ serial }) => serial);
+}
+
+/** Whether a form may name an entry: it is ACTIVE, or becomes so with the form. */
+function isUsable(entry: Entry): boolean {
+  return entry.status === 'ACTIVE' || isNewDraft(entry);
+}
+
+/** Elements of this instance and of peers that a form may name. @param word a part of their name or key. */
 export async function searchElements(
   ctx: Context,
   kit: RoomKit,
@@ -68,23 +88,26 @@ export async function searchElements(
 ): Promise<FoundElements> {
   const reader = kit.reader(ctx);
   const [entries, peers] = await Promise.all([
-    listEntries(kit.api(ctx), { types: questionTypes, statuses: 'ACTIVE', keyword: word }),
+    listEntries(kit.api(ctx), { types: questionTypes, keyword: word }),
     listPeers(ctx, kit),
   ]);
   const wanted = word.toLocaleLowerCase();
   const isWanted = ({ name, reference }: ElementView) =>
     `${name} ${reference}`.toLocaleLowerCase().includes(wanted);
   const ofPeers = peersView(reader, peers).filter((each) => !each.problem && isWanted(each));
-  const found = [...entries.map((entry) => ownView(reader, entry)), ...ofPeers].filter(
+  const found = [...entries.filter(isUsable).map((entry) => ownView(reader, entry)), ...ofPeers].filter(
     ({ reference }) => !without.includes(reference),
   );
   return { values: found.slice(0, maxFound), more: Math.max(0, found.length - maxFound) };
 }
 
-/** ACTIVE entries that a form may name beside its elements, as options of a choice. */
-export async function readChoices(ctx: Context, kit: RoomKit, type: 'information' | 'theme' | 'email') {
-  const entries = await listEntries(kit.api(ctx), { types: type, statuses: 'ACTIVE' });
-  return entryChoices(entries);
+/** Entries that a form may name beside its elements. */
+export async function readChoices(
+  ctx: Context,
+  kit: RoomKit,
+  type: 'information' | 'theme' | 'email',
+): Promise<Entry[]> {
+  return (await listEntries(kit.api(ctx), { types: type })).filter(isUsable);
 }
 
 async function listPeers(ctx: Context, kit: RoomKit): Promise<PeerModels['values']> {
@@ -92,13 +115,16 @@ async function listPeers(ctx: Context, kit: RoomKit): Promise<PeerModels['values
   return body.values;
 }
 
-function ownView(reader: ConsoleReader, { key, name, type, status }: Entry): ElementView {
+function ownView(reader: ConsoleReader, entry: Entry): ElementView {
+  const { key, name, type } = entry;
   return {
     reference: key,
     name,
     type: reader.word('elementType', type),
     href: elementPath(key),
-    ...(status !== 'ACTIVE' && { problem: reader.t('element.notActive') }),
+    languages: entry.availableLanguages,
+    ...(isNewDraft(entry) && { note: reader.t('element.draft') }),
+    ...(!isUsable(entry) && { problem: reader.t('element.notActive') }),
   };
 }
 

@@ -4,28 +4,57 @@ import { ApiFailure } from '../../api/api-failure.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { contentOf, type Layout, textNames } from './layout-values.ts';
 
-/** What forbids a form as it stands, by the API: it renders the form, and stores nothing. */
-export async function findFaults(ctx: Context, kit: RoomKit, layout: Layout): Promise<Fault[]> {
+/** A version of a form, whose preview shows a layout in its place. */
+export interface PreviewedForm {
+  id: string;
+  /** Undefined for a form without a version. */
+  vid: string | undefined;
+}
+
+/** The page of a layout as people would see it; nothing is stored. @throws ApiFailure 422 if it cannot be shown. */
+export async function renderLayout(
+  ctx: Context,
+  kit: RoomKit,
+  { id, vid = '' }: PreviewedForm,
+  { layout, language, orientation }: { layout: Layout; language: string; orientation?: string | undefined },
+): Promise<string> {
+  const data = { ...contentOf(layout, language), ...(orientation && { orientation }) };
   try {
-    const body = { layoutData: contentOf(layout), language: layout.defaultLanguage };
-    await kit.api(ctx).page('previewForm', { body });
+    return await kit.api(ctx).page('previewVersion', { params: { id, vid }, body: { language, data } });
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    // The content that was sent is that of one language.
+    throw failureOfDesigner(error, (pointer) => pointer.replace(/^\/data\//, `/data/${language}/`));
+  }
+}
+
+/** What forbids a form as it stands, by the API: it renders the form, and stores nothing. */
+export async function findFaults(
+  ctx: Context,
+  kit: RoomKit,
+  form: PreviewedForm,
+  layout: Layout,
+): Promise<Fault[]> {
+  if (form.vid === undefined || layout.elements.length === 0) return [];
+  try {
+    await renderLayout(ctx, kit, form, { layout, language: layout.defaultLanguage });
     return [];
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 422) throw error;
     const { errors, code, detail } = error;
-    return errors.length > 0 ? placeFaults(errors) : [{ pointer: '/elements', code, detail }];
+    return errors.length > 0 ? [...errors] : [{ pointer: '/elements', code, detail }];
   }
 }
 
-/** A failure whose faults name the fields of the designer. */
-export function failureOfDesigner(failure: ApiFailure): ApiFailure {
+/** A failure whose faults name the fields of the designer. @param move makes pointers those of a version. */
+export function failureOfDesigner(failure: ApiFailure, move = (pointer: string) => pointer): ApiFailure {
   const { status, title, detail, members } = failure;
   return new ApiFailure(status, {
     ...members,
     title,
     detail,
     type: typeOf(failure),
-    errors: placeFaults(failure.errors),
+    errors: placeFaults(failure.errors.map((fault) => ({ ...fault, pointer: move(fault.pointer) }))),
   });
 }
 
@@ -34,16 +63,16 @@ function typeOf({ code }: ApiFailure): string {
 }
 
 /**
- * Turns the pointers of a version or a context into names of fields: `/data/en/info` and `/layoutData/info`
- * into `/info`, `/data/en/submitText` into `/submitText-en`. The same fault of another language is left out.
+ * Turns the pointers of a version into names of fields: `/data/en/info` into `/info`, `/data/en/submitText`
+ * into `/submitText-en`. The same fault of another language is left out.
  */
-export function placeFaults(faults: readonly Fault[]): Fault[] {
+function placeFaults(faults: readonly Fault[]): Fault[] {
   const placed = faults.map(({ pointer, code, detail }): Fault => {
     const [, language, member = '', rest = ''] =
       /^\/data\/([^/]+)(?:\/([^/]*)(\/.*)?)?$/s.exec(pointer) ?? [];
     const isText = (textNames as readonly string[]).includes(member);
     const inVersion = isText ? `/${member}-${language}` : `/${member}${rest}`;
-    const place = language ? inVersion : pointer.replace(/^\/layoutData/, '');
+    const place = language ? inVersion : pointer;
     return { pointer: place, code: codeOf(place, code), detail };
   });
   const first = new Map<string, Fault>();

@@ -3,7 +3,7 @@ import { type PostedForm, readerOf } from '../../pages/form.ts';
 import type { Edited, MergeRules } from '../../pages/merge.ts';
 
 /** Texts of a layout, which differ between its languages: the inputs are called `<name>-<language>`. */
-export const textNames = ['submitText', 'acceptAllText', 'cancelText'] as const;
+export const textNames = ['submitText', 'acceptAllText', 'refuseAllText', 'cancelText'] as const;
 
 /** Switches of a layout, with the value of an absent one (openapi.yaml, `LayoutData`). */
 const switches = {

@@ -2,11 +2,15 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import { previewView } from '../../models/preview.ts';
-import { type Entry, findForm, newestVersion } from '../../models/read-model.ts';
-import { sendFrame } from '../../pages/frame.ts';
+import { type Entry, findForm, listEntries, newestVersion } from '../../models/read-model.ts';
+import { sendFrame, setFramePolicy } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { placeFaults } from './layout-faults.ts';
-import { contentOf, type Layout, layoutOf } from './layout-values.ts';
+import { boundEdit } from '../../pages/merge-form.ts';
+import { designerFields } from './designer-view.ts';
+import { readNamed } from './elements.ts';
+import { findFaults, renderLayout } from './layout-faults.ts';
+import { inLanguagesOf } from './layout-languages.ts';
+import { type Layout, layoutOf, postedLayout } from './layout-values.ts';
 
 /** How a version looks to people, in each language, orientation, width and colour scheme. */
 export function previewRoutes(router: Router, kit: RoomKit): void {
@@ -18,20 +22,21 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     const preview = previewView(ctx, kit, {
       path: ctx.params.vid ? `${href}/versions/${version.id}` : `${href}/preview`,
       url: `${href}/versions/${version.id}/page`,
-      version,
+      version: { ...version, availableLanguages: [...layout.languages] },
       orientation: layout.one('orientation') || 'VERTICAL',
     });
-    const faults = await findFaults(ctx, layout, { id: entry.id, vid: version.id, ...preview.chosen });
+    const faults = await findFaults(ctx, kit, { id: entry.id, vid: version.id }, layout);
     await kit.page(ctx, 'preview', {
       title: t('preview.title', { name: entry.name }),
       text: t('preview.text', { version: version.serial ?? t('forms.draft') }),
       preview: { ...preview, frame: faults.length === 0 && preview.frame },
-      faults,
+      faults: faults.map(({ code, detail }) => (has(ctx, code) ? t(`fault.${code}`) : detail)),
       backUrl: href,
       changesUrl: `${href}/versions/${version.id}/changes`,
       editUrl: version.status === 'DRAFT' && kit.may(ctx, 'createVersion') && `${href}/edit`,
     });
   };
+  const has = (ctx: Context, code: string) => kit.reader(ctx).has(`fault.${code}`);
   router.get('/:key/preview', show);
   router.get('/:key/versions/:vid', show);
 
@@ -39,45 +44,55 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
     const { entry } = await findForm(ctx, kit);
     const layout = await readLayout(ctx, entry);
     const one = (name: string) => [ctx.query[name]].flat()[0] ?? '';
-    const shown = { language: one('language'), orientation: one('orientation') };
-    const page = { id: entry.id, vid: versionOf(ctx, entry).id, ...shown };
-    sendFrame(ctx, { type: entry.type, html: await render(ctx, layout, page) });
+    const form = { id: entry.id, vid: versionOf(ctx, entry).id };
+    const shown = { layout, language: one('language'), orientation: one('orientation') };
+    sendFrame(ctx, { type: entry.type, html: await renderLayout(ctx, kit, form, shown) });
   });
 
-  async function readLayout(ctx: Context, entry: Entry): Promise<Layout> {
-    const params = { id: entry.id, vid: versionOf(ctx, entry).id };
-    return layoutOf((await kit.api(ctx).call('getVersion', { params })).body);
-  }
-
-  /** The page of a layout. One without elements has a page of the version alone. */
-  function render(ctx: Context, layout: Layout, { id, vid, language, orientation }: Shown): Promise<string> {
-    const api = kit.api(ctx);
-    if (layout.elements.length === 0)
-      return api.page('previewVersion', { params: { id, vid }, body: { language } });
-    const layoutData = { ...contentOf(layout, language), ...(orientation && { orientation }) };
-    return api.page('previewForm', { body: { layoutData, language } });
-  }
-
-  /** Why a version cannot be shown: what it names is not active any more, or not shared. */
-  async function findFaults(ctx: Context, layout: Layout, page: Shown): Promise<string[]> {
+  // What stands in the designer, in one language. Nothing is saved.
+  router.post('/:key/edit/preview', async (ctx) => {
+    const { entry } = await findForm(ctx, kit);
+    const posted = kit.posted(ctx);
+    const layout = postedLayout(posted);
+    boundEdit(layout);
+    const language = posted.preview?.[0] || layout.defaultLanguage;
+    const form = { id: entry.id, vid: posted.draft?.[0] || newestVersion(entry)?.id };
     try {
-      await render(ctx, layout, page);
-      return [];
+      sendFrame(ctx, {
+        type: entry.type,
+        html: await renderLayout(ctx, kit, form, { layout, language }),
+      });
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.status !== 422) throw error;
-      const reader = kit.reader(ctx);
-      return placeFaults(error.errors).map(({ code, detail }) => {
-        return reader.has(`fault.${code}`) ? reader.t(`fault.${code}`) : detail;
-      });
+      await sendFaults(ctx, entry.type, { layout, failure: error });
     }
-  }
-}
+  });
 
-interface Shown {
-  id: string;
-  vid: string;
-  language?: string;
-  orientation?: string;
+  /** Says in the frame why the form cannot be shown. */
+  async function sendFaults(
+    ctx: Context,
+    type: Entry['type'],
+    { layout, failure }: { layout: Layout; failure: ApiFailure },
+  ): Promise<void> {
+    const reader = kit.reader(ctx);
+    const fields = designerFields(reader, layout);
+    const form = kit.form(ctx, { action: '', submit: '', fields, failure });
+    await kit.page(ctx, 'unshown', { title: reader.t('preview.frame'), form }, failure.status);
+    setFramePolicy(ctx, type);
+  }
+
+  /** The layout of the version, in the languages of what it names. */
+  async function readLayout(ctx: Context, entry: Entry): Promise<Layout> {
+    const params = { id: entry.id, vid: versionOf(ctx, entry).id };
+    const layout = layoutOf((await kit.api(ctx).call('getVersion', { params })).body);
+    const info = layout.one('info');
+    const [named, information] = await Promise.all([
+      readNamed(ctx, kit, layout.elements),
+      listEntries(kit.api(ctx), { types: 'information', ...(info && { keys: [info] }) }),
+    ]);
+    const asked = information.find((each) => (info ? each.key === info : each.default));
+    return inLanguagesOf(layout, [...named, { languages: asked?.availableLanguages }]);
+  }
 }
 
 /** The version of the page's URL, else the draft, else the newest one. @throws ApiFailure 404 without one. */

@@ -10,7 +10,7 @@ import { compareLayouts, referencesIn } from './compare-layouts.ts';
 import { designerRoutes } from './designer.ts';
 import { designerFields } from './designer-view.ts';
 import { detailRoutes } from './detail.ts';
-import { readNamed } from './elements.ts';
+import { readNamed, readNewDrafts } from './elements.ts';
 import { failureOfDesigner } from './layout-faults.ts';
 import { layoutOf } from './layout-values.ts';
 import { listRoutes } from './list.ts';
@@ -45,6 +45,7 @@ export const forms: Room = {
     activationRoutes(router, kit, {
       ...room,
       placeFaults: failureOfDesigner,
+      partsOf: (ctx, { version }) => readNewDrafts(ctx, kit, referencesIn(layoutOf(version))),
       // A form that can be used for the first time is of no use before people can open it.
       nextPath({ entry, href }) {
         const isFirst = !entry.versions.some(({ serial }) => serial);

@@ -29,7 +29,7 @@ export interface LayoutContent extends Omit<PinnedLayout, 'id' | 'texts' | 'info
 }
 
 /** Members that may differ between the languages of a layout; all others must be equal. */
-export const layoutTexts = ['acceptAllText', 'submitText', 'cancelText'] as const;
+export const layoutTexts = ['acceptAllText', 'refuseAllText', 'submitText', 'cancelText'] as const;
 
 /** The references of a layout in all its languages; empty for other types. */
 export function layoutUses(type: ModelType, data: VersionData): string[] {
@@ -58,6 +58,7 @@ const common = {
   validityVisible: flag,
   acceptAllVisible: flag,
   acceptAllText: line(120),
+  refuseAllText: line(120),
   submitText: line(120),
   cancelVisible: flag,
   cancelText: line(120),

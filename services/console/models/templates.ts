@@ -1,0 +1,156 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { ApiFailure, fieldFailure } from '../api/api-failure.ts';
+import type { Schemas } from '../api/api-types.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import { type FieldSpec, fieldsFor, languageChoices, type ReadField } from '../pages/form.ts';
+import { formPage } from '../pages/form-page.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import { entryChoices, hrefOf, listEntries } from './read-model.ts';
+
+type Template = Schemas['ModelTemplate'];
+
+/** The languages of the pages; the instance's own is the first. */
+export async function readLanguages(ctx: Context, kit: RoomKit): Promise<string[]> {
+  const { language, languages } = (await kit.api(ctx).call('getSystemConfig')).body;
+  return [...new Set([language, ...languages])];
+}
+
+/** The chosen ones of the languages of the pages, in their order; without a choice the instance's own. */
+export async function chosenLanguages(ctx: Context, kit: RoomKit): Promise<string[]> {
+  const offered = await readLanguages(ctx, kit);
+  const chosen = offered.filter((each) => kit.posted(ctx).languages?.includes(each));
+  return chosen.length > 0 ? chosen : offered.slice(0, 1);
+}
+
+/** The templates that a room offers before its form for something new. */
+export async function templateCards(ctx: Context, kit: RoomKit, isOffered: (type: string) => boolean) {
+  const reader = kit.reader(ctx);
+  const { values } = (await kit.api(ctx).call('listTemplates')).body;
+  return values
+    .filter(({ type }) => isOffered(type))
+    .map((template) => ({
+      href: `${kit.path}/new/${encodeURIComponent(template.key)}`,
+      ...textOf(reader, template),
+      type: template.type === 'layout' ? '' : reader.word('elementType', template.type),
+    }));
+}
+
+function textOf({ language }: ConsoleReader, { texts }: Template): Schemas['TemplateText'] {
+  return texts[language] ?? Object.values(texts)[0] ?? { name: '', description: '' };
+}
+
+/** What an information says of the organisation. @see TemplateOrganisation of the contract */
+const facts = {
+  company: { isRequired: true, maxLength: 500, autocomplete: 'organization' },
+  address: { kind: 'textarea' },
+  email: { kind: 'email', isNeeded: true },
+  phoneNumber: { maxLength: 64 },
+  dataProtectionOfficer: { kind: 'textarea', isNeeded: true },
+  supervisoryAuthority: { kind: 'textarea', isNeeded: true },
+  privacyPolicyUrl: { kind: 'url', isNeeded: true },
+} as const satisfies Record<keyof Schemas['TemplateOrganisation'], Partial<FieldSpec>>;
+const factNames = Object.keys(facts) as (keyof typeof facts)[];
+
+/** A page for each template: languages, name, and who is responsible. It makes drafts. */
+export function templateRoutes(
+  router: Router,
+  kit: RoomKit,
+  { isOffered }: { isOffered(type: string): boolean },
+): void {
+  formPage(router, kit, {
+    path: '/new/:template',
+    operation: 'useTemplate',
+    view: 'template',
+    isCreating: true,
+    async ask(ctx, reader) {
+      const template = await readTemplate(ctx, kit, isOffered);
+      const known = template.type === 'layout' ? await readInformation(ctx, kit) : [];
+      const asksFacts = template.type === 'layout' || template.type === 'information';
+      const field = fieldsFor(reader, 'template');
+      const languages = await readLanguages(ctx, kit);
+      const { name, description } = textOf(reader, template);
+      const asked = [
+        field('name', { isRequired: true, maxLength: 255 }),
+        field('languages', { kind: 'checks', options: languageChoices(reader, languages), isNeeded: true }),
+        ...(known.length > 0
+          ? [field('information', { kind: 'select', isRequired: true, options: entryChoices(known) })]
+          : []),
+      ];
+      const organisation = asksFacts ? factNames.map((fact) => factField(field, fact, known.length > 0)) : [];
+      return {
+        title: reader.t('template.title', { name }),
+        submit: reader.t('template.create'),
+        cancelUrl: `${kit.path}/new`,
+        fields: [...asked, ...organisation],
+        values: {
+          name,
+          languages: languages.slice(0, 1),
+          information: (known.find((each) => each.default) ?? known[0])?.key ?? '',
+        },
+        locals: {
+          text: description,
+          asked: asked.map((each) => each.name),
+          organisation: organisation.map((each) => each.name),
+          isElsewhere: known.length > 0,
+          elements: await elementNames(ctx, kit, reader, template),
+        },
+      };
+    },
+    async send(ctx, field) {
+      const { key } = await readTemplate(ctx, kit, isOffered);
+      const organisation = organisationIn(field);
+      const information = field('information');
+      const body = {
+        languages: await chosenLanguages(ctx, kit),
+        name: field('name'),
+        ...(organisation ? { organisation } : information && { information }),
+      };
+      return (await kit.api(ctx).call('useTemplate', { params: { key }, body })).body.values;
+    },
+    done: (ctx, [made]) => kit.open(ctx, `${hrefOf(kit, made?.key ?? '')}/edit`, 'templateUsed'),
+  });
+}
+
+/** @throws ApiFailure 404 for a template that the room does not offer. */
+async function readTemplate(
+  ctx: Context,
+  kit: RoomKit,
+  isOffered: (type: string) => boolean,
+): Promise<Template> {
+  const params = { key: String(ctx.params.template) };
+  const { body } = await kit.api(ctx).call('getTemplate', { params });
+  if (!isOffered(body.type)) throw new ApiFailure(404, {});
+  return body;
+}
+
+/** ACTIVE information of this instance. */
+function readInformation(ctx: Context, kit: RoomKit) {
+  return listEntries(kit.api(ctx), { types: 'information', statuses: 'ACTIVE' });
+}
+
+/** @param isOptional whether the organisation has an information that the form may name instead. */
+function factField(field: ReturnType<typeof fieldsFor>, name: keyof typeof facts, isOptional: boolean) {
+  const rest: Partial<FieldSpec> = facts[name];
+  const needs = isOptional ? { isRequired: false, isNeeded: name === 'company' } : {};
+  return field(name, { pointer: `/organisation/${name}`, ...rest, ...needs });
+}
+
+/** What was said of the organisation; undefined without any of it. @throws ApiFailure 422 without a name. */
+function organisationIn(field: ReadField): Schemas['TemplateOrganisation'] | undefined {
+  const said = factNames.map((name) => [name, field(name)] as const).filter(([, text]) => text !== '');
+  if (said.length === 0) return undefined;
+  const { company, ...rest } = Object.fromEntries(said);
+  if (!company) throw fieldFailure('organisation/company', 'required');
+  return { company, ...rest };
+}
+
+/** The names of the elements that a form of the template asks. */
+async function elementNames(ctx: Context, kit: RoomKit, reader: ConsoleReader, { elements }: Template) {
+  if (elements.length === 0) return [];
+  const { values } = (await kit.api(ctx).call('listTemplates')).body;
+  return elements.flatMap((key) => {
+    const found = values.find((each) => each.key === key);
+    return found ? [{ ...textOf(reader, found), type: reader.word('elementType', found.type) }] : [];
+  });
+}
