@@ -19,7 +19,7 @@ beforeAll(async () => {
   await withdrawModel(admin, information);
 });
 
-/** A data protection officer at the first page of the console; every press, field and page load is counted. */
+/** An officer at the first page of the console; every press, field and page load is counted. */
 async function arrive(javaScriptEnabled: boolean, locale = 'en') {
   const context = await browser.newContext({ javaScriptEnabled, locale });
   context.setDefaultTimeout(10_000);

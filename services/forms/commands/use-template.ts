@@ -70,7 +70,7 @@ const missing = (pointer: string): Fault => ({ pointer, code: 'required', detail
 
 async function createForm(tx: Queries, form: FormTemplate, use: TemplateUse): Promise<Entry[]> {
   const info = use.organisation ? undefined : await findInformation(tx, use.information);
-  // Keys are numbered by type, under a lock: always in the same order, so that no two requests wait for each other.
+  // Keys are numbered by type, under a lock: in one order, so that no two requests wait for each other.
   const made = new Map<string, Entry>();
   if (use.organisation) {
     const { information } = readTemplates();

@@ -40,8 +40,8 @@ export async function readRangeEnd(
 }
 
 /**
- * Counts the records of a range, without trials, that have not expired and are in force, by the facts that their status
- * depends on.
+ * Counts the records of a range, without trials, that have not expired and are in force, by the facts that
+ * their status depends on.
  * @param information key of the information of the records. @param until records that expire by then are
  * `expiring`.
  */

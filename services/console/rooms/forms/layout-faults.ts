@@ -11,7 +11,10 @@ export interface PreviewedForm {
   vid: string | undefined;
 }
 
-/** The page of a layout as people would see it; nothing is stored. @throws ApiFailure 422 if it cannot be shown. */
+/**
+ * The page of a layout as people would see it; nothing is stored.
+ * @throws ApiFailure 422 if it cannot be shown.
+ */
 export async function renderLayout(
   ctx: Context,
   kit: RoomKit,

@@ -47,7 +47,10 @@ export function listRoutes(router: Router, kit: RoomKit): void {
   });
 }
 
-/** Creates a form with a draft, of which the designer can show a preview. @param element it asks from the start. */
+/**
+ * Creates a form with a draft, of which the designer can show a preview.
+ * @param element it asks from the start.
+ */
 async function createForm(
   ctx: Context,
   kit: RoomKit,
