@@ -51,6 +51,39 @@ describe('the editor of an element', () => {
       expect(await page.inputValue('[name="en:title"]')).toBe('');
     }));
 
+  it('counts what each language lacks while it is written, as it is counted when it is saved', () =>
+    inEditor({ viewport: { width: 1280, height: 900 } }, async (page) => {
+      await page.fill('[name="language"]', 'French');
+      await page.click('button[value="add-language"]');
+      await page.waitForSelector('[name="fr:title"]');
+      const states = () => page.locator('[data-needs]').allInnerTexts();
+      expect(await states()).toEqual(['5 missing', '5 missing']);
+      // As wide as a text needs.
+      for (const name of ['en:title', 'fr:title', 'en:data', 'fr:data']) {
+        const box = await page.locator(`[name="${name}"]`).boundingBox();
+        expect(box?.width).toBeGreaterThanOrEqual(320);
+      }
+      const tops = await page
+        .locator('[name$=":usage"]')
+        .evaluateAll((all) => all.map((each) => each.offsetTop));
+      expect(new Set(tops).size).toBe(1);
+      await page.fill('[name="en:title"]', 'A letter');
+      expect(await states()).toEqual(['4 missing', '5 missing']);
+      await page.fill('[name="*:retention.value"]', '2');
+      await page.check('[name="*:thirdParties.none"]');
+      expect(await states()).toEqual(['2 missing', '3 missing']);
+      await page.fill('[name="en:title"]', ' ');
+      expect(await states()).toEqual(['3 missing', '3 missing']);
+      await page.click('button[value="addRow"]');
+      await page.waitForSelector('[name="fr:thirdParties.name"]');
+      const counted = await states();
+      await page.fill('[name="fr:thirdParties.name"]', 'Imprimerie');
+      expect(await states()).not.toEqual(counted);
+      expect(await auditPage(page)).toEqual([]);
+      page.once('dialog', (dialog) => dialog.accept());
+      await page.reload();
+    }));
+
   it('says in the preview why something cannot be shown', () =>
     inEditor({}, async (page) => {
       await page.fill('[name="*:retention.value"]', '-4');

@@ -134,7 +134,7 @@ function watchTyping(form) {
   // The frame begins with what is saved.
   if (isChanged) form.requestSubmit(button);
   form.addEventListener('input', ({ target }) => {
-    const { lang, dataset } = target.closest('input[lang], fieldset[lang], [data-language]') ?? {};
+    const { lang, dataset } = target.closest('input[lang], [data-language]') ?? {};
     const language = lang || dataset?.language;
     button = [...form.querySelectorAll('[formtarget]')].find(({ value }) => value === language) ?? button;
     clearTimeout(typing);
@@ -144,6 +144,27 @@ function watchTyping(form) {
     clearTimeout(typing);
     if (submitter?.formTarget) renewFrame(form);
   });
+}
+
+/* How much a language lacks is counted while it is written, by what the page says that it needs. */
+const counted = [...document.querySelectorAll('[data-needs]')];
+if (counted.length > 0) counted[0].closest('form').addEventListener('input', recount);
+
+function recount({ target }) {
+  const { elements } = target.form ?? {};
+  const inputs = (name) => [...(elements ?? [])].filter((each) => each.name === name);
+  const isBlank = (input) => (input.type === 'checkbox' ? !input.checked : input.value.trim() === '');
+  for (const { dataset, firstChild } of counted) {
+    const { any, rows } = JSON.parse(dataset.needs);
+    const texts = rows ? inputs(rows.name) : [];
+    const isUnsaid = rows?.or && texts.length === 0 && inputs(rows.or).every(isBlank);
+    const lacking = any.filter((names) => names.flatMap(inputs).every(isBlank));
+    const states = JSON.parse(dataset.states);
+    const count = lacking.length + texts.filter(isBlank).length + (isUnsaid ? 1 : 0);
+    firstChild.data = states[Math.min(count, states.length - 1)];
+  }
+  for (const note of document.querySelectorAll('[data-lacks]'))
+    note.hidden = !inputs(note.dataset.lacks).every(isBlank);
 }
 
 let previews = 0;

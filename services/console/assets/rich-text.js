@@ -55,13 +55,14 @@ class RichEditor {
     this.show();
   }
 
-  label({ id, labels: [label], dataset, ariaInvalid }) {
+  label({ id, lang, labels: [label], dataset, ariaInvalid }) {
     this.id = id;
     label.id = `${id}-label`;
     label.addEventListener('click', () => !this.text.hidden && this.squire.focus());
     this.bar.ariaLabel = `${this.bar.ariaLabel}: ${label.textContent.trim()}`;
     this.text.setAttribute('aria-labelledby', label.id);
     this.text.dir = dataset.rich;
+    this.text.lang = lang;
     if (ariaInvalid !== 'true') return;
     this.text.ariaInvalid = 'true';
     this.text.setAttribute('aria-describedby', `${id}-fault`);

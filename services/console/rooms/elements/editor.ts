@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { richTextRules } from '#lib/contracts/rich-text.ts';
 import { type Content, type DraftEdit, draftEditor } from '../../models/editor.ts';
+import { languageList, languageTyped } from '../../models/language-list.ts';
 import { previewLooks } from '../../models/preview.ts';
 import { type ElementType, type FoundElement, findElement, newestVersion } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -10,8 +11,8 @@ import type { FieldSpec, FormView } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { labelIn, mergedView } from '../../pages/merge-form.ts';
-import { type ContentField, contentFields } from './content-fields.ts';
-import { editedOf, inputName, mergeContent, shownValues } from './content-values.ts';
+import { type ContentField, contentFields, partPaths } from './content-fields.ts';
+import { editedOf, inputName, mergeContent, nobodyName, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
 import { hasOrientation } from './preview.ts';
 import { type RemovedMarkup, removedMarkup } from './removed-markup.ts';
@@ -37,8 +38,8 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
     change(edit, op, { language: [language = ''] = [] }, type) {
       const { languages, values } = edit;
       if (op === 'add-language') {
-        const added = language.trim();
-        if (!languageTag.test(added) || languages.includes(added)) return edit;
+        const added = languageTyped(language);
+        if (!added || languages.includes(added)) return edit;
         return { ...edit, languages: [...languages, added], values: { ...values, language: [] } };
       }
       if (op.startsWith('copy:')) return { ...edit, values: copied(edit, op.slice('copy:'.length)) };
@@ -76,7 +77,6 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
   const list = listOf(fields);
   const [first = ''] = languages;
   const shown = newestVersion(entry);
-  const inputsOf = (language: string) => inputsIn(language, form, { fields, edit });
   const locals = {
     title: reader.t('elements.editTitle', { name: entry.name }),
     form,
@@ -92,20 +92,17 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
       label: labelIn(reader, form.byName[name]?.label ?? name, languageOf(name)),
       tags,
     })),
-    columns: languages.map((language) => ({
-      language,
-      name: reader.languageName(language),
-      state: reader.t('elements.missing', { count: countMissing(language, fields, edit) }),
-      copyFrom: reader.t('elements.copyFrom', { language: reader.languageName(first) }),
-      fields: inputsOf(language),
-      removeOp: languages.length > 1 ? `removeLanguage:${language}` : '',
-      preview: reader.t('elements.previewIn', { language: reader.languageName(language) }),
-    })),
+    heads: languages.map((language) => headOf(reader, language, { fields, edit })),
+    rows: textRows(reader, form, { fields, edit }),
+    copyFrom: reader.t('elements.copyFrom', { language: reader.languageName(first) }),
+    known: languageList(reader.language).filter(
+      (name) => !languages.some((each) => reader.languageName(each) === name),
+    ),
     looks: previewLooks(ctx, kit, { hasOrientation: hasOrientation(entry.type), typed: values }),
     previewUrl: `${href}/edit/preview`,
     frameUrl: shown && withQuery(`${href}/versions/${shown.id}/page`, { language: first }),
     firstLanguage: first,
-    common: inputsOf('*'),
+    common: commonFields(form, fields),
     list: list && rowsView(reader, list, form, edit),
     contrast: contrastText(reader, values['*:css.accent']?.[0]),
     differing: (edit.differing ?? []).map((name) => form.byName[name]?.label ?? name),
@@ -114,41 +111,85 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
   await kit.page(ctx, 'edit', locals, edit.isMerged ? 412 : failure?.status);
 }
 
-/** The inputs of a language, or with `*` of all, with what helps to translate them. */
-function inputsIn(
-  language: string,
-  form: FormView,
-  { fields, edit: { languages, values } }: { fields: readonly ContentField[]; edit: ElementEdit },
-) {
-  const [first = ''] = languages;
-  return fields
-    .filter(({ isText = false, kind }) => isText === (language !== '*') && kind !== 'rows')
-    .map(({ path, kind }) => {
-      const name = inputName(language, path);
-      const text = language === '*' || language === first ? '' : values[inputName(first, path)]?.[0];
-      return {
-        field: form.byName[name],
-        // In one column the text to translate stands above its field. Rich text would be its HTML.
-        source: kind === 'rich' ? '' : text,
-        copyOp: text && !values[name]?.[0] && `copy:${name}`,
-      };
-    });
+interface Shown {
+  fields: readonly ContentField[];
+  edit: ElementEdit;
 }
+
+/** A language above its texts, with what a script needs to count what it lacks while it is written. */
+function headOf(reader: ConsoleReader, language: string, { fields, edit }: Shown) {
+  const needs = needsOf(language, fields);
+  const rows = needs.rows ? (edit.values[needs.rows.name]?.length ?? 0) : 0;
+  const most = needs.any.length + rows + 1;
+  const stateOf = (count: number) => reader.t('elements.missing', { count });
+  return {
+    language,
+    name: reader.languageName(language),
+    state: stateOf(countMissing(language, fields, edit)),
+    needs: JSON.stringify(needs),
+    states: JSON.stringify(Array.from({ length: most + 1 }, (_, count) => stateOf(count))),
+    removeOp: edit.languages.length > 1 ? `removeLanguage:${language}` : '',
+    preview: reader.t('elements.previewIn', { language: reader.languageName(language) }),
+  };
+}
+
+/** The texts: a row for each, with a cell for each language, and what helps to translate it. */
+function textRows(reader: ConsoleReader, form: FormView, { fields, edit: { languages, values } }: Shown) {
+  const [first = ''] = languages;
+  const isSaid = (name: string) => values[name]?.some((each) => each.trim()) ?? false;
+  return fields
+    .filter(({ isText, kind }) => isText && kind !== 'rows')
+    .map(({ path, isRequired, isNeeded }) =>
+      languages.map((language) => {
+        const name = inputName(language, path);
+        const field = form.byName[name];
+        const isOptional = !isRequired && !isNeeded && !isSaid(name);
+        const isElsewhere = isOptional && languages.some((each) => isSaid(inputName(each, path)));
+        const words = { label: field?.label ?? '', language: reader.languageName(language) };
+        return {
+          language,
+          field: { ...field, lang: language, of: languages.length > 1 && reader.languageName(language) },
+          lacks: isElsewhere && reader.t('elements.notIn', words),
+          copyOp: language !== first && isSaid(inputName(first, path)) && !isSaid(name) && `copy:${name}`,
+        };
+      }),
+    );
+}
+
+/** The inputs that mean the same in all languages. */
+function commonFields(form: FormView, fields: readonly ContentField[]) {
+  return fields.filter(({ isText }) => !isText).map(({ path }) => form.byName[inputName('*', path)]);
+}
+
+/** The inputs that a language needs: one of each group, and each text of the rows, or the box instead of them. */
+function needsOf(language: string, fields: readonly ContentField[]) {
+  const required = fields.filter(({ isText, isRequired }) => isText && isRequired);
+  const list = listOf(fields);
+  const [part = ''] = list ? partPaths(list) : [];
+  return {
+    any: [
+      ...required.map(({ path }) => [inputName(language, path)]),
+      ...(fields.some(({ path }) => path === retention) ? [retentionInputs(language)] : []),
+    ],
+    ...(list && {
+      rows: { name: inputName(language, part), ...(list.parts && { or: nobodyName(list) }) },
+    }),
+  };
+}
+
+const retention = 'retention.fullText';
+/** How long data are kept is said in words, or as a number. */
+const retentionInputs = (language: string) => [
+  inputName(language, retention),
+  inputName('*', 'retention.value'),
+];
 
 /** How many texts a language lacks. */
 function countMissing(language: string, fields: readonly ContentField[], edit: ElementEdit): number {
-  const isMissing = ({ isText, isRequired, path }: ContentField) =>
-    isText && isRequired && !edit.values[inputName(language, path)]?.some((each) => each.trim());
+  const isBlank = (name: string) => !edit.values[name]?.some((each) => each.trim());
   const list = listOf(fields);
   const rows = list ? countMissingRows(list, edit, language) : 0;
-  return fields.filter(isMissing).length + (lacksRetention(language, fields, edit) ? 1 : 0) + rows;
-}
-
-/** How long data are kept is said in words, or as a number. */
-function lacksRetention(language: string, fields: readonly ContentField[], { values }: ElementEdit): boolean {
-  if (!fields.some(({ path }) => path === 'retention.fullText')) return false;
-  const isBlank = (name: string) => !values[name]?.[0]?.trim();
-  return isBlank(inputName(language, 'retention.fullText')) && isBlank(inputName('*', 'retention.value'));
+  return needsOf(language, fields).any.filter((names) => names.every(isBlank)).length + rows;
 }
 
 /** The language of an input; `*` of those that mean the same in all. */
@@ -187,8 +228,6 @@ function copied({ languages: [first = ''], values }: Edited, name: string): Edit
   });
   return { ...values, ...Object.fromEntries(filled) };
 }
-
-const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 
 /** Programs may store members differently in each language that the editor shows once. */
 function differingIn(type: ElementType, { defaultLanguage, data }: Content): string[] {
