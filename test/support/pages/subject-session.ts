@@ -33,7 +33,8 @@ export interface SubjectSession {
 /**
  * Registers the hooks that start and stop everything. After each test every page that it opened must have
  * been without an error, a request to strangers, a cookie and stored data.
- * @param environment settings of the instance. @param tolerated complaints about pages that are not for subjects.
+ * @param environment settings of the instance.
+ * @param tolerated complaints about pages that are not for subjects.
  */
 export function subjectSession(
   environment: Record<string, string> = {},

@@ -161,7 +161,7 @@ function commonFields(form: FormView, fields: readonly ContentField[]) {
   return fields.filter(({ isText }) => !isText).map(({ path }) => form.byName[inputName('*', path)]);
 }
 
-/** The inputs that a language needs: one of each group, and each text of the rows, or the box instead of them. */
+/** The inputs that a language needs: one of each group, each text of the rows, or the box instead of rows. */
 function needsOf(language: string, fields: readonly ContentField[]) {
   const required = fields.filter(({ isText, isRequired }) => isText && isRequired);
   const list = listOf(fields);
