@@ -25,6 +25,7 @@ export const auditActions = [
   'model.imported',
   'model.updated',
   'password.changed',
+  'password.reset-requested',
   'peer.accepted',
   'peer.confirmed',
   'peer.paired',

@@ -6,6 +6,7 @@ import {
   internalAddresses,
   issuerUrl,
   mailSender,
+  mailUrl,
   networkList,
   originList,
   originUrl,
@@ -169,6 +170,12 @@ export function portMark(url: string): string {
   const { port } = new URL(url);
   return port && `_${port}`;
 }
+
+/** The mail server (docs/messages.md), of the services that send mails. */
+export const mailSpecs = {
+  MAIL_URL: mailUrl({ default: undefined }),
+  MAIL_CA: pemFile({ default: undefined }),
+};
 
 /** Settings of services that call addresses chosen by others. */
 export const outboundSpecs = {

@@ -8,7 +8,9 @@ import type { Database } from '#lib/db/database.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { admitRequests } from '#lib/http/admission.ts';
+import type { MailTransport } from '#lib/mail/mail-transport.ts';
 import type { Logger } from '#lib/observability/logger.ts';
+import type { Instance } from '#lib/runtime/live-settings.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import type { AuthSettings } from './config.ts';
 import { createKeyedHash } from './domain/api-keys.ts';
@@ -19,11 +21,14 @@ import { createIntrospection, createKeyVerifier } from './operations/introspecti
 import { createPairingKeys } from './operations/pairing-keys.ts';
 import { createIsUnchanged } from './operations/sign-in.ts';
 import { deleteExcessItems, deleteExpiredItems } from './queries/issuer-items.ts';
+import { deleteExpiredResets } from './queries/setup-links.ts';
 import { deleteOldAttempts } from './queries/sign-in-attempts.ts';
 import { createOutsideVerifier, createOwnVerifier } from './tokens/verifiers.ts';
 
 export interface AuthOptions extends ServiceParts {
-  instance: ServiceParts['instance'] & PageInstance & { readonly language: string };
+  instance: ServiceParts['instance'] & PageInstance & Pick<Instance, 'language' | 'mailFrom'>;
+  /** Sends mails to people with an account; null without a mail server. */
+  transport?: MailTransport | null;
   settings: AuthSettings & ServiceParts['settings'];
   secrets: Pick<Secrets, 'keyPepper' | 'issuerCookies' | 'issuerSigning' | 'consoleClient'>;
 }
@@ -60,7 +65,7 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
     service: 'auth',
     auth: operations,
     handlers: {
-      ...createHandlers({ db, keyedHash, baseUrl, wake: relay.wake }),
+      ...createHandlers({ db, keyedHash, baseUrl, wake: relay.wake, ownAddress: issuer?.ownAddress }),
       ...createAccountHandlers({ db, demo: settings.demo, baseUrl, issuer }),
       listAuthAudit: audit.list,
     },
@@ -84,9 +89,11 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
       relay.start();
       sweeper.start();
       audit.start();
+      issuer?.mails?.start();
       return setupLink;
     },
     async stop() {
+      await issuer?.mails?.stop();
       await sweeper.stop();
       await audit.stop();
       await keys.settle();
@@ -116,6 +123,7 @@ function createExpirySweeper({ db, log }: { db: Database; log: Logger }): Repeat
       await deleteExpiredItems(db);
       await deleteExcessItems(db);
       await deleteOldAttempts(db);
+      await deleteExpiredResets(db);
     },
     onError: (error) => log.warn('failed to delete expired rows; retried in 5 minutes', { error }),
   });

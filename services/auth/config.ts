@@ -1,12 +1,13 @@
 import { str } from 'envalid';
 import type { Settings } from '#lib/config/settings.ts';
-import { resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
+import { mailSpecs, resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
 import { flag } from '#lib/config/validators.ts';
 import type { ClaimPaths } from './domain/token-principal.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const authSpecs = {
   ...signInSpecs,
+  ...mailSpecs,
   OIDC_AUDIENCE: str({ default: undefined }),
   OIDC_ROLE_CLAIM: str({ default: 'roles' }),
   OIDC_SUBJECT_CLAIM: str({ default: 'preferred_username' }),

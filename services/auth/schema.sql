@@ -33,6 +33,8 @@ CREATE INDEX api_keys_of_partner ON api_keys (partner_url) WHERE partner_url IS 
 CREATE TABLE accounts (
   id              uuid PRIMARY KEY,
   name            text NOT NULL UNIQUE,
+  -- Where its mails go; as an administrator entered it, or as its person confirmed it.
+  email           text,
   -- docs/roles.md
   role            text NOT NULL
     CHECK (role IN ('admin', 'operator', 'clerk', 'author', 'auditor', 'technician', 'user')),
@@ -46,6 +48,7 @@ CREATE TABLE accounts (
 );
 -- The list, newest first (keyset on created, id).
 CREATE INDEX accounts_by_creation ON accounts (created_at DESC, id DESC);
+CREATE INDEX accounts_by_email ON accounts (lower(email)) WHERE email IS NOT NULL;
 
 -- The second factor of an account: the secret of its app, sealed with a key that is derived from `key-pepper`.
 CREATE TABLE second_factors (
@@ -79,8 +82,38 @@ CREATE TABLE setup_links (
   digest     bytea PRIMARY KEY,
   expires_at timestamptz NOT NULL,
   -- Null: the link of the first account, which it creates.
-  account    uuid UNIQUE REFERENCES accounts ON DELETE CASCADE
+  account    uuid REFERENCES accounts ON DELETE CASCADE,
+  -- Whether its person asked for it, having forgotten the password.
+  is_reset   boolean NOT NULL DEFAULT false
 );
+-- A new link of an administrator replaces the former; several of a person may be on their way.
+CREATE UNIQUE INDEX setup_links_given ON setup_links (account) WHERE NOT is_reset;
+CREATE INDEX setup_links_account ON setup_links (account);
+
+-- The queue of the mails to people with an account (lib/deliveries).
+CREATE TABLE mail_queues (
+  name        text PRIMARY KEY,
+  lease_owner uuid,
+  lease_until timestamptz,
+  -- Increases with every lease: results of an earlier one are not recorded.
+  fence       bigint NOT NULL DEFAULT 0,
+  failures    integer NOT NULL DEFAULT 0,
+  next_at     timestamptz NOT NULL DEFAULT '-infinity'
+);
+INSERT INTO mail_queues (name) VALUES ('accounts');
+
+-- Mails to people with an account that are to be sent; deleted when they are sent, or when their link has expired.
+CREATE TABLE account_mails (
+  id         uuid PRIMARY KEY,
+  account    uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
+  queue      text NOT NULL REFERENCES mail_queues,
+  -- Address, link and language, encrypted.
+  sealed     bytea NOT NULL,
+  attempts   integer NOT NULL DEFAULT 0,
+  not_before timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX account_mails_due ON account_mails (queue, not_before);
 
 -- Wrong passwords since `since`, counted before the password is checked: for a name (name_digest), and for a name from one
 -- address (a keyed digest of both; of_name is the name's). After ten of a name its attempts are checked one after the

@@ -19,14 +19,23 @@ export const authService = defineService({
   } satisfies Record<keyof AuthOperations, readonly string[]>,
   async load() {
     const { composeAuth } = await import('./compose.ts');
+    const { createMailTransport } = await import('#lib/mail/mail-transport.ts');
+    const { loadMailTemplate } = await import('#lib/mail/mail-template.ts');
     const { loadPageTemplates } = await import('./issuer/render-pages.ts');
     return {
-      loadPages: loadPageTemplates,
+      loadPages() {
+        loadPageTemplates();
+        loadMailTemplate();
+      },
       async compose({ shared, db, settings, secrets, demo }) {
+        const { hostname: host } = new URL(shared.instance.baseUrl);
         const auth = await composeAuth({
           ...shared,
           db,
           secrets,
+          transport: settings.MAIL_URL
+            ? createMailTransport({ url: settings.MAIL_URL, ca: settings.MAIL_CA, host })
+            : null,
           settings: {
             ...resolveAuthSettings(settings, {
               baseUrl: shared.instance.baseUrl,

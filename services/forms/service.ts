@@ -40,9 +40,13 @@ export const formsService = defineService({
   } satisfies Record<keyof FormsOperations, readonly string[]>,
   async load() {
     const { composeForms } = await import('./compose.ts');
+    const { loadMailTemplate } = await import('#lib/mail/mail-template.ts');
     const { loadPageTemplates } = await import('./pages/page-renderer.ts');
     return {
-      loadPages: loadPageTemplates,
+      loadPages() {
+        loadPageTemplates();
+        loadMailTemplate();
+      },
       async compose(given) {
         const { shared, db, settings, connect, demo } = given;
         const forms = await composeForms({

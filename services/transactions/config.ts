@@ -1,12 +1,5 @@
-import {
-  embedSources,
-  mailUrl,
-  pemFile,
-  phoneList,
-  phoneSender,
-  senderList,
-  smsUrl,
-} from '#lib/config/address-validators.ts';
+import { embedSources, phoneList, phoneSender, senderList, smsUrl } from '#lib/config/address-validators.ts';
+import { mailSpecs } from '#lib/config/specs.ts';
 import { days, secondsOrDuration, wholeNumber } from '#lib/config/validators.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
@@ -14,8 +7,7 @@ export const transactionsSpecs = {
   EMBED_ORIGINS: embedSources({ default: 'https: http://localhost:* http://127.0.0.1:*' }),
   /** The longest time from `consent.expiring` to the expiry of the answers, in days. */
   EXPIRY_NOTICE: days({ default: 30 }),
-  MAIL_URL: mailUrl({ default: undefined }),
-  MAIL_CA: pemFile({ default: undefined }),
+  ...mailSpecs,
   MAIL_SENDERS: senderList({ default: undefined }),
   SMS_URL: smsUrl({ default: undefined }),
   SMS_FROM: phoneSender({ default: undefined }),

@@ -17,6 +17,7 @@ describe.skipIf(!brokers)('npm run topics', () => {
       'accord.keys': 1,
       'accord.peers': 1,
       'accord.heads': 1,
+      'accord.settings': 1,
     });
     expect(await createTopics({ brokers: at, wanted: readTopics(asyncApi) })).toEqual({
       created: [],

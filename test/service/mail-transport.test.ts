@@ -1,8 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMailTransport } from '../../services/transactions/delivery/mail.ts';
-import type { OutgoingMail } from '../../services/transactions/delivery/transport.ts';
+import { createMailTransport, type OutgoingMail } from '#lib/mail/mail-transport.ts';
 import { startMailServer } from '../support/network/mail-server.ts';
 import { selfSignedCertificate } from '../support/network/self-signed-certificate.ts';
 

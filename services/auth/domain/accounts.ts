@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isMailbox } from '#lib/config/address-validators.ts';
 import { type GivenRole, givenRoles, type Role } from '#lib/contracts/principal.ts';
 import { canStandInPath } from '#lib/text/host-name.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
@@ -58,6 +59,14 @@ export function readNewName(text: string): string | undefined {
 
 /** The rule of {@link readNewName}. */
 export const accountNameRule = `Must have 1 to 255 characters, ${nameRule}, and not be . or ..`;
+
+export const emailRule = 'Must be one e-mail address, such as ann@example.org.';
+
+/** Reads an e-mail address. @returns it in NFC; undefined for anything else. */
+export function readEmail(text: string): string | undefined {
+  const address = text.trim().normalize('NFC');
+  return isMailbox(address) && !address.includes('<') && address.isWellFormed() ? address : undefined;
+}
 
 /** Sign-in attempts are counted by this digest, so that mistyped names are not stored. */
 export function digestOfName(name: string): Buffer {

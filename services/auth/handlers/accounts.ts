@@ -21,20 +21,26 @@ interface Dependencies {
   demo: boolean;
   baseUrl: string;
   /** Absent: people are managed at an outside issuer. */
-  issuer: Pick<Issuer, 'linkOf' | 'changePassword'> | undefined;
+  issuer: Pick<Issuer, 'linkOf' | 'mails' | 'changePassword' | 'ownAddress'> | undefined;
 }
 
 /** Handlers of accounts by operationId (openapi.yaml, tag auth). */
 export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: Dependencies) {
-  const dependencies = { db, demo };
   const issuer = (): NonNullable<typeof builtIn> => {
     if (builtIn) return builtIn;
     throw fail('not-available', 'People sign in with an outside issuer (OIDC_ISSUER) and are managed there.');
   };
-  const presentInvitation = ({ account, token, expiresAt }: Invitation) => ({
+  const dependencies = {
+    db,
+    demo,
+    mails: builtIn?.mails ?? null,
+    linkOf: (token: string) => issuer().linkOf(token),
+  };
+  const presentInvitation = ({ account, token, expiresAt, isMailed }: Invitation) => ({
     ...presentAccount(account),
     link: issuer().linkOf(token),
     linkExpires: expiresAt.toISOString(),
+    mailed: isMailed,
   });
   return {
     async listAccounts(ctx, { query }) {
@@ -69,12 +75,18 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
       ctx.status = 204;
     },
 
-    async createAccountLink(ctx, { params }) {
+    async createAccountLink(ctx, { params, query }) {
       issuer();
-      const invitation = await createLink(dependencies, params.id);
+      const invitation = await createLink(dependencies, params.id, query.language);
       ctx.status = 201;
       ctx.set('Location', `${baseUrl}/accounts/${invitation.account.id}`);
       ctx.body = presentInvitation(invitation);
+    },
+
+    async changeEmail(ctx, { principal, body }) {
+      const languages = body.language ? [body.language] : [];
+      await issuer().ownAddress.change(principal, { email: body.email, languages });
+      ctx.status = 204;
     },
 
     async changePassword(ctx, { principal, body }) {
@@ -85,7 +97,16 @@ export function createAccountHandlers({ db, demo, baseUrl, issuer: builtIn }: De
 }
 
 function presentAccount(account: ManagedAccount): Schemas['Account'] {
-  const { id, name, role, state, createdAt, lastSignInAt, hasSecondFactor: secondFactor } = account;
+  const { id, name, role, state, createdAt, lastSignInAt, hasSecondFactor: secondFactor, email } = account;
   const lastSignInDate = lastSignInAt ? { lastSignInDate: lastSignInAt.getTime() } : {};
-  return { id, name, role, state, creationDate: createdAt.getTime(), ...lastSignInDate, secondFactor };
+  return {
+    id,
+    name,
+    role,
+    state,
+    creationDate: createdAt.getTime(),
+    ...lastSignInDate,
+    secondFactor,
+    ...(email && { email }),
+  };
 }

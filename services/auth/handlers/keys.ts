@@ -4,6 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { type PageRequest, sendList } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { createKey, revokeKey } from '../commands/keys.ts';
+import type { OwnAddress } from '../commands/own-address.ts';
 import { creatableScopes, type KeyedHash, keyHint, pairingKeyDays } from '../domain/api-keys.ts';
 import { type ApiKey, listKeys } from '../queries/api-keys.ts';
 
@@ -15,16 +16,19 @@ interface Dependencies {
   baseUrl: string;
   /** Wakes the outbox relay. */
   wake: () => void;
+  /** Absent with an outside issuer. */
+  ownAddress: Pick<OwnAddress, 'find'> | undefined;
 }
 
 const dayMs = 24 * 60 * 60_000;
 
 /** The service's handlers by operationId (openapi.yaml, tag auth). */
 export function createHandlers(dependencies: Dependencies) {
-  const { db, baseUrl } = dependencies;
+  const { db, baseUrl, ownAddress } = dependencies;
   return {
-    getUser(ctx, { principal }) {
-      ctx.body = presentUser(principal);
+    async getUser(ctx, { principal }) {
+      const found = await ownAddress?.find(principal);
+      ctx.body = { ...presentUser(principal), ...(found?.email && { email: found.email }) };
     },
 
     async listKeys(ctx, { query }) {

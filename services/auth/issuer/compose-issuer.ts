@@ -4,9 +4,13 @@ import mount from 'koa-mount';
 import { Failure, type ProblemCode } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { type ChangePassword, createChangePassword } from '../commands/change-password.ts';
+import { createOwnAddress, type OwnAddress } from '../commands/own-address.ts';
 import type { AuthOptions } from '../compose.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import { createPasswordVerifier } from '../domain/password.ts';
+import { type AccountMails, createAccountMails } from '../mails/account-mails.ts';
+import { createMailWriter } from '../mails/write-mail.ts';
+import { createForgottenPassword } from '../operations/forgotten-password.ts';
 import { createGuessGuard } from '../operations/guess-guard.ts';
 import { createPasswordCheck } from '../operations/password-check.ts';
 import { createSecondFactor } from '../operations/second-factor.ts';
@@ -29,6 +33,9 @@ export interface Issuer {
   /** The page on which a person chooses a password. @param token of an invitation. */
   linkOf(token: string): string;
   changePassword: ChangePassword;
+  ownAddress: OwnAddress;
+  /** Null without a mail server. */
+  mails: AccountMails | null;
   /** Runs before admission: checks the path, reads the body and limits failed credentials. */
   intake: Middleware[];
   /** Pages, and oidc-provider below AUTH_URL. */
@@ -61,6 +68,14 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const signIn = createSignIn({ db, check, secondFactor });
   const setup = createSetup({ db });
   const guess = createGuessGuard({ limiter });
+  const linkOf = (token: string) => `${authUrl}/setup?token=${token}`;
+  const { transport = null } = options;
+  const write = createMailWriter(instance);
+  const { metrics, tracing } = options;
+  const mails =
+    transport && createAccountMails({ db, transport, instance, write, keys, log, metrics, tracing });
+  const addressLink = (token: string) => `${authUrl}/address?token=${token}`;
+  const ownAddress = createOwnAddress({ db, accounts, mails, linkOf: addressLink, keys });
   const pages = createPages({ issuerPath, instance, consolePath });
   const provider = createProvider({
     db,
@@ -81,11 +96,12 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
     if (ctx.type === 'application/json') ctx.body = { error: 'temporarily_unavailable' };
   });
   const isTokenEndpoint = tokenPaths(issuerPath);
-  const linkOf = (token: string) => `${authUrl}/setup?token=${token}`;
   return {
     path: issuerPath,
     linkOf,
     changePassword: createChangePassword({ db, accounts, check, guess }),
+    ownAddress,
+    mails,
     intake: [
       issuerPaths({ issuerPath, isTokenEndpoint, stylesheet: pages.stylesheet.path }),
       clientEndpoints({ issuerPath, isTokenEndpoint, guess }),
@@ -98,6 +114,8 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
         accounts,
         setup,
         guess,
+        forget: mails && createForgottenPassword({ db, mails, linkOf, log }),
+        ownAddress,
         secondFactor,
         instance,
         ticketKeys: secrets.issuerCookies,

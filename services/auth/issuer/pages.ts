@@ -3,11 +3,12 @@ import type { Context, Middleware } from 'koa';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { routesOf } from '#lib/http/mount-contract.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
+import { showAddress, showForgotten, submitAddress, submitForgotten } from './account-pages.ts';
 import type { PageParts, Pages } from './render-pages.ts';
 import { showSetup, submitSetup } from './setup-pages.ts';
 import { showSignIn, submitSignIn } from './sign-in-pages.ts';
 
-/** The issuer's own pages: sign-in, setting up the first account, and their style sheet. */
+/** The issuer's own pages: sign-in, setting up the first account, passwords and addresses of accounts, and their style sheet. */
 export function issuerRoutes(parts: PageParts): Middleware {
   const { pages, issuerPath } = parts;
   const router = new Router({ strict: true, sensitive: true });
@@ -15,6 +16,12 @@ export function issuerRoutes(parts: PageParts): Middleware {
   router.post(`${issuerPath}/interaction/:uid`, submitSignIn(parts));
   router.get(`${issuerPath}/setup`, showSetup(parts));
   router.post(`${issuerPath}/setup`, submitSetup(parts));
+  if (parts.forget) {
+    router.get(`${issuerPath}/forgotten`, showForgotten(parts));
+    router.post(`${issuerPath}/forgotten`, submitForgotten(parts));
+  }
+  router.get(`${issuerPath}/address`, showAddress(parts));
+  router.post(`${issuerPath}/address`, submitAddress(parts));
   router.get(pages.stylesheet.path, (ctx: Context) => {
     ctx.type = 'text/css; charset=utf-8';
     ctx.set('Cache-Control', 'public, max-age=31536000, immutable');

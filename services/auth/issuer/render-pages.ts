@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import type { Provider } from 'oidc-provider';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { parseForm, readBodyOf } from '#lib/http/read-input.ts';
-import { acceptedLanguages, lookupLanguage } from '#lib/i18n/match-language.ts';
+import { acceptedLanguages } from '#lib/i18n/match-language.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
+import type { OwnAddress } from '../commands/own-address.ts';
+import type { ForgetPassword } from '../operations/forgotten-password.ts';
 import type { GuessGuard } from '../operations/guess-guard.ts';
 import type { SecondFactor } from '../operations/second-factor.ts';
 import type { Setup } from '../operations/setup.ts';
 import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
+import { loadWords } from './words.ts';
 
 /** The pages of the built-in issuer. */
 export interface Pages {
@@ -19,15 +22,15 @@ export interface Pages {
   stylesheet: { path: string; body: string };
 }
 
-export type PageName = 'sign-in' | 'code' | 'enrol' | 'recovery' | 'setup' | 'done' | 'error';
+const names = [
+  ...(['sign-in', 'code', 'enrol', 'recovery', 'setup', 'done'] as const),
+  ...(['forgotten', 'address', 'message', 'error'] as const),
+] as const;
+
+export type PageName = (typeof names)[number];
 
 /** The instance as it is set now: its members change while the process runs. */
-export type IssuerInstance = Pick<PageInstance, 'name' | 'logo'> & { readonly language: string };
-
-type Catalogue = Record<string, string>;
-
-const names: readonly PageName[] = ['sign-in', 'code', 'enrol', 'recovery', 'setup', 'done', 'error'];
-const rightToLeft = new Set(['ar', 'fa', 'he', 'ur']);
+export type IssuerInstance = Omit<PageInstance, 'baseUrl'> & { readonly language: string };
 
 /** Dependencies of the issuer's pages. */
 export interface PageParts {
@@ -37,6 +40,9 @@ export interface PageParts {
   accounts: AccountDirectory;
   setup: Setup;
   guess: GuessGuard;
+  /** Null without a mail server. */
+  forget: ForgetPassword | null;
+  ownAddress: OwnAddress;
   secondFactor: SecondFactor;
   instance: IssuerInstance;
   /** Secrets that seal how far a sign-in has come. */
@@ -65,8 +71,7 @@ export function createPages({
   /** The way on from an error page. */
   const next = consolePath ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
   const templates = loadPageTemplates();
-  const catalogues = readCatalogues();
-  const languages = [...catalogues.keys()];
+  const words = loadWords();
   const stylesheet = readStylesheet(issuerPath);
   return {
     stylesheet,
@@ -76,27 +81,10 @@ export function createPages({
         ...acceptedLanguages(ctx.get('accept-language')),
         instance.language,
       ];
-      const language = lookupLanguage(wanted, languages) ?? 'en';
-      const words = catalogues.get(language) as Catalogue;
-      const t = (key: string, values: Record<string, string> = {}) =>
-        Object.entries(values).reduce(
-          (text, [name, value]) => text.replaceAll(`{${name}}`, value),
-          words[key] ?? key,
-        );
-      const dir = rightToLeft.has(language) ? 'rtl' : 'ltr';
+      const { language, dir, t } = words(wanted);
       return templates[page]({ next, ...view, t, language, dir, instance, stylesheet: stylesheet.path });
     },
   };
-}
-
-function readCatalogues(): Map<string, Catalogue> {
-  const folder = new URL('../locales/', import.meta.url);
-  return new Map(
-    readdirSync(folder).map((file) => [
-      file.replace('.json', ''),
-      JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Catalogue,
-    ]),
-  );
 }
 
 function readStylesheet(issuerPath: string): { path: string; body: string } {

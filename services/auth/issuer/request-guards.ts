@@ -5,6 +5,9 @@ import { readBodyOf } from '#lib/http/read-input.ts';
 import { sendPage } from '#lib/http/send.ts';
 import { maxFormBytes, type Pages } from './render-pages.ts';
 
+/** Pages with a form besides those of a sign-in. */
+const pagesOfForms = ['/setup', '/forgotten', '/address'];
+
 /**
  * Accepts only the issuer's exact paths; all others at or below its path are not found. oidc-provider also
  * accepts other letter case, escapes and trailing slashes, which would bypass the limits and checks here.
@@ -24,7 +27,7 @@ export function issuerPaths({
       '/authorize',
       '/jwks',
       '/revoke',
-      '/setup',
+      ...pagesOfForms,
       '/.well-known/openid-configuration',
       '/.well-known/oauth-authorization-server',
     ].map((path) => issuerPath + path),
@@ -37,7 +40,7 @@ export function issuerPaths({
   return async (ctx, next) => {
     const { path } = ctx;
     if (!isIssuerPath(path) || isTokenEndpoint(path)) return next();
-    const isPage = path === `${issuerPath}/setup` || isInteraction(path);
+    const isPage = pagesOfForms.some((page) => path === issuerPath + page) || isInteraction(path);
     if (!isPage && !endpoints.has(path) && path !== stylesheet)
       throw fail('not-found', 'Resource not found.');
     if (isPage && ctx.method === 'POST') await readBodyOf(ctx, maxFormBytes);

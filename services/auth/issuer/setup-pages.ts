@@ -46,15 +46,15 @@ async function openLink({ setup, guess }: PageParts, ctx: Context): Promise<Link
 function sendSetup(
   { pages, issuerPath }: PageParts,
   ctx: Context,
-  { token, name }: Link,
+  { token, ...link }: Link,
   { username, fault }: { username: string; fault?: string },
 ): void {
   const action = `${issuerPath}/setup?token=${encodeURIComponent(token)}`;
   const html = pages.render(ctx, 'setup', {
     action,
-    texts: textsOf(name),
-    isInvited: name !== null,
-    username: name ?? username,
+    texts: textsOf(link),
+    isInvited: link.name !== null,
+    username: link.name ?? username,
     fault: fault && `setup.fault.${fault}`,
   });
   sendPage(ctx, html, { status: fault ? 422 : 200 });
@@ -64,18 +64,19 @@ function sendSetup(
 function sendDone(
   { pages, consolePath }: PageParts,
   ctx: Context,
-  { name, role }: Link,
+  { name, role, ...link }: Link,
   username: string,
 ): void {
   const isStaff = consolePath !== null && role !== 'user';
   const next = isStaff ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
-  const view = { title: `${textsOf(name)}.done`, username, next };
+  const view = { title: `${textsOf({ ...link, name })}.done`, username, next };
   sendPage(ctx, pages.render(ctx, 'done', view), { status: name === null ? 201 : 200 });
 }
 
-/** Prefix of the locale keys: those of an invitation, or of the first account. */
-function textsOf(name: string | null): 'setup' | 'invited' {
-  return name === null ? 'setup' : 'invited';
+/** Prefix of the locale keys: those of the first account, of a forgotten password, or of an invitation. */
+function textsOf({ name, isReset }: Pick<Link, 'name' | 'isReset'>): 'setup' | 'reset' | 'invited' {
+  if (name === null) return 'setup';
+  return isReset ? 'reset' : 'invited';
 }
 
 /** A link that was used, replaced or has expired: most who open one have chosen their password already. */

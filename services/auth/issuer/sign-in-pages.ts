@@ -126,7 +126,7 @@ async function finish(provider: Provider, ctx: Context, result: InteractionResul
 }
 
 function sendSignIn(
-  { pages, issuerPath }: PageParts,
+  { pages, issuerPath, forget }: PageParts,
   ctx: Context,
   interaction: Interaction,
   { username, fault, status = 200 }: { username: string; fault?: string; status?: number },
@@ -136,7 +136,9 @@ function sendSignIn(
   const client = String(params.client_id);
   const purpose = client === consoleClientId ? 'signIn.forConsole' : 'signIn.for';
   const isConfirming = accountToConfirm(interaction) !== undefined;
-  const html = pages.render(ctx, 'sign-in', { action, username, fault, purpose, client, isConfirming });
+  const forgotten = forget && `${issuerPath}/forgotten`;
+  const view = { action, username, fault, purpose, client, isConfirming, forgotten };
+  const html = pages.render(ctx, 'sign-in', view);
   sendPage(ctx, html, { status, formTargets: [redirectSource(params.redirect_uri)] });
 }
 

@@ -41,6 +41,19 @@ export function findActiveAccount(db: Queries, id: string): Promise<Account | un
       FROM accounts AS a WHERE a.id = ${id} AND ${isActive}`);
 }
 
+/** Accounts of one address that a request for a new password reaches. */
+const maxOfAddress = 5;
+
+/** Active accounts that have an address, with this name or this address. @returns their ids. */
+export async function findToReset(db: Queries, nameOrAddress: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    SELECT a.id FROM accounts AS a
+     WHERE (a.name = ${nameOrAddress} OR lower(a.email) = lower(${nameOrAddress}))
+       AND a.email IS NOT NULL AND ${isActive}
+     ORDER BY a.id LIMIT ${maxOfAddress}`);
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Whether an active account is as it was. Waits for changes in progress.
  * @param changedAt when it had last changed.

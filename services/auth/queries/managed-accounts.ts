@@ -11,10 +11,12 @@ export interface ManagedAccount extends Account {
   createdAt: Date;
   lastSignInAt: Date | null;
   hasSecondFactor: boolean;
+  /** Where its mails go; null: nowhere. */
+  email: string | null;
 }
 
 const columns = sql`
-  a.id, a.name, a.role,
+  a.id, a.name, a.role, a.email,
   CASE WHEN a.disabled_at IS NOT NULL THEN 'DISABLED' WHEN a.invited THEN 'INVITED' ELSE 'ACTIVE' END AS state,
   a.created_at AS "createdAt", a.last_sign_in_at AS "lastSignInAt",
   EXISTS (SELECT FROM second_factors AS f WHERE f.account = a.id) AS "hasSecondFactor"`;
@@ -38,11 +40,16 @@ export function listManagedAccounts(
  */
 export function insertInvitedAccount(
   db: Queries,
-  { name, role, passwordHash }: { name: string; role: GivenRole; passwordHash: string },
+  {
+    name,
+    role,
+    email,
+    passwordHash,
+  }: Pick<ManagedAccount, 'name' | 'role' | 'email'> & { passwordHash: string },
 ): Promise<ManagedAccount | undefined> {
   return db.maybeOne(sql`
-    INSERT INTO accounts AS a (id, name, role, password_hash, invited, created_at, changed_at)
-    VALUES (${newUuid()}, ${name}, ${role}, ${passwordHash}, true, accord_now(), accord_now())
+    INSERT INTO accounts AS a (id, name, role, email, password_hash, invited, created_at, changed_at)
+    VALUES (${newUuid()}, ${name}, ${role}, ${email}, ${passwordHash}, true, accord_now(), accord_now())
     ON CONFLICT (name) DO NOTHING
     RETURNING ${columns}`);
 }
@@ -73,6 +80,20 @@ export function setRights(
        SET role = ${role}, changed_at = accord_now(),
            disabled_at = CASE WHEN ${isDisabled}::boolean THEN coalesce(a.disabled_at, accord_now()) END
      WHERE a.id = ${id} RETURNING ${columns}`);
+}
+
+/** Name and address of an account; undefined if there is none. */
+export function findEmail(
+  db: Queries,
+  id: string,
+): Promise<Pick<ManagedAccount, 'name' | 'email'> | undefined> {
+  return db.maybeOne(sql`SELECT a.name, a.email FROM accounts AS a WHERE a.id = ${id}`);
+}
+
+/** Sets the address of a locked account; links that were sent to another one stop working. */
+export async function setEmail(tx: Queries, id: string, email: string | null): Promise<void> {
+  await tx.query(sql`UPDATE accounts SET email = ${email} WHERE id = ${id}`);
+  await tx.query(sql`DELETE FROM setup_links WHERE account = ${id} AND is_reset`);
 }
 
 /** Deletes an account and its link. */

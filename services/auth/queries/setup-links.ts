@@ -9,6 +9,8 @@ export interface OpenLink {
   /** Its username. */
   name: string | null;
   role: GivenRole | null;
+  /** Whether its person asked for it, having forgotten the password. */
+  isReset: boolean;
 }
 
 /** Replaces the link for the first account; the new one is valid for one hour. */
@@ -23,9 +25,35 @@ export async function replaceAccountLink(db: Queries, account: string, digest: B
   const { expiresAt } = await db.one<{ expiresAt: Date }>(sql`
     INSERT INTO setup_links AS l (digest, account, expires_at)
     VALUES (${digest}, ${account}, accord_now() + interval '24 hours')
-    ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at
+    ON CONFLICT (account) WHERE NOT is_reset DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at
     RETURNING l.expires_at AS "expiresAt"`);
   return expiresAt;
+}
+
+/** Links that a person has asked for and not used, at a time: so many mails at most in half an hour. */
+const maxResets = 3;
+
+/**
+ * Adds a link that a person has asked for, valid for half an hour. Lock the account first.
+ * @returns when it expires; undefined if there are enough of them.
+ */
+export async function insertResetLink(
+  tx: Queries,
+  account: string,
+  digest: Buffer,
+): Promise<Date | undefined> {
+  const row = await tx.maybeOne<{ expiresAt: Date }>(sql`
+    INSERT INTO setup_links AS l (digest, account, is_reset, expires_at)
+    SELECT ${digest}, ${account}::uuid, true, accord_now() + interval '30 minutes'
+     WHERE (SELECT count(*) FROM setup_links AS o
+             WHERE o.account = ${account} AND o.is_reset AND o.expires_at > accord_now()) < ${maxResets}
+    RETURNING l.expires_at AS "expiresAt"`);
+  return row?.expiresAt;
+}
+
+/** Deletes expired links that people have asked for. */
+export async function deleteExpiredResets(db: Queries): Promise<void> {
+  await db.query(sql`DELETE FROM setup_links WHERE is_reset AND expires_at < accord_now()`);
 }
 
 /** Whether a link (`setup_links AS l`) is valid: the first account's only while there is no account. */
@@ -35,7 +63,7 @@ const isOpen = sql`
 /** @returns undefined if the link is unknown, expired or used. */
 export function findOpenLink(db: Queries, digest: Buffer): Promise<OpenLink | undefined> {
   return db.maybeOne(sql`
-    SELECT l.account, a.name, a.role FROM setup_links AS l LEFT JOIN accounts AS a ON a.id = l.account
+    SELECT l.account, a.name, a.role, l.is_reset AS "isReset" FROM setup_links AS l LEFT JOIN accounts AS a ON a.id = l.account
      WHERE l.digest = ${digest} AND ${isOpen}`);
 }
 

@@ -1,9 +1,9 @@
 import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts';
+import { mailStyles } from '#lib/mail/mail-style.ts';
 import type { Template } from '#lib/pages/load-templates.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { removeDirectionControls } from '#lib/text/direction-controls.ts';
 import { mailUrl } from '../domain/rich-text.ts';
-import { mailStyles } from './mail-style.ts';
 import {
   builtInParts,
   type MailModel,
@@ -30,7 +30,7 @@ export interface MessageStyle {
 /** Writes mails and SMS to subjects. */
 export type RenderMessage = (content: MessageContent, style: MessageStyle, reader: Reader) => RenderedMessage;
 
-/** @param template of views/message.pug. */
+/** @param template of lib/mail. */
 export function createMessageRenderer(template: Template): RenderMessage {
   const trees = createRichText(mailUrl);
   const rich: RichText = (html, topHeading) => trees(html && removeDirectionControls(html), topHeading);

@@ -5,6 +5,7 @@ import type { MessageContent, RenderedMessage } from '#lib/contracts/messages.ts
 import type { ReceiptPage } from '#lib/contracts/pages.ts';
 import { isTrial } from '#lib/contracts/trials.ts';
 import type { Assets } from '#lib/http/assets.ts';
+import { loadMailTemplate } from '#lib/mail/mail-template.ts';
 import { loadCatalogues } from '#lib/pages/catalogues.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
@@ -71,7 +72,7 @@ const templateNames = [
     'export',
     'export-part',
   ] as const),
-  ...(['messages', 'mail', 'welcome', 'host', 'problem', 'api', 'message', 'rich'] as const),
+  ...(['messages', 'mail', 'welcome', 'host', 'problem', 'api', 'rich'] as const),
 ] as const;
 
 /** The template of a page, and the name of the page for its style and its messages to the embedding page. */
@@ -97,7 +98,7 @@ export function createPageRenderer(assets: Assets): PageRenderer {
   const templates = loadPageTemplates();
   const rich = createRichText();
   const blocks = createRichBlocks(rich, templates.rich);
-  const renderMessage = createMessageRenderer(templates.message);
+  const renderMessage = createMessageRenderer(loadMailTemplate());
   const readers = new LRUCache<string, Reader>({ max: 100 });
 
   /** Readers are cached because Intl formatters are slow to create. */

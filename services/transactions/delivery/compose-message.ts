@@ -3,6 +3,7 @@ import type { MessageKind, MessageRequest, RenderedMessage } from '#lib/contract
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { Failure } from '#lib/errors/fail.ts';
+import type { OutgoingMail } from '#lib/mail/mail-transport.ts';
 import type { Instance } from '#lib/runtime/live-settings.ts';
 import { readCodeLife } from '../answer/codes-store.ts';
 import type { Message } from '../messages/message.ts';
@@ -16,7 +17,6 @@ import type { ShortCodes } from '../transaction/short-link.ts';
 import { storeShortLink } from '../transaction/short-links-store.ts';
 import { readTransactionWithReceipt } from '../transaction/store.ts';
 import { isFinal, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
-import type { OutgoingMail } from './transport.ts';
 
 interface Dependencies {
   db: Queries;

@@ -1,9 +1,9 @@
 import type { Settings } from '#lib/config/settings.ts';
+import { createMailTransport } from '#lib/mail/mail-transport.ts';
 import type { Instance } from '#lib/runtime/live-settings.ts';
 import type { transactionsSpecs } from '../config.ts';
 import type { Transports } from './deliver.ts';
 import type { DemoMailbox } from './demo.ts';
-import { createMailTransport } from './mail.ts';
 import { createSmsTransport } from './sms.ts';
 
 type Read = Settings<typeof transactionsSpecs>;

@@ -4,6 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { createDeliveryEngine, type DeliveryEngine } from '#lib/deliveries/delivery-engine.ts';
 import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delivery-kind.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
+import type { MailTransport, SendResult } from '#lib/mail/mail-transport.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
@@ -14,7 +15,7 @@ import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from
 import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../messages/store.ts';
 import type { ShortCodes } from '../transaction/short-link.ts';
 import { composeMessage } from './compose-message.ts';
-import type { MailTransport, SendResult, SmsTransport } from './transport.ts';
+import type { SmsTransport } from './transport.ts';
 
 /** A due message. */
 type MessageRow = DueRow &

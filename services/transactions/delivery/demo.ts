@@ -1,4 +1,5 @@
-import type { MailTransport, OutgoingMail, OutgoingSms, SmsTransport } from './transport.ts';
+import type { MailTransport, OutgoingMail } from '#lib/mail/mail-transport.ts';
+import type { OutgoingSms, SmsTransport } from './transport.ts';
 
 /** A message of a demonstration, which is shown instead of sent. */
 export type KeptMessage = { at: Date } & (

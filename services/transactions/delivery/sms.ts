@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
-import type { OutgoingSms, SendResult, SmsTransport } from './transport.ts';
+import type { SendResult } from '#lib/mail/mail-transport.ts';
+import type { OutgoingSms, SmsTransport } from './transport.ts';
 
 const timeoutMs = 15_000;
 const maxResponseBytes = 64 * 1024;

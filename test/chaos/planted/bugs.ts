@@ -91,7 +91,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I7: the (?:code|notification) \S+ of \S+ is SENT and never arrived/m,
     exports: [
       {
-        file: 'services/transactions/delivery/mail.ts',
+        file: 'lib/mail/mail-transport.ts',
         name: 'createMailTransport',
         exchange: (createMailTransport: (server: object) => object) => (server: object) =>
           withMember(createMailTransport(server), 'send', (send) => async (...given: unknown[]) => {
@@ -107,7 +107,7 @@ export const bugs: Readonly<Record<string, Bug>> = {
     caught: /^I7: the notification \S+ of \S+ is FAILED/m,
     exports: [
       {
-        file: 'services/transactions/delivery/mail.ts',
+        file: 'lib/mail/mail-transport.ts',
         name: 'createMailTransport',
         exchange: (createMailTransport: (server: object) => object) => (server: object) =>
           withMember(createMailTransport(server), 'send', (send) => async (...given: unknown[]) => {

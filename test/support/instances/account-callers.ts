@@ -11,6 +11,8 @@ export interface ShownAccount {
   lastSignInDate?: number;
   link: string;
   linkExpires: string;
+  email?: string;
+  mailed?: boolean;
 }
 
 /** A password that is long enough. */

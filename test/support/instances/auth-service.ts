@@ -58,6 +58,8 @@ export interface Changes {
   settings?: Partial<AuthOptions['settings']>;
   limits?: RateLimits;
   secrets?: Partial<AuthOptions['secrets']>;
+  /** Sends its mails; by default there is no mail server. */
+  transport?: AuthOptions['transport'];
 }
 
 /** Generates secrets as a first start does. */
@@ -142,11 +144,17 @@ export async function startAuth(changes: Changes = {}): Promise<AuthUnderTest> {
 function optionsFor(
   baseUrl: string,
   base: Pick<AuthOptions, 'db' | 'bus' | 'log' | 'secrets'>,
-  { settings, limits = { ...defaultRateLimits, address: 10_000, user: 10_000 }, secrets }: Changes,
+  {
+    settings,
+    limits = { ...defaultRateLimits, address: 10_000, user: 10_000 },
+    secrets,
+    transport = null,
+  }: Changes,
 ): AuthOptions {
   return {
     ...base,
     secrets: { ...base.secrets, ...secrets },
+    transport,
     document: contract as unknown as Document,
     limiter: createMemoryRateLimiter(limits),
     instance: settingsOf(baseUrl).instance,

@@ -7,7 +7,7 @@ import { actLinks } from '../../pages/acts.ts';
 import { factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
-import { actPage, fieldReader, orShowAgain } from '../../pages/form-page.ts';
+import { actPage, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
@@ -28,6 +28,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
         columns: ({ text, word, state, time }, reader) => [
           text('accounts.name', ({ name }) => name, { href: ({ id }) => `${path}/${id}` }),
           word('accounts.role', 'role', ({ role }) => role),
+          text('accounts.email', ({ email }) => email ?? '–'),
           state('accounts.state', 'accountState', (account) => account.state),
           time('accounts.signedIn', ({ lastSignInDate }) => lastSignInDate, reader.t('accounts.never')),
         ],
@@ -46,19 +47,30 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
       submit: reader.t('accounts.invite'),
       fields: [
         fieldsFor(reader, 'accounts')('name', { isRequired: true, maxLength: 255 }),
+        emailField(reader),
         roleField(reader),
       ],
       values: { role: 'operator' },
+      hidden: { language: reader.language },
     }),
-    body: (field) => ({ name: field('name'), role: field('role') }),
+    body: (field) => ({
+      name: field('name'),
+      role: field('role'),
+      language: field('language'),
+      ...(field('email') && { email: field('email') }),
+    }),
     done: (ctx, { body }) => showLink(ctx, body),
   });
 
-  const showLink = (ctx: Context, { name, link, linkExpires }: Schemas['InvitedAccount']) => {
+  const showLink = (ctx: Context, invited: Schemas['InvitedAccount']) => {
+    const { name, link, linkExpires, email = '', mailed } = invited;
     const reader = kit.reader(ctx);
     return kit.secret(ctx, {
       title: reader.t('accounts.linkTitle', { name }),
-      text: reader.t('accounts.linkText', { time: reader.dateTime(linkExpires) }),
+      text: reader.t(mailed ? 'accounts.linkMailed' : 'accounts.linkText', {
+        time: reader.dateTime(linkExpires),
+        email,
+      }),
       label: reader.t('accounts.linkLabel'),
       value: link,
       next: { href: path, word: reader.t('accounts.back') },
@@ -82,8 +94,8 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
           action: href,
           submit: reader.t('accounts.save'),
           cancelUrl: path,
-          fields: [roleField(reader)],
-          values: failure ? kit.posted(ctx) : { role: account.role },
+          fields: [roleField(reader), emailField(reader)],
+          values: failure ? kit.posted(ctx) : { role: account.role, email: account.email },
           failure,
         }),
       acts: actLinks(ctx, kit, [
@@ -102,7 +114,8 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
   router.post(
     '/accounts/:id',
     orShowAgain(showAccount, async (ctx) => {
-      const body = { role: fieldReader(ctx, kit)('role') };
+      const field = fieldReader(ctx, kit);
+      const body = { role: field('role'), email: field('email') || null };
       await kit.api(ctx).call('updateAccount', { params: ctx.params, body });
       kit.open(ctx, ctx.path, 'accountChanged');
     }),
@@ -119,11 +132,16 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
       body: () => ({ disabled }),
       done: disabled ? 'accountDisabled' : 'accountEnabled',
     });
-  actPage(router, kit, {
+  formPage(router, kit, {
     path: '/accounts/:id/link',
     operation: 'createAccountLink',
     words: 'accounts.link',
     ask,
+    send: (ctx) =>
+      kit.api(ctx).call('createAccountLink', {
+        params: ctx.params,
+        query: { language: kit.reader(ctx).language },
+      }),
     done: (ctx, { body }) => showLink(ctx, body),
   });
   actPage(router, kit, {
@@ -154,8 +172,14 @@ function roleField(reader: ConsoleReader) {
   };
 }
 
-function factsOf(reader: ConsoleReader, { state, creationDate, lastSignInDate, secondFactor }: Account) {
+function emailField(reader: ConsoleReader) {
+  return fieldsFor(reader, 'accounts')('email', { kind: 'email', maxLength: 254, autocomplete: 'off' });
+}
+
+function factsOf(reader: ConsoleReader, account: Account) {
+  const { state, creationDate, lastSignInDate, secondFactor, email } = account;
   return factsView(reader, {
+    'accounts.email': email ? { text: email } : { text: '–', note: reader.t('accounts.noEmail') },
     'accounts.state': { state: stateMark(reader, 'accountState', state) },
     'accounts.factor': { text: reader.t(secondFactor ? 'accounts.hasFactor' : 'accounts.noFactor') },
     'accounts.created': { time: reader.time(creationDate) },

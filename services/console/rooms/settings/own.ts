@@ -4,20 +4,21 @@ import type { ApiFailure } from '../../api/api-failure.ts';
 import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { formPage, leadAbove, orShowAgain } from '../../pages/form-page.ts';
+import { fieldReader, formPage, leadAbove, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
 import { sessionOf } from '../../sessions/session.ts';
 import type { OpenSession } from '../../sessions/store.ts';
 
-/** Language, colours and password of the person. */
+/** Language, colours, address and password of the person. */
 export function ownRoutes(router: Router, kit: RoomKit): void {
   const path = `${kit.path}/you`;
 
-  const show = async (ctx: Context, failure?: ApiFailure) => {
+  const show = async (ctx: Context, failure?: ApiFailure, about?: 'password' | 'address') => {
     const reader = kit.reader(ctx);
     const { t } = reader;
     const { body: config } = await kit.api(ctx).call('getSystemConfig');
+    const { body: user } = await kit.api(ctx).call('getUser');
     const field = fieldsFor(reader, 'own');
     const tags = config.languages.map((tag) => [tag, ownName(tag)] as const);
     const languages = [['', t('own.browser')] as const, ...tags];
@@ -42,6 +43,16 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
       }),
       factorUrl:
         config.issuer.builtIn && `/console/sign-in?${new URLSearchParams({ to: path, factor: '1' })}`,
+      address:
+        config.issuer.builtIn &&
+        kit.form(ctx, {
+          action: `${path}/address`,
+          submit: t('own.save'),
+          fields: [field('email', { kind: 'email', maxLength: 254, autocomplete: 'email' })],
+          values: failure ? kit.posted(ctx) : { email: user.email },
+          tone: 'plain',
+          failure: about === 'address' ? failure : undefined,
+        }),
       password:
         config.issuer.builtIn &&
         kit.form(ctx, {
@@ -52,7 +63,7 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
             field('password', { kind: 'password', autocomplete: 'new-password', isRequired: true }),
           ],
           tone: 'plain',
-          failure,
+          failure: about === 'password' ? failure : undefined,
         }),
     };
     await kit.page(ctx, 'own', locals, failure?.status);
@@ -79,16 +90,33 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     done: (ctx) => kit.open(ctx, path, 'sessionEnded'),
   });
 
+  leadAbove(router, kit, '/you/address');
+  router.post(
+    '/you/address',
+    orShowAgain(
+      (ctx, failure) => show(ctx, failure, 'address'),
+      async (ctx) => {
+        const email = fieldReader(ctx, kit)('email') || null;
+        const body = { email, language: kit.reader(ctx).language };
+        await kit.api(ctx).call('changeEmail', { body });
+        kit.open(ctx, path, email ? 'addressSent' : 'addressRemoved');
+      },
+    ),
+  );
+
   // A password that was kept during a sign-in is not filled in again: the form is empty, on the page above.
   leadAbove(router, kit, '/you/password');
   router.post(
     '/you/password',
-    orShowAgain(show, async (ctx) => {
-      const { current = [''], password = [''] } = kit.posted(ctx);
-      const body = { current: current[0] ?? '', password: password[0] ?? '' };
-      await kit.api(ctx).call('changePassword', { body, secret: ['current', 'password'] });
-      kit.open(ctx, path, 'passwordChanged');
-    }),
+    orShowAgain(
+      (ctx, failure) => show(ctx, failure, 'password'),
+      async (ctx) => {
+        const { current = [''], password = [''] } = kit.posted(ctx);
+        const body = { current: current[0] ?? '', password: password[0] ?? '' };
+        await kit.api(ctx).call('changePassword', { body, secret: ['current', 'password'] });
+        kit.open(ctx, path, 'passwordChanged');
+      },
+    ),
   );
 }
 

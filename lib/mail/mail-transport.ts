@@ -1,8 +1,39 @@
 import { createRequire } from 'node:module';
 import { isLoopback } from '#lib/text/host-name.ts';
-import type { MailTransport, SendResult } from './transport.ts';
 
 const require = createRequire(import.meta.url);
+
+/** A mail ready to be sent. */
+export interface OutgoingMail {
+  /** Id of the message. `Message-ID` contains it, so that mail servers can recognise a repetition. */
+  id: string;
+  /** An address, or `Name <address>`. */
+  from: string;
+  /** One address. */
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  /** BCP 47. */
+  language: string;
+  attachments: { filename: string; contentType: string; content: Buffer }[];
+}
+
+/**
+ * Result of one attempt. `refused`: the server will never accept this message. `error` is a class without
+ * content or addresses, such as `smtp-550`, `timeout`, `tls`, `http-503`.
+ */
+export type SendResult =
+  | { result: 'sent' }
+  /** @param isAway the reply concerns us, not this message: others would fail, too. */
+  | { result: 'refused' | 'failed'; error: string; isAway?: boolean };
+
+export interface MailTransport {
+  send(mail: OutgoingMail, signal: AbortSignal): Promise<SendResult>;
+  /** Connects and signs in, as for a mail. @returns the failure; undefined if the server is ready. */
+  check(): Promise<SendResult | undefined>;
+  close(): Promise<void>;
+}
 
 export interface MailServer {
   /** MAIL_URL */

@@ -1,0 +1,105 @@
+import { recordAction } from '#lib/audit/record-action.ts';
+import type { Principal } from '#lib/contracts/principal.ts';
+import type { Database } from '#lib/db/database.ts';
+import { fail, invalidMember } from '#lib/errors/fail.ts';
+import { createSecretBox } from '#lib/jose/secret-box.ts';
+import { emailRule, isDemoAccount, readEmail } from '../domain/accounts.ts';
+import type { AccountMails } from '../mails/account-mails.ts';
+import type { AccountDirectory } from '../operations/sign-in.ts';
+import { findEmail, lockAccount, setEmail } from '../queries/managed-accounts.ts';
+
+/** The address for mails to the caller's own account. */
+export interface OwnAddress {
+  /** @returns undefined for callers without an account that is stored here. */
+  find(principal: Principal): Promise<{ email: string | null } | undefined>;
+  /**
+   * Removes the address, or sends a link to the new one, which confirms it within a day.
+   * @throws Failure `not-available`, `invalid`.
+   */
+  change(principal: Principal, input: { email: string | null; languages: string[] }): Promise<void>;
+  /** @returns the account and the address that a link confirms; undefined if it is not valid. */
+  open(token: string): AddressTicket | undefined;
+  /** Sets the address that a link confirms. @returns false if the account has changed its address since. */
+  confirm(ticket: AddressTicket): Promise<boolean>;
+}
+
+interface AddressTicket {
+  account: string;
+  name: string;
+  email: string;
+  /** The address before: another change since makes the link invalid. */
+  before: string | null;
+  /** Epoch milliseconds. */
+  until: number;
+}
+
+interface Parts {
+  db: Database;
+  accounts: Pick<AccountDirectory, 'findByName'>;
+  /** Null without a mail server. */
+  mails: Pick<AccountMails, 'queue' | 'wake'> | null;
+  linkOf(token: string): string;
+  keys: readonly Uint8Array[];
+}
+
+const lifeMs = 24 * 60 * 60_000;
+
+export function createOwnAddress({ db, accounts, mails, linkOf, keys }: Parts): OwnAddress {
+  const box = createSecretBox(keys, 'accord account addresses');
+  const row = 'address';
+
+  async function accountOf({ subject }: Principal): Promise<string | undefined> {
+    const known = subject === undefined ? undefined : await accounts.findByName(subject);
+    return known && !isDemoAccount(known.id) ? known.id : undefined;
+  }
+
+  const put = (
+    account: string,
+    { before, email }: { before: string | null; email: string | null },
+    by?: string,
+  ) =>
+    db.withTransaction(async (tx) => {
+      const locked = await lockAccount(tx, account);
+      if (!locked || locked.email !== before) return false;
+      await setEmail(tx, account, email);
+      await recordAction(tx, { action: 'account.updated', target: `account/${account}` }, by);
+      return true;
+    });
+
+  return {
+    async find(principal) {
+      const id = await accountOf(principal);
+      return id === undefined ? undefined : findEmail(db, id);
+    },
+    async change(principal, { email: given, languages }) {
+      const id = await accountOf(principal);
+      const account = id === undefined ? undefined : await findEmail(db, id);
+      if (id === undefined || !account)
+        throw fail('not-available', 'The caller has no account that is stored on this instance.');
+      const { email: before, name } = account;
+      if (given === null) {
+        await put(id, { before, email: null });
+        return;
+      }
+      if (!mails)
+        throw fail('not-available', 'No mail server is set up: an administrator enters the address instead.');
+      const email = readEmail(given);
+      if (!email) throw invalidMember('The address was not changed.', '/email', emailRule);
+      const expiresAt = new Date(Date.now() + lifeMs);
+      const ticket: AddressTicket = { account: id, name, email, before, until: expiresAt.getTime() };
+      const token = box.seal(row, JSON.stringify(ticket)).toString('base64url');
+      const mail = { kind: 'address' as const, to: email, name, link: linkOf(token), languages, expiresAt };
+      await db.withTransaction((tx) => mails.queue(tx, id, mail));
+      mails.wake();
+    },
+    open(token) {
+      try {
+        const ticket = JSON.parse(box.open(row, Buffer.from(token, 'base64url'))) as AddressTicket;
+        return ticket.until > Date.now() ? ticket : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    confirm: ({ account, before, email }) => put(account, { before, email }, `user:${account}`),
+  };
+}
