@@ -10,7 +10,7 @@ auth:
   calls: []
   secrets: [key-pepper, issuer-cookies, issuer-signing, console-client]
   paths: [/auth, /accounts, /audit/auth, /keys, /user]
-  egress: [issuer]
+  egress: [issuer, mail]
 forms:
   calls: [auth]
   secrets: []
@@ -228,10 +228,11 @@ OUTBOUND_ALLOWED_NETWORKS: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 
-{{/* Settings of messages, as environment of the service that sends them. Their URLs contain passwords. */}}
+{{/* Settings of messages, as environment of a service that sends them. Their URLs contain passwords. With an outside issuer auth sends none. Takes root, and name and egress of the service. */}}
 {{- define "accord.messageEnv" -}}
-{{- range $setting, $values := dict "MAIL" .Values.mail "SMS" .Values.sms }}
-{{- if $values.existingSecret }}
+{{- $egress := ternary (list) .egress (and (eq .name "auth") (ne .root.Values.oidc.issuer "")) }}
+{{- range $setting, $values := dict "MAIL" .root.Values.mail "SMS" .root.Values.sms }}
+{{- if and (has (lower $setting) $egress) $values.existingSecret }}
 - name: {{ $setting }}_URL
   valueFrom:
     secretKeyRef: { name: {{ $values.existingSecret }}, key: {{ $values.key }} }
@@ -240,7 +241,7 @@ OUTBOUND_ALLOWED_NETWORKS: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if .Values.mail.ca.existingSecret }}
+{{- if and (has "mail" $egress) .root.Values.mail.ca.existingSecret }}
 - { name: MAIL_CA, value: /certificates/mail-ca.crt }
 {{- end }}
 {{- end }}

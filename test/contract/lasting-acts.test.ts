@@ -97,6 +97,7 @@ test.each([
   'renewWebhookSecret',
   'deleteWebhook',
   'updateSettings',
+  'changeEmail',
 ])('%s requires a sign-in within the last ten minutes', (id) => {
   expect(operations.find(({ operationId }) => operationId === id)?.['x-fresh']).toBe(600);
 });

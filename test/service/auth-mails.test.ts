@@ -219,11 +219,6 @@ describe('a forgotten password', () => {
     for (let time = 0; time < 5; time += 1) statuses.push((await forget('nobody')).status);
     expect(statuses).toEqual([200, 200, 200, 429, 429]);
   });
-
-  it('stands on the page of the sign-in', async () => {
-    const url = `${under.authUrl}/authorize?client_id=cmclient&response_type=code`;
-    expect((await fetch(url)).status).toBeLessThan(500);
-  });
 });
 
 describe('the address of an account', () => {

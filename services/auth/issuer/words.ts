@@ -20,12 +20,15 @@ export function loadWords(): (wanted: readonly string[]) => Words {
   return (wanted) => {
     const language = lookupLanguage(wanted, languages) ?? 'en';
     const words = catalogues.get(language) as Catalogue;
+    const dir = rightToLeft.has(language) ? 'rtl' : 'ltr';
+    // A name in Latin letters must not move the words around it (UAX #9, isolates).
+    const shown = (value: string) => (dir === 'rtl' ? `\u2068${value}\u2069` : value);
     return {
       language,
-      dir: rightToLeft.has(language) ? 'rtl' : 'ltr',
+      dir,
       t: (key, values = {}) =>
         Object.entries(values).reduce(
-          (text, [name, value]) => text.replaceAll(`{${name}}`, () => value),
+          (text, [name, value]) => text.replaceAll(`{${name}}`, () => shown(value)),
           words[key] ?? key,
         ),
     };

@@ -273,6 +273,7 @@ export const recipes: Record<string, Recipe> = {
   deleteAccount: thing(newAccount, { id: nobodysId }),
   removeSecondFactor: thing(newAccount, { id: nobodysId }),
   createAccountLink: thing(newAccount, { id: nobodysId }),
+  changeEmail: { ...plain({ json: { email: null } }), letIn: 422 },
   changePassword: {
     ...plain({ json: { current: 'demo', password: 'a long enough phrase' } }),
     // The callers are accounts of the demonstration.
