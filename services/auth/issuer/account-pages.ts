@@ -27,7 +27,7 @@ export function submitForgotten({ pages, forget, guess }: PageParts) {
   };
 }
 
-/** GET …/address?token=…: asks to confirm; to open the link alone, as some mail servers do, changes nothing. */
+/** GET …/address?token=…: asks to confirm. Opening the link, as some mail servers do, changes nothing. */
 export function showAddress(parts: PageParts) {
   return (ctx: Context) => {
     const { pages, ownAddress, issuerPath } = parts;

@@ -8,7 +8,7 @@ import type { PageParts, Pages } from './render-pages.ts';
 import { showSetup, submitSetup } from './setup-pages.ts';
 import { showSignIn, submitSignIn } from './sign-in-pages.ts';
 
-/** The issuer's own pages: sign-in, setting up the first account, passwords and addresses of accounts, and their style sheet. */
+/** The issuer's own pages: sign-in, first account, passwords and addresses of accounts; their style sheet. */
 export function issuerRoutes(parts: PageParts): Middleware {
   const { pages, issuerPath } = parts;
   const router = new Router({ strict: true, sensitive: true });

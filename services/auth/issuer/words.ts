@@ -13,7 +13,7 @@ type Catalogue = Record<string, string>;
 
 const rightToLeft = new Set(['ar', 'fa', 'he', 'ur']);
 
-/** Loads the words of all languages. @returns those of the best of the wanted languages; English is the last. */
+/** Loads the words of all languages. @returns those of the best wanted language; English is the last. */
 export function loadWords(): (wanted: readonly string[]) => Words {
   const catalogues = readCatalogues();
   const languages = [...catalogues.keys()];
