@@ -138,7 +138,7 @@ const daysOf = { Y: 365, M: 30, W: 7, D: 1 } as const;
 
 /** The length of a period in days, months of 30 and years of 365. @param period ISO 8601. */
 function daysIn(period: string): number {
-  const parts = [...period.matchAll(/(\d+)([YMWD])/g)];
+  const parts = [...period.matchAll(/(\d{1,5})([YMWD])/g)];
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * daysOf[unit as keyof typeof daysOf], 0);
 }
 
