@@ -167,6 +167,11 @@ function recount({ target }) {
     note.hidden = !inputs(note.dataset.lacks).every(isBlank);
 }
 
+/* Who asks for a preview is led to it, where it stands below what is written. */
+document.addEventListener('click', ({ target }) => {
+  if (target.closest?.('[formtarget]')) live?.querySelector('.live')?.scrollIntoView({ block: 'nearest' });
+});
+
 let previews = 0;
 
 /** Adds a frame for the next preview: the first document of a frame makes no entry in the history. */
