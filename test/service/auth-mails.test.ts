@@ -256,6 +256,15 @@ describe('the address of an account', () => {
     expect(await (await jane.send('GET', '/user')).json()).not.toHaveProperty('email');
   });
 
+  it('sends no more than three mails to addresses of its choice in five minutes', async () => {
+    await join('jane');
+    const jane = callerWithToken(under, await under.tokenOf('jane', goodPassword));
+    const statuses = [];
+    for (let time = 0; time < 5; time += 1)
+      statuses.push((await jane.send('PUT', '/user/email', { email: newAddress() })).status);
+    expect(statuses).toEqual([204, 204, 204, 429, 429]);
+  });
+
   it('is not changed by a link that was forged, or of another instance', async () => {
     const response = await fetch(
       `${under.authUrl}/address?token=${Buffer.alloc(120).toString('base64url')}`,

@@ -3,10 +3,11 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail, invalidMember } from '#lib/errors/fail.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
-import { emailRule, isDemoAccount, readEmail } from '../domain/accounts.ts';
+import { digestOfName, emailRule, isDemoAccount, readEmail } from '../domain/accounts.ts';
 import type { AccountMails } from '../mails/account-mails.ts';
 import type { AccountDirectory } from '../operations/sign-in.ts';
 import { findEmail, lockAccount, setEmail } from '../queries/managed-accounts.ts';
+import { countAttempt } from '../queries/sign-in-attempts.ts';
 
 /** The address for mails to the caller's own account. */
 export interface OwnAddress {
@@ -14,7 +15,7 @@ export interface OwnAddress {
   find(principal: Principal): Promise<{ email: string | null } | undefined>;
   /**
    * Removes the address, or sends a link to the new one, which confirms it within a day.
-   * @throws Failure `not-available`, `invalid`.
+   * @throws Failure `not-available`, `invalid`, `too-many-requests`.
    */
   change(principal: Principal, input: { email: string | null; languages: string[] }): Promise<void>;
   /** @returns the account and the address that a link confirms; undefined if it is not valid. */
@@ -43,6 +44,19 @@ interface Parts {
 }
 
 const lifeMs = 24 * 60 * 60_000;
+
+/** Mails that an account can send to addresses of its choice within 5 minutes. */
+const maxMails = 3;
+
+async function countMail(db: Database, account: string): Promise<void> {
+  // Usernames have no control characters, so these are not attempts of a name.
+  const name = digestOfName(`\0address ${account}`);
+  const nameAndAddress = digestOfName(`\0address of ${account}`);
+  if ((await countAttempt(db, { name, nameAndAddress })).ofName <= maxMails) return;
+  throw fail('too-many-requests', 'Too many mails were sent; try again in 5 minutes.', {
+    headers: { 'Retry-After': '300' },
+  });
+}
 
 export function createOwnAddress({ db, accounts, mails, linkOf, keys }: Parts): OwnAddress {
   const box = createSecretBox(keys, 'accord account addresses');
@@ -85,6 +99,7 @@ export function createOwnAddress({ db, accounts, mails, linkOf, keys }: Parts): 
         throw fail('not-available', 'No mail server is set up: an administrator enters the address instead.');
       const email = readEmail(given);
       if (!email) throw invalidMember('The address was not changed.', '/email', emailRule);
+      await countMail(db, id);
       const expiresAt = new Date(Date.now() + lifeMs);
       const ticket: AddressTicket = { account: id, name, email, before, until: expiresAt.getTime() };
       const token = box.seal(row, JSON.stringify(ticket)).toString('base64url');

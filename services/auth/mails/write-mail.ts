@@ -34,8 +34,12 @@ export function createMailWriter(instance: IssuerInstance): WriteMail {
   return ({ kind, name, link, languages, until }) => {
     const { language, dir, t } = words([...languages, instance.language]);
     const time = new Intl.DateTimeFormat(language, {
-      dateStyle: 'long',
-      timeStyle: 'long',
+      year: 'numeric',
+      month: 'long',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZoneName: 'short',
       timeZone: instance.timeZone,
     }).format(new Date(until));
     const values = { instance: instance.name, name, time };

@@ -45,6 +45,7 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
         config.issuer.builtIn && `/console/sign-in?${new URLSearchParams({ to: path, factor: '1' })}`,
       address:
         config.issuer.builtIn &&
+        kit.may(ctx, 'changeEmail') &&
         kit.form(ctx, {
           action: `${path}/address`,
           submit: t('own.save'),
