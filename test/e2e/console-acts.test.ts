@@ -99,7 +99,6 @@ describe.each([
     await openPage('');
     await device.type(field('Person, e-mail address or transaction'), name);
     await device.open(button('Search'));
-    await device.open(link(name));
     await device.open(link('Answer on behalf'));
     await device.tick(page.locator('[name=elements][value="processing.001"]'));
     await device.open(button('Continue'));

@@ -101,8 +101,7 @@ describe('the file of a long list', () => {
 describe('the files of a person with many transactions', () => {
   const findPerson = async (by: ConsolePages, name: string) => {
     const search = await by.post('/console/subjects', { word: name });
-    const list = await (await by.get(search.headers.get('location') ?? '')).text();
-    return new RegExp(`href="([^"]+)"><bdi>${name}<`).exec(list)?.[1] ?? '';
+    return search.headers.get('location') ?? '';
   };
 
   it('have all of them, also if the API limits the calls, and the audit lines and peers of all pages once', async () => {
@@ -160,8 +159,7 @@ describe('a table on the page of a thing', () => {
     const question = 'element/processing/processing.001/1.0';
     const { id } = await recordAnswers(shop, 'kim', { [question]: ['accepted'] });
     const search = await pages.post('/console/subjects', { word: 'kim' });
-    const list = await (await pages.get(search.headers.get('location') ?? '')).text();
-    const subject = /href="([^"]+)"><bdi>kim</.exec(list)?.[1] ?? '';
+    const subject = search.headers.get('location') ?? '';
     for (const [path, table, line] of [
       [subject, 'history', /^processing\.001,.*,VALID,20\d\d-/],
       [`/console/transactions/${id}`, 'history', /^20\d\d-.*,COMMITTED$/],

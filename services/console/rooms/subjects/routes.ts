@@ -77,6 +77,10 @@ export const subjects: Room = {
       const word = fieldReader(ctx, kit)('word');
       const transaction = await transactionPath(ctx, kit, word);
       if (transaction) return kit.open(ctx, transaction);
+      const [one, another] = word ? (await findSubjects(ctx, kit, word, { limit: 2 })).rows : [];
+      // Who was named whole is meant, and needs no list.
+      if (one && !another && (one.name === word || saysContact(word)))
+        return kit.open(ctx, subjectPath(kit, one.name));
       kit.open(ctx, word ? `${kit.path}?s=${kit.names.seal(word)}` : kit.path);
     });
 
@@ -122,14 +126,19 @@ async function findSubjects(
   ctx: Context,
   kit: RoomKit,
   word: string | undefined,
-  page: { cursor: string | undefined; limit?: number | undefined },
+  page: { cursor?: string | undefined; limit?: number | undefined },
 ) {
   const api = kit.api(ctx);
-  if (word && /@|\d{4}/.test(word)) {
+  if (word && saysContact(word)) {
     const found = await api.list('listSubjects', { query: { contact: word }, page });
     if (found.rows.length > 0) return found;
   }
   return api.list('listSubjects', { query: { name: word }, page });
+}
+
+/** Whether a word may be an e-mail address or a telephone number. */
+function saysContact(word: string): boolean {
+  return /@|\d{4}/.test(word);
 }
 
 function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Subject>[] {
