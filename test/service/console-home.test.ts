@@ -26,10 +26,10 @@ describe('the first page of the console', () => {
   });
 
   it('shows the steps to the first consent, the API key to administrators alone', async () => {
-    expect(await (await admin.get('/console')).text()).toContain('Make an API key');
+    expect(await (await admin.get('/console')).text()).toContain('make an API key');
     const shown = await (await operator.get('/console')).text();
     expect(shown).toContain('Collect the first consent');
-    expect(shown).not.toContain('Make an API key');
+    expect(shown).not.toContain('make an API key');
   });
 
   it('is in the language of the browser, Arabic from right to left', async () => {

@@ -58,6 +58,7 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
           ],
           offUrl: `${href}/address/off`,
           formUrl: href,
+          peopleUrl: '/console/subjects',
           codeUrl: `/console/integration/code?${new URLSearchParams({ form: entry.key })}`,
         },
       };

@@ -121,12 +121,7 @@ export function designerFields(
   const { t } = reader;
   return [
     { name: 'elements', label: t('designer.elements'), options: elements },
-    choice(
-      'info',
-      t('designer.info'),
-      byDefault ? t('designer.infoDefault', { name: byDefault }) : t('designer.infoNone'),
-      withNamed(information, one('info')),
-    ),
+    informationField(reader, withNamed(information, one('info')), byDefault),
     choice('theme', t('designer.theme'), t('designer.themeNone'), withNamed(themes, one('theme'))),
     choice('notification', t('designer.mail'), t('designer.mailNone'), withNamed(mails, one('notification'))),
     ...optionFields(reader),
@@ -139,6 +134,19 @@ export function designerFields(
     },
     ...languages.flatMap((language) => textFields(reader, languages, language)),
   ];
+}
+
+/** Without a default, the only information there is needs no choice. */
+function informationField(
+  { t }: ConsoleReader,
+  information: Options,
+  byDefault: string | undefined,
+): FieldSpec {
+  const label = t('designer.info');
+  if (!byDefault && information.length === 1)
+    return { name: 'info', label, kind: 'select', options: information };
+  const none = byDefault ? t('designer.infoDefault', { name: byDefault }) : t('designer.infoNone');
+  return choice('info', label, none, information);
 }
 
 /** Says where an element is that was moved or added; the row of a removed one is another's. */

@@ -1,6 +1,5 @@
 import type { ApiClient } from '../../api/api-client.ts';
 import type { OperationId } from '../../api/api-types.ts';
-import { questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 
 /** A step on the way to the first consent. */
@@ -32,21 +31,14 @@ export async function readNextSteps(
     return body.totalCount > 0;
   };
   const all: [name: string, href: string, needs: OperationId[], isDone: () => Promise<boolean>][] = [
-    [
-      'information',
-      '/console/elements/new?type=information',
-      ['createModel'],
-      () => hasModel(['information']),
-    ],
-    ['element', '/console/elements/new', ['createModel'], () => hasModel([...questionTypes])],
     ['form', '/console/forms/new', ['createModel'], () => hasModel(['layout'])],
-    ['key', '/console/integration/security', ['createKey', 'listKeys'], () => hasKey(api)],
     [
       'consent',
       '/console/forms',
       ['listVersions', 'listTransactions'],
       async () => (await hasRecent()) || hasConsent(api),
     ],
+    ['key', '/console/integration/security', ['createKey', 'listKeys'], () => hasKey(api)],
   ];
   const steps = all.filter(([, , needs]) => needs.every(may));
   const done = await Promise.all(steps.map(([, , , isDone]) => isDone()));
