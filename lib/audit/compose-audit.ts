@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
-import { type AuditInput, createAuditList } from '#lib/audit/list-lines.ts';
+import { type AuditInput, createAuditList, type RelatedTargets } from '#lib/audit/list-lines.ts';
 import { blankLines, type LineQueue, readHead, sealLines, type TreeHead } from '#lib/audit/seal-lines.ts';
 import type { AuditArea } from '#lib/contracts/audit-areas.ts';
 import type { Database } from '#lib/db/database.ts';
@@ -28,6 +28,7 @@ interface Options {
   log: Logger;
   /** `auditRetention`: the age at which lines are blanked, ISO 8601. */
   instance: { readonly baseUrl: string; readonly auditRetention: string };
+  related?: RelatedTargets;
   /** Lines that are queued until they are sealed. */
   queue?: LineQueue;
 }
@@ -52,7 +53,7 @@ export function composeAudit(options: Options): Audit {
     onError: (error) => log.warn('failed to blank old audit lines; retried in an hour', { error }),
   });
   return {
-    list: createAuditList(db),
+    list: createAuditList(db, options.related),
     sealer,
     sweeper,
     start() {

@@ -13,17 +13,25 @@ interface AuditFilter {
   actor: string | undefined;
   actions: AuditAction[] | undefined;
   target: string | undefined;
+  /** SQL of further targets. */
+  related: Statement | undefined;
   after: Date | undefined;
   before: Date | undefined;
 }
 
 /**
- * Creates the handler of `GET /audit/<area>`: lines of the schema's audit log, newest first; with `from`,
- * sealed lines in the order of the tree.
+ * SQL of the targets that belong to a target, such as the transactions of a person, as rows of one text;
+ * undefined for a target that has none.
  */
-export function createAuditList(db: Queries): Handler<AuditInput> {
+export type RelatedTargets = (target: string) => Statement | undefined;
+
+/**
+ * Creates the handler of `GET /audit/<area>`: lines of the schema's audit log, newest first; with `from`,
+ * sealed lines in the order of the tree. @param related what a filter by target selects besides it.
+ */
+export function createAuditList(db: Queries, related: RelatedTargets = () => undefined): Handler<AuditInput> {
   return async (ctx, { query }) => {
-    const filter = readFilter(query);
+    const filter = readFilter(query, related);
     if (query.from !== undefined) {
       const lines = await listSealed(db, filter, {
         from: readFrom(query.from),
@@ -40,12 +48,16 @@ export function createAuditList(db: Queries): Handler<AuditInput> {
 }
 
 /** Empty filters count as absent. @throws Failure `invalid` that names each faulty one. */
-function readFilter({ actor, action, target, after, before }: AuditInput['query']): AuditFilter {
+function readFilter(
+  { actor, action, target, after, before }: AuditInput['query'],
+  related: RelatedTargets,
+): AuditFilter {
   const faults: Fault[] = [];
   const filter = {
     actor: actor || undefined,
     actions: readChoices(action, 'action', auditActions, faults),
     target: target || undefined,
+    related: target ? related(target) : undefined,
     after: readTime(after, 'after', faults),
     before: readTime(before, 'before', faults),
   };
@@ -97,11 +109,15 @@ function listSealed(
     SELECT ${columns} FROM audit_log AS l WHERE ${join(conditions, ' AND ')} ORDER BY l.seq LIMIT ${limit}`);
 }
 
-function conditionsOf({ actor, actions, target, after, before }: AuditFilter): Statement[] {
+function conditionsOf({ actor, actions, target, related, after, before }: AuditFilter): Statement[] {
   return [
     ...(actor === undefined ? [] : [sql`l.actor = ${actor}`]),
     ...(actions ? [sql`l.action = ANY(${actions})`] : []),
-    ...(target === undefined ? [] : [sql`l.target = ${target}`]),
+    ...(target === undefined
+      ? []
+      : [
+          related ? sql`l.target = ANY(${[target]}::text[] || ARRAY(${related}))` : sql`l.target = ${target}`,
+        ]),
     ...(after ? [sql`l.at >= ${after}`] : []),
     ...(before ? [sql`l.at < ${before}`] : []),
   ];

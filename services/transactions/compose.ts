@@ -43,6 +43,7 @@ import { createDestinationDigests } from './messages/message.ts';
 import { createMessaging } from './messages/messaging.ts';
 import { waitingMessages } from './messages/store.ts';
 import { createOperations } from './operations.ts';
+import { targetsOfPerson } from './person/store.ts';
 import { createReceiptSigner } from './receipts/receipt.ts';
 import { heldParts } from './received-parts/store.ts';
 import { countOverdue } from './sent-parts/notices-store.ts';
@@ -143,7 +144,15 @@ export async function composeTransactions(
     wakeErasure: () => void eraser.runOnce(),
   };
   const eraser = createEraser({ ...dependencies, log, everyMs: settings.sweepMs });
-  const audit = composeAudit({ area: 'consents', db, bus, log, instance, queue: signedReceipts });
+  const audit = composeAudit({
+    area: 'consents',
+    db,
+    bus,
+    log,
+    instance,
+    queue: signedReceipts,
+    related: targetsOfPerson,
+  });
   const jobs = [
     audit,
     eraser,

@@ -3,6 +3,7 @@ import { auditActions, readActions } from '#lib/audit/actions.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
@@ -141,6 +142,16 @@ describe('the audit log in the console', () => {
       'Transaction of a person read',
     ])
       expect(lines[0]).toContain(what);
+  });
+
+  it('tells of a person also what was done with the transactions', async () => {
+    const clerk = await signIn(instance, 'clerk');
+    await recordAnswers(clerk, 'Dora Example', { 'element/processing/processing.001/1.0': ['accepted'] });
+    const found = await pages.post('/console/subjects', { word: 'Dora Example' });
+    const html = await textOf(found.headers.get('location') ?? '');
+    const log = /href="([^"]+audit\?target=subject[^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const changes = rowsOf(await textOf(`${log.replace(/&kind=\w+/, '')}&kind=changes`)).join();
+    expect(changes).toContain('Answers submitted for a person');
   });
 
   it('shows only what was changed, or only who read data of people', async () => {

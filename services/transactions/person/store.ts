@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/db/database.ts';
-import { join, sql } from '#lib/db/sql.ts';
+import { join, type Statement, sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
@@ -127,4 +127,14 @@ export async function listSubjects(
   return db.query(sql`
     SELECT ${columns}, s.created_at::text AS position FROM subjects AS s ${where}
      ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}`);
+}
+
+const personTarget = /^subject\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+
+/** SQL: of a person in the audit log also the transactions, in which the person is asked and answers. */
+export function targetsOfPerson(target: string): Statement | undefined {
+  const id = personTarget.exec(target)?.[1];
+  return id === undefined
+    ? undefined
+    : sql`SELECT 'transaction/' || t.id FROM transactions AS t JOIN subjects AS s ON s.name = t.subject WHERE s.id = ${id}::uuid`;
 }

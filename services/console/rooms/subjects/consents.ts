@@ -129,11 +129,12 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
     isEnding: true,
     async ask(ctx, reader) {
       const { element, txid } = await readAsked(ctx);
-      const { href } = nameOf(ctx, kit);
+      const { href, name: person } = nameOf(ctx, kit);
       const field = fieldsFor(reader, 'withdraw');
-      const options = wordChoices(reader, 'way', ways);
+      const options = [['', '–'] as const, ...wordChoices(reader, 'way', ways)];
+      const name = (await readElementNames(ctx, kit))(element);
       return {
-        name: (await readElementNames(ctx, kit))(element),
+        title: reader.t('withdrawTitle', { name, person }),
         cancelUrl: href,
         hidden: { element, transaction: txid },
         fields: [

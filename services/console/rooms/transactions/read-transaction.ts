@@ -25,7 +25,9 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
   const panels = await readPanels(reader, {
     history: api.call('getHistory', { params }).then(({ body }) => historyTable(reader, body.values)),
     messages: api.call('listMessages', { params }).then(({ body }) => messageTable(reader, body)),
-    deliveries: readDeliveries(api, id).then((rows) => deliveryTable(reader, rows)),
+    ...(kit.may(ctx, 'listDeliveries') && {
+      deliveries: readDeliveries(api, id).then((rows) => deliveryTable(reader, rows)),
+    }),
   });
   return {
     title: reader.t('transactions.one', { id }),
