@@ -98,7 +98,7 @@ CREATE TABLE mail_queues (
   -- Increases with every lease: results of an earlier one are not recorded.
   fence       bigint NOT NULL DEFAULT 0,
   failures    integer NOT NULL DEFAULT 0,
-  next_at     timestamptz NOT NULL DEFAULT '-infinity'
+  next_at     timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO mail_queues (name) VALUES ('accounts');
 

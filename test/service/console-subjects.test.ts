@@ -346,6 +346,14 @@ it.each(['en', 'fr', 'ar'])('pages of subjects have all their words in %s', asyn
   }
 });
 
+it('a person who was searched for in vain is added with what was typed', async () => {
+  const html = await textOf(await search('new.person@example.org'));
+  const form = await textOf(/href="([^"]+\/new\?s=[^"]+)"/.exec(html)?.[1] ?? '');
+  expect(form).toMatch(/name="name" value="new.person@example.org"/);
+  expect(form).toMatch(/name="emailAddress" value="new.person@example.org"/);
+  expect(form).toContain('<option value="fr">French</option>');
+});
+
 describe('a form for a person', () => {
   const linkPage = async (name: string) => `${await pageOf(name)}/link`;
   it('is sent to the address of the person, which is filled in', async () => {
@@ -356,8 +364,8 @@ describe('a form for a person', () => {
     expect(html).toMatch(/name="emailAddress" value="ruth@example.org"/);
     const fields = { layout: 'layout.001', way: 'mail', emailAddress: 'ruth@example.org', deadline: 'P7D' };
     const made = locationOf(await operator.fill(path, fields));
-    expect(made).toMatch(/^\/console\/transactions\/\w+\?done=invited$/);
-    expect(await textOf(made)).toContain('ruth@example.org');
+    expect(made).toBe(`${await pageOf('ruth')}?done=invited`);
+    expect(await textOf(made)).toContain('The form was sent.');
   });
 
   it('asks for an address before anything is made, and keeps it', async () => {

@@ -140,6 +140,11 @@ describe('the notice of a withdrawal', () => {
     const withdrawal = await withdrawNew(shop);
     await endpoint.called(1);
     expect(await overdue()).toBe(0);
+    // The failure is recorded after the endpoint was called.
+    await vi.waitFor(
+      async () => expect(await webhookOf(shop, webhook)).toHaveProperty('failingSince'),
+      patience,
+    );
     await letTimePass(instance, '25 hours', 'webhooks');
     await recipientIn(shop, withdrawal, 'OVERDUE');
     expect(await overdue()).toBe(1);

@@ -89,14 +89,14 @@ export function createOwnAddress({ db, accounts, mails, linkOf, keys }: Parts): 
       const id = await accountOf(principal);
       const account = id === undefined ? undefined : await findEmail(db, id);
       if (id === undefined || !account)
-        throw fail('not-available', 'The caller has no account that is stored on this instance.');
+        throw notAvailable('The caller has no account that is stored on this instance.');
       const { email: before, name } = account;
       if (given === null) {
         await put(id, { before, email: null });
         return;
       }
       if (!mails)
-        throw fail('not-available', 'No mail server is set up: an administrator enters the address instead.');
+        throw notAvailable('No mail server is set up: an administrator enters the address instead.');
       const email = readEmail(given);
       if (!email) throw invalidMember('The address was not changed.', '/email', emailRule);
       await countMail(db, id);
@@ -117,4 +117,9 @@ export function createOwnAddress({ db, accounts, mails, linkOf, keys }: Parts): 
     },
     confirm: ({ account, before, email }) => put(account, { before, email }, `user:${account}`),
   };
+}
+
+/** The failure of an address that this instance cannot keep. */
+function notAvailable(detail: string) {
+  return fail('not-available', detail, { errors: [{ pointer: '/email', code: 'not-available', detail }] });
 }

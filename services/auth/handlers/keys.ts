@@ -1,6 +1,7 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
+import { Failure } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { createKey, revokeKey } from '../commands/keys.ts';
@@ -27,7 +28,7 @@ export function createHandlers(dependencies: Dependencies) {
   const { db, baseUrl, ownAddress } = dependencies;
   return {
     async getUser(ctx, { principal }) {
-      const found = await ownAddress?.find(principal);
+      const found = await ownAddress?.find(principal).catch(ignoreOutage);
       ctx.body = { ...presentUser(principal), ...(found?.email && { email: found.email }) };
     },
 
@@ -81,4 +82,9 @@ function presentUser({ name, roles }: Principal): Schemas['User'] {
     operator: roles.includes('operator'),
     ...(scopes.length > 0 && { keyScopes: scopes }),
   };
+}
+
+/** Tokens are judged without the database: only the address is missing then. @throws any other error. */
+function ignoreOutage(error: unknown): undefined {
+  if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
 }

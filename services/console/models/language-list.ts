@@ -13,6 +13,16 @@ function namesIn(reader: string): Intl.DisplayNames {
   return new Intl.DisplayNames(reader, { type: 'language', fallback: 'none' });
 }
 
+/** The tags of the languages, sorted by their names in the language of a reader, and one that is used already. */
+export function languageTags(reader: string, used = ''): readonly string[] {
+  const names = namesIn(reader);
+  const nameOf = (tag: string) => names.of(tag) ?? tag;
+  const { compare } = new Intl.Collator(reader);
+  return [...new Set([...tags, used])]
+    .filter(Boolean)
+    .toSorted((one, other) => compare(nameOf(one), nameOf(other)));
+}
+
 const lists = new Map<string, readonly string[]>();
 
 /** The names of languages in the language of a reader, sorted. */

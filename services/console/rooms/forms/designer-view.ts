@@ -198,15 +198,28 @@ function contextFields(reader: ConsoleReader, one: Layout['one']): FieldSpec[] {
     [...new Set([...offered, one(name)])]
       .filter(Boolean)
       .map((each) => [each, reader.duration(each)] as const);
-  const usual = (options: Options): Options => [['', t('context.usual')], ...options];
+  /** What is chosen if nothing is: the default of a context (docs/interface.md, "The consent context"). */
+  const usual = (word: string, options: Options): Options => [['', word], ...options];
+  // A layout that says NONE keeps it, as one that a program has made may.
+  const codes = ['FORM_CODE', 'EMAIL_CODE', 'SMS_CODE', ...(one('confirmation') === 'NONE' ? ['NONE'] : [])];
+  const confirmations = wordChoices(reader, 'confirmation', codes);
   return [
-    field('validity', { kind: 'select', options: usual(durations('validity', validities)) }),
-    field('timeout', { kind: 'select', options: usual(durations('timeout', deadlines)) }),
+    field('validity', {
+      kind: 'select',
+      options: usual(t('context.usualValidity'), durations('validity', validities)),
+    }),
+    field('timeout', {
+      kind: 'select',
+      options: usual(t('context.usualTimeout'), durations('timeout', deadlines)),
+    }),
     field('confirmation', {
       kind: 'select',
-      options: usual(wordChoices(reader, 'confirmation', ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'])),
+      options: usual(reader.word('confirmation', 'NONE'), confirmations),
     }),
-    field('ask', { kind: 'select', options: usual([['CHANGED', t('context.askChanged')]]) }),
+    field('ask', {
+      kind: 'select',
+      options: usual(t('context.askAll'), [['CHANGED', t('context.askChanged')]]),
+    }),
     field('callback', { kind: 'url' }),
   ].map((each) => ({ ...each, pointer: `/context/${each.name}` }));
 }

@@ -7,7 +7,7 @@ import { type FieldSpec, fieldsFor, type ReadField, wordChoices } from '../../pa
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listAskable } from './questions.ts';
-import { addressField, keepAddress, nameOf } from './subject-path.ts';
+import { addressField, anyLanguage, keepAddress, nameOf } from './subject-path.ts';
 
 const deadlines = ['P1D', 'P7D', 'P30D'] as const;
 
@@ -31,7 +31,7 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
         title: reader.t('link.title', { name }),
         submit: reader.t('invite.send'),
         locals: { text: hasMail ? noAddress : reader.t('invite.noMail') },
-        fields: fieldsOf(reader, { forms: entryChoices(forms), hasMail }),
+        fields: fieldsOf(reader, { forms: entryChoices(forms), hasMail, defaultLanguage }),
         values: {
           way: hasMail ? 'mail' : 'link',
           emailAddress,
@@ -59,7 +59,7 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
     done(ctx, { made, shown }) {
       const { t } = kit.reader(ctx);
       const page = `/console/transactions/${made.id}`;
-      if (!shown) return kit.open(ctx, page, 'invited');
+      if (!shown) return kit.open(ctx, nameOf(ctx, kit).href, 'invited');
       return kit.secret(ctx, {
         title: t('link.made'),
         text: t('link.text'),
@@ -73,7 +73,11 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
 
 function fieldsOf(
   reader: ConsoleReader,
-  { forms, hasMail }: { forms: FieldSpec['options']; hasMail: boolean },
+  {
+    forms,
+    hasMail,
+    defaultLanguage,
+  }: { forms: FieldSpec['options']; hasMail: boolean; defaultLanguage: string | undefined },
 ): FieldSpec[] {
   const field = fieldsFor(reader, 'invite');
   return [
@@ -88,7 +92,7 @@ function fieldsOf(
           addressField(reader, { hint: reader.t('invite.addressHint'), isNeeded: true }),
         ]
       : []),
-    field('language', { isCode: true }),
+    field('language', { kind: 'select', options: anyLanguage(reader, defaultLanguage) }),
     field('deadline', {
       kind: 'select',
       pointer: '/timeout',

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { actPage, fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -64,7 +65,7 @@ export const subjects: Room = {
             fields: [fieldsFor(reader, 'subjects')('word', { isRequired: true })],
             values: { word },
           }),
-          newUrl: kit.may(ctx, 'createSubject') && `${path}/new`,
+          newUrl: kit.may(ctx, 'createSubject') && withQuery(`${path}/new`, { s: filters.values.s }),
           erasuresUrl: kit.may(ctx, 'listErasures') && `${path}/erasures`,
           answersUrl: `${path}/answers`,
           decisionsUrl: kit.may(ctx, 'decideQuestions') && decisionsPath(kit, ''),
@@ -89,11 +90,16 @@ export const subjects: Room = {
       operation: 'createSubject',
       view: 'form',
       isCreating: true,
-      ask: (_, reader) => ({
-        title: reader.t('subjects.new'),
-        submit: reader.t('subjects.create'),
-        fields: [fieldsFor(reader, 'subjects')('name', { isRequired: true }), ...contactFields(reader)],
-      }),
+      ask(ctx, reader) {
+        // What was searched for in vain.
+        const word = typeof ctx.query.s === 'string' ? kit.names.open(ctx.query.s) : undefined;
+        return {
+          title: reader.t('subjects.new'),
+          submit: reader.t('subjects.create'),
+          fields: [fieldsFor(reader, 'subjects')('name', { isRequired: true }), ...contactFields(reader)],
+          values: { name: word, ...(word?.includes('@') && { emailAddress: word }) },
+        };
+      },
       body(field) {
         const [emailAddress, defaultLanguage] = [field('emailAddress'), field('defaultLanguage')];
         const contact = {

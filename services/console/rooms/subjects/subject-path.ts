@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import { fieldFailure } from '../../api/api-failure.ts';
+import { languageTags } from '../../models/language-list.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
+import { type Choice, type FieldSpec, fieldsFor, languageChoices } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 
 /** The path of a person's page. */
@@ -35,11 +36,16 @@ export async function keepAddress(
   await api.call('updateSubject', { params: { name: id }, body: { emailAddress } });
 }
 
-/** Fields that can be changed later. */
-export function contactFields(reader: ConsoleReader): FieldSpec[] {
+/** Fields that can be changed later. @param language that the person has, which may be a variant. */
+export function contactFields(reader: ConsoleReader, language?: string): FieldSpec[] {
   const field = fieldsFor(reader, 'subjects');
   return [
     field('emailAddress', { word: 'email', kind: 'email' }),
-    field('defaultLanguage', { word: 'language', isCode: true }),
+    field('defaultLanguage', { word: 'language', kind: 'select', options: anyLanguage(reader, language) }),
   ];
+}
+
+/** Every language by name, and none. @param used one that is chosen already. */
+export function anyLanguage(reader: ConsoleReader, used?: string): Choice[] {
+  return [['', '–'], ...languageChoices(reader, languageTags(reader.language, used))];
 }

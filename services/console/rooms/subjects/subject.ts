@@ -95,7 +95,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('subjects.editOf', { name }),
         submit: reader.t('subjects.save'),
-        fields: contactFields(reader),
+        fields: contactFields(reader, defaultLanguage),
         values: { emailAddress, defaultLanguage },
       };
     },
