@@ -13,7 +13,7 @@ function namesIn(reader: string): Intl.DisplayNames {
   return new Intl.DisplayNames(reader, { type: 'language', fallback: 'none' });
 }
 
-/** The tags of the languages, sorted by their names in the language of a reader, and one that is used already. */
+/** Tags of languages, sorted by their names in the language of a reader, with one that is used already. */
 export function languageTags(reader: string, used = ''): readonly string[] {
   const names = namesIn(reader);
   const nameOf = (tag: string) => names.of(tag) ?? tag;

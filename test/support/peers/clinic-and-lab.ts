@@ -60,6 +60,11 @@ export async function startClinicAndLab(): Promise<ClinicAndLab> {
   expect((await labAdmin.send('PUT', `/models/${id}`, { name, shared: true })).status).toBe(200);
   await pairInstances(clinic, lab);
   const theirs = `processing.002@${new URL(lab.url).host}`;
+  // Known to the clinic before a test interrupts the way to the laboratory.
+  await until(async () => {
+    const shown = await clinicAdmin.send('POST', '/consents/preview', { layoutData: { elements: [theirs] } });
+    expect(shown.status).toBe(200);
+  });
 
   async function consent(context: Record<string, unknown> = {}): Promise<Asked> {
     const elements = ['processing.001', theirs];
