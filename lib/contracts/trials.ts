@@ -1,6 +1,6 @@
 /**
- * The beginning of the names of those who try a form (docs/interface.md). What they answer is kept and told
- * to webhooks as any answer, so that the whole way is tried; its pages say so, and it counts nowhere.
+ * Prefix of the subjects of trials (docs/interface.md). Their answers are stored and sent to webhooks as all
+ * others, so that the whole way is tried. Their pages say that it is a trial, and no statistics count them.
  */
 export const trialPrefix = 'trial/';
 

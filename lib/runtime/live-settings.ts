@@ -24,7 +24,7 @@ export interface StoredSettings {
 export interface LiveSettings {
   instance: Instance;
   sources(): SettingSources;
-  /** Takes over what the database says; an earlier version than the one that is known changes nothing. */
+  /** Applies stored settings, unless their version is older than the current one. */
   accept(stored: StoredSettings): void;
 }
 

@@ -12,6 +12,8 @@ const roles = givenRoles.filter((role) => role !== 'user');
 interface Found {
   links: Map<string, string>;
   forms: Map<string, { path: string; fields: Record<string, string> }>;
+  /** Pages on which a part says that it is for other roles. */
+  barred: string[];
 }
 const pages = {} as Record<GivenRole, ConsolePages>;
 const found = {} as Record<GivenRole, Found>;
@@ -27,11 +29,13 @@ afterAll(() => Promise.all(Object.values(pages).map((each) => each.close())));
 async function walk(of: ConsolePages): Promise<Found> {
   const links = new Map([['/console', '/console']]);
   const forms: Found['forms'] = new Map();
+  const barred: string[] = [];
   for (const path of links.values()) {
     const response = await of.get(path);
     if (response.status !== 200) throw new Error(`${path} is linked, and answers ${response.status}`);
     if (!response.headers.get('content-type')?.startsWith('text/html')) continue;
     const html = await response.text();
+    if (html.includes('for people with the role')) barred.push(path);
     for (const [, href = ''] of html.matchAll(/href="(\/console[^"]*)"/g)) {
       const pattern = patternOf(href);
       if (!links.has(pattern) && !/\/assets\/|\/sign-in\?/.test(href))
@@ -43,7 +47,7 @@ async function walk(of: ConsolePages): Promise<Found> {
       forms.set(patternOf(target), { path: target, fields: { once: randomId() } });
     }
   }
-  return { links, forms };
+  return { links, forms, barred };
 }
 const statusesOf = (paths: Iterable<string>, ask: (path: string) => Promise<Response>) =>
   Promise.all([...paths].map(async (path) => [path, (await ask(path)).status] as const));
@@ -92,6 +96,10 @@ describe('what a person sees in the console', () => {
       ],
       technician: ['integration', 'settings'],
     });
+  });
+
+  it.each(roles)('has no part that is not for the %s', (role) => {
+    expect(found[role].barred).toEqual([]);
   });
 
   it.each(roles)('has no form whose sending the services would refuse to the %s', async (role) => {

@@ -117,7 +117,9 @@ describe('subjects in the console', () => {
       withdrawals.find((href) => href.includes('processing.002'))?.split('?')[1],
     ).get('transaction') as string;
     const first = withdrawals.find((href) => href.includes('processing.001') && href.includes(about)) ?? '';
-    expect(await textOf(first)).toContain('The consent ends at once.');
+    const asked = await textOf(first);
+    expect(asked).toContain('The consent ends at once.');
+    expect(asked).toMatch(/<h1>Withdraw “[^”]+” for two consents\?<\/h1>/);
     const sent = {
       element: 'processing.001',
       transaction: about,
@@ -126,6 +128,9 @@ describe('subjects in the console', () => {
     };
     const another = await pageOf('bert');
     expect((await operator.post(`${another}/withdraw`, sent)).status).toBe(404);
+    const without = await operator.post(`${path}/withdraw`, { ...sent, way: '' });
+    expect(without.status).toBe(422);
+    expect(await without.text()).toContain('href="#field-way"');
     const done = await operator.post(`${path}/withdraw`, sent);
     expect([done.status, locationOf(done)]).toEqual([303, expect.stringContaining(path)]);
     const html = await textOf(path);

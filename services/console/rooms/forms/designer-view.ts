@@ -200,7 +200,7 @@ function contextFields(reader: ConsoleReader, one: Layout['one']): FieldSpec[] {
       .map((each) => [each, reader.duration(each)] as const);
   /** What is chosen if nothing is: the default of a context (docs/interface.md, "The consent context"). */
   const usual = (word: string, options: Options): Options => [['', word], ...options];
-  // A layout that says NONE keeps it, as one that a program has made may.
+  // Layouts that programs make may say NONE, which is then kept.
   const codes = ['FORM_CODE', 'EMAIL_CODE', 'SMS_CODE', ...(one('confirmation') === 'NONE' ? ['NONE'] : [])];
   const confirmations = wordChoices(reader, 'confirmation', codes);
   return [

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure } from '../../api/api-failure.ts';
+import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { elementPath, listEntries, questionTypes } from '../../models/read-model.ts';
 import { shortTable } from '../../pages/columns.ts';
@@ -145,7 +145,8 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
     },
     async send(ctx, field) {
       const { element, txid } = await readAsked(ctx);
-      const way = kit.reader(ctx).word('way', field('way') || 'OTHER');
+      if (!field('way')) throw fieldFailure('way', 'required');
+      const way = kit.reader(ctx).word('way', field('way'));
       const comment = [way, field('comment')].filter(Boolean).join('. ');
       return kit
         .api(ctx)
