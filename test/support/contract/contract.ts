@@ -45,7 +45,7 @@ export function createContractChecker(document: ContractDocument): ContractCheck
     check(observed) {
       const found = paths.find(observed.method, observed.path, observed.status);
       const said = `${observed.method} ${observed.path.split('?')[0]} answered ${observed.status}`;
-      if (typeof found === 'string') throw new Error(`${said}, but ${found}`);
+      if (typeof found === 'string') throw new Error(`${said}, but ${found}\n${excerpt(observed.body)}`);
       const fail = (why: string): never => {
         throw new Error(`${said}, which breaks the contract of ${found.operationId}: ${why}`);
       };

@@ -74,6 +74,8 @@ const probeMs = 200;
 const probePatienceMs = 1_000;
 /** One that says nothing for so long gets no more requests: on a busy machine a probe may be late. */
 const silenceMs = 3_000;
+/** So long a request waits for a replica that is ready. */
+const queueMs = 5_000;
 /** Nothing was sent to a replica that did not take the connection. */
 const neverSent = new Set(['ECONNREFUSED']);
 /** More than any body may have (docs/interface.md, "Limits"). */
@@ -98,15 +100,29 @@ export async function startPrefixRouter(): Promise<PrefixRouter> {
     return able.map((_, index) => able[(turn + index) % able.length] as RoutedReplica);
   }
 
+  /** A replica that pauses for a moment refuses nothing: as a proxy that queues, this one waits for it. */
+  async function chooseInTime(path: string): Promise<RoutedReplica[]> {
+    const end = performance.now() + queueMs;
+    let able = choose(path);
+    while (able.length === 0 && performance.now() < end) {
+      await new Promise((done) => setTimeout(done, probeMs));
+      able = choose(path);
+    }
+    return able;
+  }
+
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
-    for (const replica of choose((request.url ?? '/').split('?', 1)[0] as string)) {
+    const path = (request.url ?? '/').split('?', 1)[0] as string;
+    let why = 'no replica is ready';
+    for (const replica of await chooseInTime(path)) {
       const outcome = await forward(agent, replica, { request, response, body });
       if (outcome === 'answered') return;
       ready.delete(replica);
+      why = `${outcome} to ${replica.port}`;
       if (outcome === 'unknown') break;
     }
-    response.writeHead(response.headersSent ? 200 : 502).end();
+    response.writeHead(response.headersSent ? 200 : 502).end(why);
   }
 
   const server = createServer((request, response) => {
