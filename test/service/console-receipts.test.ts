@@ -28,6 +28,8 @@ describe('receipts in the console', () => {
     const { id } = await commit('ann');
     const html = await (await operator.get(`${here}?transaction=${id}`)).text();
     expect(html).toContain('ann');
+    const shown = /<iframe[^>]* src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(await (await operator.get(shown)).text()).toContain('The programme letter');
     const link = /href="([^"]+format=text)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(await (await operator.get(link)).text()).toContain('Consent receipt');
     const none = await (await operator.get(`${here}?transaction=nothing`)).text();

@@ -53,6 +53,10 @@ describe('answers that were given on paper', () => {
     const given = { way: 'PAPER', givenOn: '2026-03-12', reference: 'Cabinet 3', document };
     const { id } = await transactionIn(record('ann', given));
     expect((JSON.parse(await receiptOf(id)) as ReceiptBody).collection).toEqual(given);
+    const records = Object.values(
+      (await (await operator.get('/subjects/ann/records')).json()) as object,
+    ).flat();
+    expect(records.map(({ givenOn }) => givenOn)).toEqual(['2026-03-12', '2026-03-12']);
     for (const accept of ['text/html', 'text/plain', 'application/xml']) {
       const shown = await receiptOf(id, accept);
       for (const text of ['Cabinet 3', document]) expect(shown).toContain(text);

@@ -6,7 +6,7 @@ import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, languageChoices, type ReadField } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
-import { entryChoices, hrefOf, listEntries } from './read-model.ts';
+import { type Entry, entryChoices, hrefOf, listEntries } from './read-model.ts';
 
 type Template = Schemas['ModelTemplate'];
 
@@ -21,6 +21,13 @@ export async function chosenLanguages(ctx: Context, kit: RoomKit): Promise<strin
   const offered = await readLanguages(ctx, kit);
   const chosen = offered.filter((each) => kit.posted(ctx).languages?.includes(each));
   return chosen.length > 0 ? chosen : offered.slice(0, 1);
+}
+
+/** The languages in which this instance informs people already; of a new one its own. @param offered languages */
+export function usualLanguages(offered: readonly string[], known: readonly Entry[]): string[] {
+  const used = known.find((each) => each.default) ?? known[0];
+  const usual = offered.filter((each) => used?.availableLanguages.includes(each));
+  return usual.length > 0 ? usual : offered.slice(0, 1);
 }
 
 /** The templates that a room offers before its form for something new. */
@@ -65,7 +72,8 @@ export function templateRoutes(
     isCreating: true,
     async ask(ctx, reader) {
       const template = await readTemplate(ctx, kit, isOffered);
-      const known = template.type === 'layout' ? await readInformation(ctx, kit) : [];
+      const informing = await readInformation(ctx, kit);
+      const known = template.type === 'layout' ? informing : [];
       const asksFacts = template.type === 'layout' || template.type === 'information';
       const field = fieldsFor(reader, 'template');
       const languages = await readLanguages(ctx, kit);
@@ -85,7 +93,7 @@ export function templateRoutes(
         fields: [...asked, ...organisation],
         values: {
           name,
-          languages: languages.slice(0, 1),
+          languages: usualLanguages(languages, informing),
           information: (known.find((each) => each.default) ?? known[0])?.key ?? '',
         },
         locals: {
@@ -125,7 +133,7 @@ async function readTemplate(
 }
 
 /** ACTIVE information of this instance. */
-function readInformation(ctx: Context, kit: RoomKit) {
+export function readInformation(ctx: Context, kit: RoomKit) {
   return listEntries(kit.api(ctx), { types: 'information', statuses: 'ACTIVE' });
 }
 

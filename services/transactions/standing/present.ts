@@ -26,6 +26,7 @@ export function presentRecord(record: StoredRecord, active: ActiveVersions, now:
     author: record.author,
     comment: record.comment ?? undefined,
     transaction: record.transaction,
+    givenOn: record.givenOn ?? undefined,
     withdraws: record.withdraws ?? undefined,
     leader: record.leader ?? undefined,
   };

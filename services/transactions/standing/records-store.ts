@@ -20,6 +20,8 @@ export interface StoredRecord extends StatusFacts {
   /** The accepted record that this refusal ended. */
   withdraws: string | null;
   leader: Leader | null;
+  /** The day that staff named for an answer on paper, by telephone or in person: YYYY-MM-DD. */
+  givenOn: string | null;
 }
 
 /** Filters of a list of records; they never change which record is the newest. */
@@ -38,7 +40,10 @@ const recordColumns = sql`
   r.info_serial AS "infoSerial",
   r.value, r.state, r.origin, r.author, r.comment, r.withdraws, r.created_at AS "createdAt", r.expires_at AS "expiresAt",
   CASE WHEN r.origin = 'PEER'
-       THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader`;
+       THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader,
+  CASE WHEN r.origin = 'OPERATOR'
+       THEN (SELECT t.context -> 'collection' ->> 'givenOn' FROM transactions AS t WHERE t.id = r.transaction)
+  END AS "givenOn"`;
 
 /** The columns of {@link StatusFacts}. */
 export const statusColumns = sql`

@@ -2,13 +2,17 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { type ApiFailure, fieldFailure, unlessMissing } from '../../api/api-failure.ts';
 import { withQuery } from '../../pages/filters.ts';
-import { fieldsFor } from '../../pages/form.ts';
+import { type FormInput, fieldsFor } from '../../pages/form.ts';
 import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listedKinds, type Named } from './resolve-names.ts';
 
-/** The form that finds the lines of somebody, or about something, by name. */
-export function findForm(ctx: Context, kit: RoomKit, failure?: ApiFailure) {
+/** The form that finds the lines of somebody, or about something, by name. @param given.values what is shown now. */
+export function findForm(
+  ctx: Context,
+  kit: RoomKit,
+  { values, failure }: { values: FormInput['values']; failure: ApiFailure | undefined },
+) {
   const reader = kit.reader(ctx);
   const field = fieldsFor(reader, 'audit');
   return kit.form(ctx, {
@@ -16,7 +20,7 @@ export function findForm(ctx: Context, kit: RoomKit, failure?: ApiFailure) {
     submit: reader.t('audit.find'),
     tone: 'plain',
     fields: [field('who'), field('about')],
-    values: failure && kit.posted(ctx),
+    values: failure ? kit.posted(ctx) : values,
     failure,
   });
 }

@@ -47,7 +47,10 @@ export const audit: Room = {
         csv: 'audit',
         locals: {
           proof: !isExport && (await readProof(api, reader, kit.path)),
-          find: findForm(ctx, kit, failure),
+          find: findForm(ctx, kit, {
+            values: { who: values.actor, about: aboutOf(names, values.target) },
+            failure,
+          }),
           isNarrowed: Boolean(values.actor || values.target),
         },
       });
@@ -71,6 +74,11 @@ export const audit: Room = {
     });
   },
 };
+
+/** What the lines that are shown are about, in words with which they can be found again. */
+function aboutOf(names: ReadonlyMap<string, Named>, target: string | undefined): string | undefined {
+  return target && (names.get(target)?.name ?? target);
+}
 
 /** What is shown of everything: by what was done, where and when. Who and about what is found by name. */
 function filterSpecs(reader: ConsoleReader): FilterSpec[] {

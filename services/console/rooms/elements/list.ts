@@ -2,7 +2,14 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { modelListRoute } from '../../models/list.ts';
 import { type ElementType, elementTypes, hrefOf } from '../../models/read-model.ts';
-import { chosenLanguages, readLanguages, templateCards, templateRoutes } from '../../models/templates.ts';
+import {
+  chosenLanguages,
+  readInformation,
+  readLanguages,
+  templateCards,
+  templateRoutes,
+  usualLanguages,
+} from '../../models/templates.ts';
 import { fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -33,7 +40,7 @@ export function listRoutes(router: Router, kit: RoomKit): void {
         ],
         values: {
           type: elementTypes.includes(asked) ? asked : 'processing',
-          languages: languages.slice(0, 1),
+          languages: usualLanguages(languages, await readInformation(ctx, kit)),
         },
         locals: { cards: await templateCards(ctx, kit, isElement) },
       };

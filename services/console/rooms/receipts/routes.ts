@@ -41,6 +41,8 @@ export const receipts: Room = {
         isMissing: transaction !== undefined && !found,
         facts: found && factsOf(ctx, kit, found, found.transaction),
         files: found ? fileLinks(ctx, kit, found.transaction) : [],
+        lacksSigned: kit.onlyReads(ctx, 'getReceipt'),
+        shownUrl: found && receiptFilePath(found.transaction, 'html'),
         verifyText: t('verify.text', { url: `${kit.baseUrl}/verify` }),
         verify: kit.form(ctx, {
           action: kit.path,

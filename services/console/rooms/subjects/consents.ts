@@ -85,9 +85,10 @@ export function consentTable(
       }),
       {
         label: reader.t('answers.since'),
-        cell: ({ creationTimestamp, transaction }) => ({
+        cell: ({ creationTimestamp, transaction, givenOn }) => ({
           time: reader.time(creationTimestamp),
           href: `/console/transactions/${transaction}`,
+          ...(givenOn && { note: reader.t('answers.givenOn', { day: reader.plainDate(givenOn) }) }),
         }),
         csv: ({ creationTimestamp }) => new Date(creationTimestamp).toISOString(),
       },

@@ -10,21 +10,6 @@ type Exported = Pick<Schemas['SubjectExport'], 'audit' | 'peers'>;
 
 /** Files with all that is known of a person, however many transactions there are. */
 export function exportRoutes(router: Router, kit: RoomKit): void {
-  router.get('/:s/json', async (ctx) => {
-    const { name } = nameOf(ctx, kit);
-    const api = kit.api(ctx);
-    const [subject, records] = await Promise.all([
-      api.call('getSubject', { params: { name } }),
-      api.call('listSubjectRecords', { params: { name } }),
-    ]);
-    const read = (cursor: string | undefined) =>
-      api.list('listTransactions', { query: { subject: name }, page: { cursor, limit: largestPage } });
-    await sendJson(ctx, fileName(name, 'answers'), read, {
-      head: () => ({ subject: subject.body }),
-      tail: () => ({ records: records.body }),
-    });
-  });
-
   router.get('/:s/export', async (ctx) => {
     const { name } = nameOf(ctx, kit);
     const pages: Exported[] = [];

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
@@ -78,21 +79,20 @@ function questionField(reader: ConsoleReader, question: Question): FieldSpec {
   };
 }
 
-/** Pointers of the questions that must be answered and are not. */
-export function lackingFields(questions: readonly Question[], posted: PostedForm): string[] {
-  return questions
+/** What can be said before the review: questions that must be answered and are not, and a day to come. */
+export function faultsOf(questions: readonly Question[], posted: PostedForm, timeZone: string) {
+  const lacking = questions
     .filter(({ isRequired, identifier }) => isRequired && !posted[identifier]?.some((each) => each !== ''))
-    .map(({ identifier }) => pointerOf(identifier));
+    .map(({ identifier }) => ({ pointer: pointerOf(identifier), code: 'required', detail: '' }));
+  const today = Temporal.Now.plainDateISO(timeZone).toString();
+  const isToCome = (posted.givenOn?.[0] ?? '') > today;
+  const day = { pointer: '/context/collection/givenOn', code: 'day-to-come', detail: '' };
+  return isToCome ? [...lacking, day] : lacking;
 }
 
 /** The JSON pointer of an answer in the body (RFC 6901). */
 function pointerOf(identifier: string): string {
   return `/values/${identifier.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-export function requiredFailure(pointers: readonly string[]): ApiFailure {
-  const errors = pointers.map((pointer) => ({ pointer, code: 'required', detail: '' }));
-  return new ApiFailure(422, { errors });
 }
 
 /** Puts a failure of an upload at its field: the API names none, because the file is the whole body. */

@@ -7,16 +7,7 @@ import { fieldsFor, languageChoices, type PostedForm } from '../../pages/form.ts
 import { sendFrame } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { elementsOfForm, listAskable, type Question, readQuestions } from './questions.ts';
-import {
-  type Asked,
-  atScan,
-  bodyOf,
-  fieldsOf,
-  lackingFields,
-  layoutOf,
-  readAsked,
-  requiredFailure,
-} from './record-fields.ts';
+import { type Asked, atScan, bodyOf, faultsOf, fieldsOf, layoutOf, readAsked } from './record-fields.ts';
 import { nameOf } from './subject-path.ts';
 
 /** Answering on behalf: what is asked, the answers beside the form, a review, and the record. */
@@ -39,8 +30,8 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
     const op = given.op?.[0];
     if (op === 'edit') return showAnswers(ctx, asked);
     const questions = await read(ctx, asked);
-    const lacking = lackingFields(questions, given);
-    if (lacking.length > 0) return showAnswers(ctx, asked, requiredFailure(lacking));
+    const errors = faultsOf(questions, given, kit.timeZone);
+    if (errors.length > 0) return showAnswers(ctx, asked, new ApiFailure(422, { errors }));
     try {
       if (op !== 'send') return await showReview(ctx, questions, await withScan(ctx, given));
       await send(ctx, asked, questions);

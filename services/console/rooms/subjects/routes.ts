@@ -108,7 +108,10 @@ export const subjects: Room = {
         };
         return { name: field('name'), ...contact };
       },
-      done: (ctx, { body }) => kit.open(ctx, subjectPath(kit, body.name), 'subjectMade'),
+      async done(ctx, { body: { name, emailAddress } }) {
+        const same = emailAddress ? (await findSubjects(ctx, kit, emailAddress, { limit: 2 })).rows : [];
+        kit.open(ctx, subjectPath(kit, name), same.length > 1 ? 'subjectMadeTwice' : 'subjectMade');
+      },
     });
 
     answerRoutes(router, kit);

@@ -66,11 +66,10 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         { href: `${href}/link`, word: 'link.act', operation: 'createTransaction' },
       ]),
       more: actLinks(ctx, kit, [
-        { href: decisionsPath(kit, name), word: 'decisions.title', operation: 'decideQuestions' },
+        { href: decisionsPath(kit, name), word: 'decisions.open', operation: 'decideQuestions' },
         { href: `${href}/edit`, word: 'subjects.edit', operation: 'updateSubject' },
         { href: `${href}/document/export`, word: 'subjects.exportDocument', operation: 'exportSubject' },
         { href: `${href}/export`, word: 'subjects.export', operation: 'exportSubject' },
-        { href: `${href}/json`, word: 'subjects.json', operation: 'getSubject' },
         { href: withQuery('/console/audit', log), word: 'subjects.log', operation: 'listConsentsAudit' },
         {
           href: withQuery('/console/audit', { ...log, kind: 'reads' }),
