@@ -17,6 +17,11 @@ describe.each([
   ['en', 'admin'],
   ['fr', 'operator'],
   ['ar', 'admin'],
+  // Pages that administrators do not see: with fewer parts and links.
+  ['en', 'clerk'],
+  ['en', 'author'],
+  ['en', 'auditor'],
+  ['en', 'technician'],
 ])('in %s, what the %s sees', (locale, username) => {
   it('has no dead link, is accessible light, dark and narrow, and reports nothing', async () => {
     const watched = await openWatchedPage(browser, [instance.url], { locale });
