@@ -177,6 +177,9 @@ export const mailSpecs = {
   MAIL_CA: pemFile({ default: undefined }),
 };
 
+/** The folder with messages of the organisation's own, of services with pages (docs/languages.md). */
+export const localesSpecs = { LOCALES_DIR: str({ default: undefined }) };
+
 /** Settings of services that call addresses chosen by others. */
 export const outboundSpecs = {
   OUTBOUND_ALLOWED_NETWORKS: networkList({ default: undefined }),

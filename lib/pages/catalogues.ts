@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import IntlMessageFormat from 'intl-messageformat';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { rememberByUrls } from '#lib/memo/remember.ts';
@@ -16,25 +17,43 @@ export type Catalogue = ReturnType<typeof createCatalogue>;
 export type Catalogues = ReturnType<typeof loadCatalogues>;
 
 /**
- * Reads all catalogues in folders of `<language>.json`: a file in the first folder adds a language. Messages
- * are compiled at first use.
+ * Finds the catalogues in folders of `<language>.json`. One is read when it is first used, and its messages
+ * are compiled when they are.
  * @param folders a message of a later folder replaces the one of an earlier folder.
  */
 export const loadCatalogues = rememberByUrls((...folders: [URL, ...URL[]]) => {
-  const files = readdirSync(folders[0]).filter((file) => file.endsWith('.json'));
-  const languages = files.map((file) => path.parse(file).name);
-  const read = (language: string) => readCatalogue(folders, language);
-  const english = read(fallback);
-  const catalogues = new Map(
-    languages.map((language) => [language, createCatalogue(language, read(language), english)]),
-  );
+  const languages = [...new Set(folders.flatMap(languagesIn))];
+  const english = readCatalogue(folders, fallback);
+  const catalogues = new Map<string, Catalogue>();
+  const of = (language: string): Catalogue => {
+    const known = catalogues.get(language);
+    if (known) return known;
+    const made = createCatalogue(language, readCatalogue(folders, language), english);
+    catalogues.set(language, made);
+    return made;
+  };
   return {
     languages,
-    /** RFC 4647 lookup (`fr-CA` → `fr`); English if there is no match. */
-    pick: (language: string) =>
-      catalogues.get(lookupLanguage([language], languages) ?? fallback) as Catalogue,
+    /** The catalogue for the first wanted language that has one (RFC 4647: `fr-CA` → `fr`); else English. */
+    pick: (...wanted: readonly string[]): Catalogue => of(lookupLanguage(wanted, languages) ?? fallback),
   };
 });
+
+/**
+ * The folders with the messages of a service.
+ * @param product of the product. @param own LOCALES_DIR: what an organisation says otherwise, in a folder for
+ * each service (docs/languages.md).
+ */
+export function localesOf(service: string, product: URL, own: string | undefined): [URL, ...URL[]] {
+  const folder = own && path.join(own, service);
+  return folder && existsSync(folder) ? [product, pathToFileURL(`${folder}/`)] : [product];
+}
+
+/** The languages of a folder of catalogues. */
+export function languagesIn(folder: URL): string[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  return files.map((file) => path.parse(file).name).sort();
+}
 
 function createCatalogue(language: string, own: Record<string, string>, english: Record<string, string>) {
   const compiled = new Map<string, string | IntlMessageFormat>();
@@ -60,7 +79,8 @@ function createCatalogue(language: string, own: Record<string, string>, english:
 }
 
 function readCatalogue(folders: readonly URL[], language: string): Record<string, string> {
-  const catalogues = folders.map((folder) =>
+  const own = folders.filter((folder) => languagesIn(folder).includes(language));
+  const catalogues = own.map((folder) =>
     JSON.parse(readFileSync(new URL(`${language}.json`, folder), 'utf8')),
   );
   return Object.assign({}, ...catalogues);

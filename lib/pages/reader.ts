@@ -60,7 +60,7 @@ export function createReader(catalogue: Catalogue, timeZone: string, variant: st
   return {
     language,
     dir,
-    t: (key, values) => catalogue.format(key, dir === 'rtl' ? isolate(values) : values),
+    t: (key, values) => catalogue.format(key, dir === 'rtl' && values ? isolate(values) : values),
     has: catalogue.has,
     word: (group, code) => (catalogue.has(`${group}.${code}`) ? catalogue.format(`${group}.${code}`) : code),
     date: timeFormatter(day),
@@ -112,8 +112,7 @@ function timeFormatter(format: Intl.DateTimeFormat): (time: string) => string {
 /**
  * Wraps values in FSI…PDI (Unicode), so that a Latin name does not change the order of an Arabic sentence.
  */
-function isolate(values: MessageValues | undefined): MessageValues | undefined {
-  if (!values) return undefined;
+export function isolate(values: MessageValues): MessageValues {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,

@@ -1,13 +1,16 @@
 import { str } from 'envalid';
 import type { Settings } from '#lib/config/settings.ts';
-import { mailSpecs, resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
+import { localesSpecs, mailSpecs, resolveSignIn, signInSpecs } from '#lib/config/specs.ts';
 import { flag } from '#lib/config/validators.ts';
+import { localesFaults } from '#lib/pages/catalogue-faults.ts';
 import type { ClaimPaths } from './domain/token-principal.ts';
+import { localesFolder } from './issuer/words.ts';
 
 /** The settings of this service (docs/operations.md, "Settings"). */
 export const authSpecs = {
   ...signInSpecs,
   ...mailSpecs,
+  ...localesSpecs,
   OIDC_AUDIENCE: str({ default: undefined }),
   OIDC_ROLE_CLAIM: str({ default: 'roles' }),
   OIDC_SUBJECT_CLAIM: str({ default: 'preferred_username' }),
@@ -25,6 +28,8 @@ export interface AuthSettings {
   consolePath: string | null;
   /** Whether demo accounts can sign in. */
   demo: boolean;
+  /** Folder with messages of the organisation's own (LOCALES_DIR). */
+  locales?: string | undefined;
   /** Replaces the built-in issuer (OIDC_ISSUER). */
   outsideIssuer: { issuer: string; audience: string | null; paths: ClaimPaths } | null;
 }
@@ -36,8 +41,12 @@ const taken = new Set(
   ),
 );
 
-/** Checks that AUTH_URL fits the other settings. @returns one sentence per fault. */
+/** Checks settings that must fit each other or a folder. @returns one sentence per fault. */
 export function checkAuthSettings(read: Settings<typeof authSpecs>, baseUrl: string | undefined): string[] {
+  return [...addressFaults(read, baseUrl), ...localesFaults(read.LOCALES_DIR, 'auth', localesFolder)];
+}
+
+function addressFaults(read: Settings<typeof authSpecs>, baseUrl: string | undefined): string[] {
   if (read.OIDC_ISSUER || !read.AUTH_URL) return [];
   const url = new URL(read.AUTH_URL);
   const [, first = ''] = url.pathname.split('/');
@@ -60,6 +69,7 @@ export function resolveAuthSettings(
     passwordGrant: read.PASSWORD_GRANT,
     secondFactor: read.SECOND_FACTOR,
     demo,
+    locales: read.LOCALES_DIR,
     outsideIssuer: read.OIDC_ISSUER
       ? { issuer: read.OIDC_ISSUER, audience: read.OIDC_AUDIENCE ?? null, paths }
       : null,

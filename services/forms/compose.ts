@@ -30,7 +30,10 @@ interface Options extends ServiceParts {
   liveSettings: LiveSettings;
   settings: ServiceParts['settings'] &
     Pick<Dependencies, 'authUrl' | 'publicClient' | 'issuer' | 'consolePath'> &
-    Pick<OperationOptions, 'staleDays'>;
+    Pick<OperationOptions, 'staleDays'> & {
+      /** Folder with messages of the organisation's own (LOCALES_DIR). */
+      locales?: string | undefined;
+    };
   /** Demo mode: creates the models of the demonstration and shows them on the first page. */
   demo: Demo | null;
 }
@@ -48,7 +51,7 @@ export async function composeForms(options: Options): Promise<{
   const relay = createOutboxRelay({ db, bus, log, metrics: options.metrics?.events });
   const audit = composeAudit({ area: 'models', db, bus, log, instance });
   const assets = createAssets();
-  const renderer = createPageRenderer(assets);
+  const renderer = createPageRenderer(assets, settings.locales);
   const pdf = createPdfRenderer({ log });
   const { authUrl, publicClient, issuer, consolePath, staleDays } = settings;
   const context = createContext({

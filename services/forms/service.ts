@@ -1,7 +1,7 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { givenRoles } from '#lib/contracts/principal.ts';
 import { defineService, type Given } from '#lib/runtime/service-definition.ts';
-import { formsSpecs, resolveFormsSettings } from './config.ts';
+import { checkFormsSettings, formsSpecs, resolveFormsSettings } from './config.ts';
 import type { Demo } from './handlers/dependencies.ts';
 
 /** The accounts of the demonstration, which the first page lists (docs/operations.md, "Settings"). */
@@ -17,6 +17,7 @@ export const formsService = defineService({
   folder: import.meta.dirname,
   tables: ['events', 'audit', 'settings'],
   specs: formsSpecs,
+  check: checkFormsSettings,
   secrets: [],
   calls: ['auth'],
   callers: {
@@ -58,6 +59,7 @@ export const formsService = defineService({
             corsOrigins: settings.CORS_ORIGINS,
             trustedProxies: settings.TRUSTED_PROXIES,
             staleDays: settings.PEER_STALE_LIMIT,
+            locales: settings.LOCALES_DIR,
           },
           demo: demo ? demoOf(given) : null,
         });

@@ -1,90 +1,47 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import IntlMessageFormat from 'intl-messageformat';
-import { describe, expect, it } from 'vitest';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemStatus } from '#lib/http/problem.ts';
-import { loadCatalogues } from '#lib/pages/catalogues.ts';
+import { catalogueFaults, localesFaults } from '#lib/pages/catalogue-faults.ts';
+import { languagesIn, loadCatalogues, localesOf } from '#lib/pages/catalogues.ts';
 
 const services = new URL('../../services/', import.meta.url);
-const rooms = new URL('console/rooms/', services);
-/** Folders with words of pages. */
-const folders = [
-  'forms/locales/',
-  'console/pages/locales/',
-  ...readdirSync(rooms, { withFileTypes: true })
+const forms = new URL('forms/locales/', services);
+const auth = new URL('auth/locales/', services);
+/** Folders with words of the console. */
+const console = [
+  new URL('console/pages/locales/', services),
+  ...readdirSync(new URL('console/rooms/', services), { withFileTypes: true })
     .filter((each) => each.isDirectory())
-    .map(({ name }) => `console/rooms/${name}/locales/`),
+    .map(({ name }) => new URL(`console/rooms/${name}/locales/`, services)),
 ];
 
-const readFolder = (folder: string) =>
-  Object.fromEntries(
-    readdirSync(new URL(folder, services)).map((file) => [
-      file.replace('.json', ''),
-      JSON.parse(readFileSync(new URL(folder + file, services), 'utf8')) as Record<string, string>,
-    ]),
-  );
-const all = folders.map((folder) => ({ folder, catalogues: readFolder(folder) }));
-/** Each folder with each language but English, and both texts. */
-const others = all.flatMap(({ folder, catalogues: { en = {}, ...rest } }) =>
-  Object.entries(rest).map(([language, catalogue]) => ({ folder, language, catalogue, english: en })),
-);
-
-type Part = {
-  type: number;
-  value?: string;
-  pluralType?: string;
-  options?: Record<string, { value: Part[] }>;
-};
-
-/** The plural parts of a message, also those inside a choice. */
-function pluralsIn(parts: Part[]): Part[] {
-  return parts.flatMap((part) => [
-    ...(part.pluralType ? [part] : []),
-    ...Object.values(part.options ?? {}).flatMap(({ value }) => pluralsIn(value)),
-  ]);
-}
-
-/** Names of all placeholders in a message, those inside plural forms included. */
-function placeholders(message: string): string[] {
-  const names = (parts: Part[]): string[] =>
-    parts.flatMap((part) => [
-      ...(part.type > 0 && part.type < 7 && part.value ? [part.value] : []),
-      ...Object.values(part.options ?? {}).flatMap((option) => names(option.value)),
-    ]);
-  return [...new Set(names(new IntlMessageFormat(message, 'en').getAst() as Part[]))].sort();
-}
+const messagesIn = (folder: URL, language: string): Record<string, string> =>
+  JSON.parse(readFileSync(new URL(`${language}.json`, folder), 'utf8'));
 
 describe('the words of pages', () => {
-  it('exist in the same languages everywhere', () => {
-    for (const { folder, catalogues } of all)
-      expect(Object.keys(catalogues).sort(), folder).toEqual(['ar', 'en', 'fr']);
+  it('exist in the same languages on the pages of people and of the sign-in, and in all rooms of the console', () => {
+    expect(languagesIn(auth)).toEqual(languagesIn(forms));
+    for (const folder of console) expect(languagesIn(folder), folder.pathname).toEqual(['ar', 'en', 'fr']);
   });
 
-  it.each(others)('of $folder in $language are those that exist in English', ({ catalogue, english }) => {
-    expect(Object.keys(catalogue).sort()).toEqual(Object.keys(english).sort());
-  });
-
-  it.each(others)('of $folder in $language have the placeholders of English', ({ catalogue, english }) => {
-    for (const [key, message] of Object.entries(catalogue)) {
-      expect(placeholders(message), key).toEqual(placeholders(english[key] ?? ''));
-    }
-  });
-
-  it.each(others)('of $folder in $language have every plural form', ({ language, catalogue }) => {
-    const needed = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
-    for (const [key, message] of Object.entries(catalogue)) {
-      for (const { options } of pluralsIn(new IntlMessageFormat(message, language).getAst() as Part[])) {
-        const missing = needed.filter((form) => form !== 'zero' && form !== 'other' && !options?.[form]);
-        // French counts in millions otherwise; no page does.
+  it.each(
+    [forms, auth, ...console].map((folder) => [folder.pathname.split('/services/')[1], folder] as const),
+  )(
+    'of %s are whole in every language, with its plural forms and the placeholders of English',
+    (_, folder) => {
+      const english = messagesIn(folder, 'en');
+      for (const language of languagesIn(folder))
         expect(
-          missing.filter((form) => !(language === 'fr' && form === 'many')),
-          key,
+          catalogueFaults(messagesIn(folder, language), { language, english, isWhole: true }),
+          language,
         ).toEqual([]);
-      }
-    }
-  });
+    },
+  );
 
   it('have a title and an advice for every problem', () => {
-    const { en: english = {} } = readFolder('forms/locales/');
+    const english = messagesIn(forms, 'en');
     for (const code of Object.keys(problemStatus)) {
       expect(english[`error.${code}.title`], code).toBeTruthy();
       expect(english[`error.${code}.text`], code).toBeTruthy();
@@ -92,10 +49,91 @@ describe('the words of pages', () => {
   });
 
   it('are looked up by RFC 4647, and fall back to English', () => {
-    const { pick } = loadCatalogues(new URL('../../services/forms/locales/', import.meta.url));
+    const { pick } = loadCatalogues(forms);
     expect(pick('fr-CA').language).toBe('fr');
     expect(pick('AR-eg').language).toBe('ar');
-    expect(pick('de').language).toBe('en');
+    expect(pick('tlh', 'fr').language).toBe('fr');
+    expect(pick('tlh').language).toBe('en');
     expect(pick('not a tag').language).toBe('en');
+  });
+});
+
+describe('a fault of a message is named: one that', () => {
+  const english = {
+    plain: 'Yes',
+    hello: 'Hello {name}',
+    count: '{count, plural, one {One} other {# things}}',
+  };
+  const faultsOf = (own: object, language = 'pl') =>
+    catalogueFaults(own as Record<string, string>, { language, english, isWhole: false });
+
+  it.each([
+    ['is unknown', { hallo: 'Cześć' }, ['hallo: no page has such a message']],
+    [
+      'has the name of what every object has',
+      { constructor: 'x' },
+      ['constructor: no page has such a message'],
+    ],
+    ['is no text', { plain: 1 }, ['plain: must be a text']],
+    ['is empty', { plain: ' ' }, ['plain: must be a text']],
+    ['cannot be formatted', { hello: 'Cześć {name' }, [expect.stringMatching(/^hello: is no message/)]],
+    ['loses a placeholder', { hello: 'Cześć' }, ['hello: lacks {name}']],
+    ['invents one', { plain: 'Tak, {name}' }, ['plain: has {name}, which is not filled in']],
+    [
+      'lacks plural forms',
+      { count: '{count, plural, one {Jedna} other {# rzeczy}}' },
+      ['count: lacks the plural form "many"', 'count: lacks the plural form "few"'],
+    ],
+  ])('%s', (_, own, faults) => {
+    expect(faultsOf(own).toSorted()).toEqual(faults.toSorted());
+  });
+
+  it('is missing in a language that has no other messages', () => {
+    expect(catalogueFaults({ plain: 'Tak' }, { language: 'pl', english, isWhole: true })).toEqual([
+      'hello: is missing',
+      'count: is missing',
+    ]);
+  });
+});
+
+describe('words of an organisation (LOCALES_DIR)', () => {
+  const own = mkdtempSync(path.join(tmpdir(), 'accord-locales-'));
+  const write = (file: string, content: unknown) =>
+    writeFileSync(path.join(own, file), typeof content === 'string' ? content : JSON.stringify(content));
+  beforeAll(() => mkdirSync(path.join(own, 'forms')));
+  afterAll(() => rmSync(own, { recursive: true }));
+
+  it('add a language and replace a sentence', () => {
+    cpSync(new URL('fr.json', forms), path.join(own, 'forms', 'oc.json'));
+    write('forms/fr.json', { 'processing.refuse': 'Non merci' });
+    expect(localesFaults(own, 'forms', forms)).toEqual([]);
+    const { languages, pick } = loadCatalogues(...localesOf('forms', forms, own));
+    expect(languages).toContain('oc');
+    expect(pick('oc').language).toBe('oc');
+    expect(pick('fr').format('processing.refuse')).toBe('Non merci');
+    expect(pick('fr').format('processing.accept')).toBe(messagesIn(forms, 'fr')['processing.accept']);
+    // A service without a folder of its own has its usual words.
+    expect(localesFaults(own, 'auth', auth)).toEqual([]);
+    expect(localesOf('auth', auth, own)).toEqual([auth]);
+  });
+
+  it('are checked at the start, with a sentence for each fault', () => {
+    write('forms/oc.json', { 'processing.refuse': 'Non' });
+    write('forms/fr.json', { 'processing.refuze': 'Non' });
+    write('forms/not a language.json', {});
+    write('forms/ca.json', '{"processing.refuse": ');
+    write('forms/readme.txt', 'Hello');
+    const faults = localesFaults(own, 'forms', forms);
+    for (const fault of [
+      'LOCALES_DIR: forms/oc.json: processing.accept: is missing',
+      'LOCALES_DIR: forms/fr.json: processing.refuze: no page has such a message',
+      'LOCALES_DIR: forms/not a language.json: must be named by a language, such as ca.json',
+      'LOCALES_DIR: forms/readme.txt: must be named by a language, such as ca.json',
+    ])
+      expect(faults).toContain(fault);
+    expect(faults.find((each) => each.startsWith('LOCALES_DIR: forms/ca.json: is not JSON'))).toBeTruthy();
+    expect(localesFaults(path.join(own, 'nowhere'), 'forms', forms)).toEqual([
+      expect.stringMatching(/^LOCALES_DIR: must be a folder/),
+    ]);
   });
 });

@@ -21,6 +21,12 @@ const faultsOf = (environment: Record<string, string>) => {
 };
 
 describe('settings of an instance', () => {
+  it('name the faults of words of the organisation', () => {
+    expect(faultsOf({ LOCALES_DIR: '/nowhere' })).toEqual([
+      'LOCALES_DIR: must be a folder (there is no "/nowhere")',
+    ]);
+  });
+
   it('are all checked', () => {
     const faults = faultsOf({
       OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0',

@@ -22,6 +22,7 @@ import { createProvider } from './provider.ts';
 import { createPages } from './render-pages.ts';
 import { guardAuthorization, issuerPaths } from './request-guards.ts';
 import { clientEndpoints, tokenPaths } from './token-endpoint.ts';
+import { loadWords } from './words.ts';
 
 /** The built-in issuer. */
 export interface Issuer {
@@ -70,13 +71,14 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const guess = createGuessGuard({ limiter });
   const linkOf = (token: string) => `${authUrl}/setup?token=${token}`;
   const { transport = null } = options;
-  const write = createMailWriter(instance);
+  const words = loadWords(settings.locales);
+  const write = createMailWriter(instance, words);
   const { metrics, tracing } = options;
   const mails =
     transport && createAccountMails({ db, transport, instance, write, keys, log, metrics, tracing });
   const addressLink = (token: string) => `${authUrl}/address?token=${token}`;
   const ownAddress = createOwnAddress({ db, accounts, mails, linkOf: addressLink, keys });
-  const pages = createPages({ issuerPath, instance, consolePath });
+  const pages = createPages({ issuerPath, instance, consolePath, words });
   const provider = createProvider({
     db,
     accounts,

@@ -13,7 +13,7 @@ import type { GuessGuard } from '../operations/guess-guard.ts';
 import type { SecondFactor } from '../operations/second-factor.ts';
 import type { Setup } from '../operations/setup.ts';
 import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
-import { loadWords } from './words.ts';
+import type { FindWords } from './words.ts';
 
 /** The pages of the built-in issuer. */
 export interface Pages {
@@ -58,20 +58,21 @@ export function loadPageTemplates() {
   return loadTemplates(new URL('../views/', import.meta.url), names);
 }
 
-/** Loads locales, styles and templates. */
+/** Loads styles and templates. */
 export function createPages({
   issuerPath,
   instance,
   consolePath,
+  words,
 }: {
   issuerPath: string;
   instance: IssuerInstance;
   consolePath: string | null;
+  words: FindWords;
 }): Pages {
   /** The way on from an error page. */
   const next = consolePath ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
   const templates = loadPageTemplates();
-  const words = loadWords();
   const stylesheet = readStylesheet(issuerPath);
   return {
     stylesheet,

@@ -69,7 +69,8 @@ function sendDone(
 ): void {
   const isStaff = consolePath !== null && role !== 'user';
   const next = isStaff ? { href: consolePath, word: 'next.console' } : { href: '/', word: 'next.home' };
-  const view = { title: `${textsOf({ ...link, name })}.done`, username, next };
+  const texts = textsOf({ ...link, name });
+  const view = { title: `${texts}.done`, username, next };
   sendPage(ctx, pages.render(ctx, 'done', view), { status: name === null ? 201 : 200 });
 }
 

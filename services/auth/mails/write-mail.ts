@@ -2,7 +2,7 @@ import { mailStyles } from '#lib/mail/mail-style.ts';
 import { loadMailTemplate } from '#lib/mail/mail-template.ts';
 import type { OutgoingMail } from '#lib/mail/mail-transport.ts';
 import type { IssuerInstance } from '../issuer/render-pages.ts';
-import { loadWords } from '../issuer/words.ts';
+import type { FindWords } from '../issuer/words.ts';
 
 /**
  * `invitation`: to choose the first password. `reset`: to choose another one, because its person forgot it.
@@ -28,9 +28,8 @@ export interface AccountMail {
 export type WriteMail = (mail: AccountMail) => Pick<OutgoingMail, 'subject' | 'text' | 'html' | 'language'>;
 
 /** @param instance as it is set when a mail is written. */
-export function createMailWriter(instance: IssuerInstance): WriteMail {
+export function createMailWriter(instance: IssuerInstance, words: FindWords): WriteMail {
   const template = loadMailTemplate();
-  const words = loadWords();
   return ({ kind, name, link, languages, until }) => {
     const { language, dir, t } = words([...languages, instance.language]);
     const time = new Intl.DateTimeFormat(language, {

@@ -6,7 +6,6 @@ import type { ReceiptPage } from '#lib/contracts/pages.ts';
 import { isTrial } from '#lib/contracts/trials.ts';
 import type { Assets } from '#lib/http/assets.ts';
 import { loadMailTemplate } from '#lib/mail/mail-template.ts';
-import { loadCatalogues } from '#lib/pages/catalogues.ts';
 import { usedColorScheme } from '#lib/pages/color-scheme.ts';
 import { loadTemplates } from '#lib/pages/load-templates.ts';
 import { createReader, isLanguageTag, type Reader } from '#lib/pages/reader.ts';
@@ -32,6 +31,7 @@ import { createRichText } from './rich-text-tree.ts';
 import { childView, errorView, resultName, resultView } from './status-views.ts';
 import { verifyView } from './verify-view.ts';
 import { hostView, welcomeView } from './welcome-view.ts';
+import { loadWords } from './words.ts';
 
 /** Renders page models to HTML. */
 export interface PageRenderer {
@@ -93,8 +93,9 @@ export function loadPageTemplates() {
   return loadTemplates(new URL('../views/', import.meta.url), templateNames);
 }
 
-export function createPageRenderer(assets: Assets): PageRenderer {
-  const catalogues = loadCatalogues(new URL('../locales/', import.meta.url));
+/** @param locales folder with messages of the organisation's own (LOCALES_DIR), if there is one. */
+export function createPageRenderer(assets: Assets, locales?: string): PageRenderer {
+  const catalogues = loadWords(locales);
   const templates = loadPageTemplates();
   const rich = createRichText();
   const blocks = createRichBlocks(rich, templates.rich);
