@@ -46,7 +46,7 @@ const roomOrder = rooms.map((room, index) => ({
 
 /** Rules of services/transactions: they read and write nothing, and are tested without a server. */
 const rules = {
-  transaction: 'values|context|contact|destination|transaction|access|links|token|short-link',
+  transaction: 'values|context|parse-collection|contact|destination|transaction|access|links|token|short-link',
   documents: 'document-type',
   standing: 'in-force|standing-answer|status',
   receipts: 'receipt|notices|jsonld|xml',
@@ -57,7 +57,7 @@ const rules = {
   erasure: 'erasure',
   'received-parts': 'peer-part',
   decisions: 'decision',
-  request: 'parse-context|parse-collection|context-warnings',
+  request: 'parse-context|context-warnings',
   statistics: 'stats|valid-answers',
 };
 const rulePaths = Object.entries(rules).map(

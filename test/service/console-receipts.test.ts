@@ -43,6 +43,16 @@ describe('receipts in the console', () => {
     expect(verdict).toMatch(/The programme letter[\s\S]*Accepted/);
   });
 
+  it('are genuine for an auditor, too, who gets no file with the link of the person', async () => {
+    const { id, jws } = await commit('berta');
+    const auditor = await openPages(instance, 'auditor');
+    expect(await (await auditor.post(here, { jws, keys: '' })).text()).toContain('it is the one on record');
+    const html = await (await auditor.get(`${here}?transaction=${id}`)).text();
+    expect(html).not.toMatch(/format=(pdf|jose)/);
+    expect(html).toContain('Whether a receipt that somebody shows you is genuine');
+    await auditor.close();
+  });
+
   it('are verified by the PDF that a person has', async () => {
     const { id } = await commit('bella');
     const caller = await signIn(instance, 'operator');

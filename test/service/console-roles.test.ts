@@ -131,6 +131,16 @@ describe('what a person sees in the console', () => {
     for (const [path, status] of sent) expect([403, 404], path).toContain(status);
   });
 
+  it('is 403 for an auditor wherever an administrator changes something', async () => {
+    const denied = [...found.admin.links].filter(([pattern]) => !found.auditor.links.has(pattern));
+    expect(denied.length).toBeGreaterThan(20);
+    const read = await statusesOf(
+      denied.map(([, path]) => path),
+      (path) => pages.auditor.get(path),
+    );
+    expect(read.filter(([, status]) => status !== 403 && status !== 404)).toEqual([]);
+  });
+
   it('is 403 for an operator wherever only an administrator has a link', async () => {
     const denied = [...found.admin.links].filter(([pattern]) => !found.operator.links.has(pattern));
     expect(denied.length).toBeGreaterThan(10);

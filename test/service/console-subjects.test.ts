@@ -122,6 +122,7 @@ describe('subjects in the console', () => {
       element: 'processing.001',
       transaction: about,
       way: 'TELEPHONE',
+      givenOn: '2026-04-02',
       comment: 'Called at noon',
     };
     const another = await pageOf('bert');
@@ -142,7 +143,8 @@ describe('subjects in the console', () => {
     const [newest] = records['processing.001'] ?? [];
     expect(newest).toMatchObject({
       value: 'refused',
-      comment: 'By telephone. Called at noon',
+      comment: 'Called at noon',
+      givenOn: '2026-04-02',
       origin: 'OPERATOR',
       withdraws: expect.any(String),
     });
@@ -150,12 +152,36 @@ describe('subjects in the console', () => {
     expect((records['processing.002'] ?? []).map(({ value }) => value)).toEqual(['accepted']);
   });
 
+  it('have a withdrawal that says how it came itself, and not how the consent did', async () => {
+    const caller = await signIn(instance, 'operator');
+    const collection = { way: 'PAPER', givenOn: '2026-03-12', reference: 'folder 7' };
+    const context = { subject: 'by letter', layoutData: { elements: ['processing.001'] } };
+    await caller.send('POST', '/consents/singlestep', {
+      context: { ...context, origin: 'OPERATOR', collection },
+      values: { [question]: ['accepted'] },
+    });
+    const path = await pageOf('by letter');
+    const link =
+      /href="([^"]*\/withdraw\?[^"]*)"/.exec(await textOf(path))?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const { element = '', transaction = '' } = Object.fromEntries(new URL(link, 'http://x').searchParams);
+    const sent = { element, transaction, way: 'LETTER', givenOn: '2126-01-01' };
+    const late = await operator.post(`${path}/withdraw`, sent);
+    expect([late.status, await late.text()]).toEqual([422, expect.stringContaining('href="#field-givenOn"')]);
+    await operator.post(`${path}/withdraw`, { ...sent, givenOn: '2026-05-01', reference: 'tray 3' });
+    const [id] = /[^/]+(?="><time)/.exec(await textOf(path)) ?? [];
+    const page = await textOf(`/console/transactions/${id}`);
+    expect(page).toMatch(/By letter or e-mail[\s\S]*(1 May|May 1,) 2026[\s\S]*tray 3/);
+    expect(page).not.toMatch(/folder 7|On paper|\/withdraw"/);
+    const receipt = (await (await caller.get(`/receipts/${id}`)).json()) as { collection?: object };
+    expect(receipt.collection).toEqual({ way: 'LETTER', givenOn: '2026-05-01', reference: 'tray 3' });
+  });
+
   it('say at the withdrawal of an answer that cannot be withdrawn why', async () => {
     await answer('dora', 'refused');
     const path = await pageOf('dora');
     expect(await textOf(path)).not.toContain('/withdraw?');
     const id = /href="\/console\/transactions\/([^"?]+)"/.exec(await textOf(path))?.[1] ?? '';
-    const sent = { element: 'processing.001', transaction: id, way: 'paper' };
+    const sent = { element: 'processing.001', transaction: id, way: 'PAPER' };
     const refused = await operator.post(`${path}/withdraw`, sent);
     expect(refused.status).toBe(409);
     expect((await operator.get(`${path}/withdraw`)).status).toBe(404);
@@ -285,9 +311,10 @@ describe('answering on behalf in the console', () => {
       [...review.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
     ) as Record<string, string>;
     const made = locationOf(await operator.post(path, { ...hidden, op: 'send' })).replace(/\?.*/, '');
-    const page = await textOf(made);
+    const [transaction = ''] = /\/console\/transactions\/\w+(?="><time)/.exec(await textOf(made)) ?? [];
+    const page = await textOf(transaction);
     for (const text of ['On paper', '12 March 2026']) expect(page).toContain(text);
-    expect(await textOf(`${made}/scan`)).toBe('%PDF-1.7 signed');
+    expect(await textOf(`${transaction}/scan`)).toBe('%PDF-1.7 signed');
     const none = new File(['<html>'], 'x.pdf', { type: 'application/pdf' });
     const bad = await operator.upload(path, { ...given, [question]: 'accepted', op: 'review', scan: none });
     expect(await bad.text()).toContain('Choose a PDF, JPEG or PNG file.');
@@ -304,7 +331,7 @@ describe('answering on behalf in the console', () => {
     expect(html).toContain('On paper');
     const once = /name="once" value="([^"]+)"/.exec(html)?.[1] ?? '';
     const sent = { ...given, [question]: 'accepted', op: 'send', once };
-    expect(locationOf(await operator.post(path, sent))).toMatch(/transactions\/\w+\?done=recorded$/);
+    expect(locationOf(await operator.post(path, sent))).toBe(`${path.replace('/record', '')}?done=recorded`);
     expect(locationOf(await operator.post(path, sent))).toContain('done=repeated');
     const page = await textOf(path.replace('/record', ''));
     expect(page).toMatch(/Signed at the desk[\s\S]*On behalf/);

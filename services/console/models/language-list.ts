@@ -18,7 +18,9 @@ export function languageTags(reader: string, used = ''): readonly string[] {
   const names = namesIn(reader);
   const nameOf = (tag: string) => names.of(tag) ?? tag;
   const { compare } = new Intl.Collator(reader);
-  return [...new Set([...tags, used])]
+  // A macrolanguage may have the name of its usual variety.
+  const once = new Map(tags.map((tag) => [nameOf(tag), tag]));
+  return [...new Set([...once.values(), used])]
     .filter(Boolean)
     .toSorted((one, other) => compare(nameOf(one), nameOf(other)));
 }

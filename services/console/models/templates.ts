@@ -23,7 +23,7 @@ export async function chosenLanguages(ctx: Context, kit: RoomKit): Promise<strin
   return chosen.length > 0 ? chosen : offered.slice(0, 1);
 }
 
-/** The languages in which this instance informs people already; of a new one its own. @param offered languages */
+/** The languages in which this instance informs people already; of a new one its own. */
 export function usualLanguages(offered: readonly string[], known: readonly Entry[]): string[] {
   const used = known.find((each) => each.default) ?? known[0];
   const usual = offered.filter((each) => used?.availableLanguages.includes(each));

@@ -5,7 +5,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { partState, recipientViews } from './facts.ts';
 import type { Drawn } from './page-model.ts';
-import { receiptView } from './receipt-view.ts';
+import { contactText, receiptView } from './receipt-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
 
 type Schemas = components['schemas'];
@@ -133,7 +133,7 @@ function factsOf(transaction: Transaction, { t, ...reader }: Reader) {
     [t('receipt.object'), context.object],
     [t('export.notified'), context.notificationRecipient],
     [t('export.callback'), context.callback],
-    [t('receipt.contact'), ...pairs(context.subjectInfos)],
+    [t('receipt.contact'), ...Object.entries(context.subjectInfos ?? {}).map(contactText)],
     [t('receipt.attributes'), ...pairs(context.attributes)],
   ]);
 }
@@ -174,9 +174,9 @@ function answerRow(
   { receipt }: Transaction,
   reader: Reader,
 ): Cell[] {
-  const consent = (receipt as ReceiptBody | undefined)?.consents.find(
-    ({ identifier }) => identifier === element,
-  );
+  const { consents, collection } = (receipt ?? {}) as Partial<ReceiptBody>;
+  const consent = consents?.find(({ identifier }) => identifier === element);
+  const givenOn = collection?.givenOn;
   const title = consent?.texts.title ?? consent?.texts.label;
   const attributes = consent ? reader.in(consent.lang) : {};
   const isPreference = element.split('/')[1] === 'preference';
@@ -191,6 +191,9 @@ function answerRow(
     ],
     [
       { text: reader.dateTime(created) },
+      ...(givenOn
+        ? [{ text: `${reader.t('receipt.givenOn')} ${reader.plainDate(givenOn)}`, isAside: true }]
+        : []),
       ...(state === 'COMMITTED' ? [] : [{ text: reader.word('export.state', state), isAside: true }]),
     ],
     plain(expires ? reader.date(expires) : '–'),

@@ -103,7 +103,7 @@ function expiryText(
 }
 
 /** The value explains itself under the names that the service knows. */
-function contactText([name, value]: [string, string]): string {
+export function contactText([name, value]: [string, string]): string {
   return name === 'emailAddress' || name === 'phoneNumber' ? value : `${name}: ${value}`;
 }
 
@@ -132,7 +132,7 @@ function aboutRows({ receipt }: ReceiptPage, reader: Reader): Row[] {
   const codes = rows(
     [
       ['receipt.id', [receipt.receiptId]],
-      ['receipt.transaction', [receipt.transaction]],
+      ['receipt.transaction', receipt.transaction === receipt.receiptId ? [] : [receipt.transaction]],
       ['receipt.leader', [receipt.leader?.id]],
       [receipt.kind ? 'receipt.withdrawalOf' : 'receipt.parent', [receipt.parent]],
     ],

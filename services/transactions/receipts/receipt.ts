@@ -1,7 +1,6 @@
 import type { JWK } from 'jose';
 import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
-import { randomId } from '#lib/ids/random-ids.ts';
 import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
 import { codeDestination } from '../transaction/destination.ts';
 import type { Transaction } from '../transaction/transaction.ts';
@@ -46,7 +45,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
   const { context } = transaction;
   const { info, answers, unanswered } = check;
   return {
-    receiptId: randomId(),
+    receiptId: transaction.id,
     transaction: transaction.id,
     subject: transaction.subject,
     subjectInfos: context.subjectInfos,

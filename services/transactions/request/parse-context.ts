@@ -5,6 +5,7 @@ import { longestValidity, readDuration } from '#lib/text/duration.ts';
 import { parseEmailAddress, parsePhoneNumber } from '../transaction/contact.ts';
 import type { Channels, ConsentContext, ContextField, ReadContext } from '../transaction/context.ts';
 import { confirmations, contextDefaults, origins } from '../transaction/context.ts';
+import { parseCollection } from '../transaction/parse-collection.ts';
 import type { Given } from '../transaction/values.ts';
 import {
   invalid,
@@ -16,7 +17,6 @@ import {
   parseText,
   sha256Canonical,
 } from '../transaction/values.ts';
-import { parseCollection } from './parse-collection.ts';
 
 /** `unavailable`: valid, but it needs a channel that is not configured. */
 export type ContextResult = ReadContext | { faults: Fault[]; unavailable: boolean };

@@ -4,6 +4,7 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { claimDocument } from '../documents/store.ts';
 import { type Messaging, queueWithdrawalNews } from '../messages/queue.ts';
 import { lockSubject } from '../person/positions-sql.ts';
 import type { ReceiptSigner } from '../receipts/receipt.ts';
@@ -203,12 +204,16 @@ export async function withdraw(
   const at = await readClock(tx);
   const inForce = standing.filter(({ committedAt }) => committedAt !== null);
   const where = { source, inForce, shown, parts, parent: parent?.id ?? null, orderedBy };
-  const facts = { ...where, principal, comment: request.comment, at, givenAt, instance };
+  const { comment, collection } = request;
+  if (collection && !isPrivileged(principal))
+    throw fail('forbidden', 'Only an operator may withdraw on behalf of somebody.');
+  const facts = { ...where, principal, comment, collection, at, givenAt, instance };
   const { created, commitment } = composeWithdrawal(withdrawn, facts);
   const updateUrl = changeLink(tokens, instance.baseUrl, created, { until: null, now: at });
   const receipt = withdrawalReceipt(withdrawn, created, facts, updateUrl);
   const signed = { ...commitment, receipt: { body: receipt, jws: signReceipt(receipt) } };
   await insertWithdrawal(tx, created, signed, instance.baseUrl);
+  await claimDocument(tx, created, '/collection/document');
   const told = sql`f.sid = ANY(${parts.map(({ sid }) => sid)}::text[])`;
   if (parts.length > 0) await queuePeerNotices(tx, { withdrawal: created.id }, told, instance.baseUrl);
   if (isPrivileged(principal)) {

@@ -2,7 +2,9 @@ import { fail } from '#lib/errors/fail.ts';
 import { invalidComment, splitComment } from '../answer/answers.ts';
 import { partWithdrawals, type StandingPart } from '../sent-parts/part-withdrawal.ts';
 import { type StandingAnswer, statedTime } from '../standing/standing-answer.ts';
-import { keyOf } from '../transaction/values.ts';
+import type { Collection } from '../transaction/context.ts';
+import { parseCollection } from '../transaction/parse-collection.ts';
+import { isFault, keyOf } from '../transaction/values.ts';
 
 /**
  * What a request names, in the order of its body. Undefined `keys`: all processings that can be withdrawn;
@@ -13,6 +15,8 @@ export interface WithdrawalRequest {
   /** Base URLs. */
   peers: string[] | undefined;
   comment: string | null;
+  /** How the person asked for it, if staff withdraws on behalf. */
+  collection?: Collection | undefined;
 }
 
 const maxNamed = 200;
@@ -23,13 +27,21 @@ const maxNamed = 200;
  */
 export function readWithdrawal(body: unknown): WithdrawalRequest {
   const members = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
-  const { elements, peers, comment } = members as Record<string, unknown>;
+  const { elements, peers, comment, collection: given } = members as Record<string, unknown>;
   const sent = splitComment(comment === undefined ? {} : { comment });
   if (!sent) throw invalidComment();
   const keys = readNamed(elements, '/elements')?.map(keyOf);
   const locations = readNamed(peers, '/peers');
-  if (!keys && !locations) return { keys: undefined, peers: undefined, comment: sent.comment };
-  return { keys: keys ?? [], peers: locations ?? [], comment: sent.comment };
+  const collection = given === undefined ? undefined : readCollection(given);
+  const how = { comment: sent.comment, collection };
+  if (!keys && !locations) return { keys: undefined, peers: undefined, ...how };
+  return { keys: keys ?? [], peers: locations ?? [], ...how };
+}
+
+function readCollection(value: unknown): Collection {
+  const read = parseCollection({ value, pointer: '/collection' });
+  if (isFault(read)) throw fail('invalid', 'The body is not valid.', { errors: [read] });
+  return read;
 }
 
 function readNamed(value: unknown, pointer: string): string[] | undefined {

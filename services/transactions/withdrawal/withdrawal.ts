@@ -8,7 +8,7 @@ import type { Commitment } from '../answer/commitment.ts';
 import { referencesOf, type StandingPart } from '../sent-parts/part-withdrawal.ts';
 import type { Source } from '../standing/in-force.ts';
 import { type StandingAnswer, statedTime } from '../standing/standing-answer.ts';
-import type { Origin } from '../transaction/context.ts';
+import type { Collection, Origin } from '../transaction/context.ts';
 import { createdTransaction, creatorOf, type Transaction } from '../transaction/transaction.ts';
 import { keyOf } from '../transaction/values.ts';
 import type { WithdrawalRequest } from './withdrawal-request.ts';
@@ -120,6 +120,7 @@ export interface WithdrawalFacts {
   parent: string | null;
   principal: Principal;
   comment: string | null;
+  collection: Collection | undefined;
   /** When it takes effect. */
   at: Date;
   /**
@@ -135,10 +136,22 @@ export interface WithdrawalFacts {
 /** Composes the transaction of a withdrawal, as it is when it is created, and its records. */
 export function composeWithdrawal(
   withdrawn: readonly Withdrawn[],
-  { source, inForce, parts, parent, principal, comment, at, givenAt = at, orderedBy }: WithdrawalFacts,
+  facts: WithdrawalFacts,
 ): { created: Transaction; commitment: Omit<Commitment, 'receipt'> } {
+  const {
+    source,
+    inForce,
+    parts,
+    parent,
+    principal,
+    comment,
+    collection,
+    at,
+    givenAt = at,
+    orderedBy,
+  } = facts;
   // The rest of the context is kept for children of the withdrawal, also `confirmation`.
-  const { author: _author, layout: _key, ...context } = source.context;
+  const { author: _author, layout: _key, collection: _given, ...context } = source.context;
   const keys = [...withdrawn.map(({ answer }) => answer.key), ...referencesOf(parts)];
   const origin = originOf(principal);
   const author = principal.transaction ? source.subject : principal.name;
@@ -149,6 +162,7 @@ export function composeWithdrawal(
         ...context,
         layoutData: { type: 'layout', info: source.layout.info, elements: keys },
         origin,
+        ...(collection && { collection }),
         sendInvitation: false,
         // Its child undoes it.
         updatable: true,
@@ -210,7 +224,7 @@ export function withdrawalReceipt(
   const { context, author } = created;
   const peers = parts.map(({ name, location, shown: texts }) => ({ name, location, ...texts }));
   const receipt = {
-    receiptId: randomId(),
+    receiptId: created.id,
     kind: 'WITHDRAWAL',
     transaction: created.id,
     subject: created.subject,
@@ -231,6 +245,7 @@ export function withdrawalReceipt(
     })),
     peers: peers.length > 0 ? peers : undefined,
     privacyPolicyUrl: shown.privacyPolicyUrl,
+    collection: context.collection,
     attributes: context.attributes,
     updateUrl,
     parent: parent ?? undefined,

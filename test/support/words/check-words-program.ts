@@ -42,7 +42,10 @@ const faults = places.flatMap(({ locales, users }) => {
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length > 0 ? 1 : 0;
 
-/** @returns whether a source names a message: whole, as a template such as `purpose.${code}`, or as a group of words. */
+/**
+ * @returns whether a source names a message: whole, as a template such as `purpose.${code}`, or as a group of
+ * words.
+ */
 function usesIn(folders: readonly string[]): (key: string) => boolean {
   const text = folders.flatMap(sourcesIn).join('\n');
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);

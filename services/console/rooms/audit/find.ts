@@ -7,7 +7,10 @@ import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listedKinds, type Named } from './resolve-names.ts';
 
-/** The form that finds the lines of somebody, or about something, by name. @param given.values what is shown now. */
+/**
+ * The form that finds the lines of somebody, or about something, by name.
+ * @param given.values what is shown now.
+ */
 export function findForm(
   ctx: Context,
   kit: RoomKit,

@@ -31,6 +31,7 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
       const { entry, href } = found;
       const now = await readPublicForm(ctx, kit, found.entry);
       const field = fieldsFor(reader, 'address');
+      const identities = await offered(ctx, kit, now);
       return {
         title: t('address.title', { name: entry.name }),
         submit: t(now ? 'address.save' : 'address.on'),
@@ -39,7 +40,8 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
           field('identify', {
             kind: 'radios',
             isRequired: true,
-            options: wordChoices(reader, 'address', await offered(ctx, kit, now)),
+            options: wordChoices(reader, 'address', identities),
+            ...(!identities.includes('EMAIL') && { hint: t('address.noMail') }),
           }),
           field('until', { kind: 'date' }),
         ],

@@ -122,12 +122,23 @@ function factsOf(ctx: Context, kit: RoomKit, receipt: Receipt, transaction: stri
     'receipts.collector': { text: collector.name, note: collector.instance },
     'receipts.time': { time: reader.time(timestamp) },
     'receipts.expires': expires && { time: reader.time(expires) },
+    ...wayFacts(reader, receipt),
     'receipts.transaction': {
-      code: receipt.transaction,
+      code: receiptId,
       ...(transaction && { href: `/console/transactions/${transaction}` }),
     },
-    'receipts.id': { code: receiptId },
   });
+}
+
+/** How answers came that were given on paper, by telephone or in person. */
+function wayFacts(reader: ConsoleReader, { collection }: Receipt) {
+  if (!collection) return {};
+  const { way, givenOn, reference } = collection;
+  return {
+    'receipts.way': { text: reader.word('way', way) },
+    'receipts.givenOn': givenOn && { text: reader.plainDate(givenOn) },
+    'receipts.reference': reference && { text: reference },
+  };
 }
 
 /** The signed receipt in a PDF, or in a file of its own; empty without one. */

@@ -8,7 +8,8 @@ import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
-import { answerWord, answerWords, listAskable, readQuestions } from './questions.ts';
+import { answerOf as wordsOf } from './consents.ts';
+import { answerWord, listAskable, readQuestions } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
 
 type Extracted = Schemas['ExtractedSubject'];
@@ -85,7 +86,7 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Extracted>[] {
     }),
     {
       label: reader.t('answers.answer'),
-      cell: ({ record }) => ({ text: answerWords(reader, record.values) }),
+      cell: ({ record }) => ({ text: wordsOf(reader, record) }),
       csv: ({ record }) => joinOptions(record.values),
     },
     time('answers.given', ({ record }) => record.creationTimestamp),

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
+import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { elementPath, listEntries, questionTypes } from '../../models/read-model.ts';
 import { shortTable } from '../../pages/columns.ts';
@@ -139,19 +139,22 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
         cancelUrl: href,
         hidden: { element, transaction: txid },
         fields: [
-          field('way', { kind: 'select', options, isRequired: true }),
-          field('comment', { kind: 'textarea', maxLength: 3_900 }),
+          field('way', { kind: 'select', options, isRequired: true, pointer: '/collection/way' }),
+          field('givenOn', { kind: 'date', pointer: '/collection/givenOn' }),
+          field('reference', { pointer: '/collection/reference' }),
+          field('comment', { kind: 'textarea', maxLength: 4_000 }),
         ],
       };
     },
     async send(ctx, field) {
       const { element, txid } = await readAsked(ctx);
-      if (!field('way')) throw fieldFailure('way', 'required');
-      const way = kit.reader(ctx).word('way', field('way'));
-      const comment = [way, field('comment')].filter(Boolean).join('. ');
-      return kit
-        .api(ctx)
-        .call('withdrawConsents', { params: { txid }, body: { elements: [element], comment } });
+      const [givenOn, reference, comment] = [field('givenOn'), field('reference'), field('comment')];
+      const body = {
+        elements: [element],
+        collection: { way: field('way'), ...(givenOn && { givenOn }), ...(reference && { reference }) },
+        ...(comment && { comment }),
+      };
+      return kit.api(ctx).call('withdrawConsents', { params: { txid }, body });
     },
     done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'withdrawn'),
   });

@@ -87,7 +87,7 @@ function tableOf(
     time('answers.given', ({ given }) => given, ''),
     {
       label: t('answers.expires'),
-      cell: ({ given, expires }) => timeCell(reader, expires, given ? t('decisions.noEnd') : ''),
+      cell: ({ allowed, expires }) => timeCell(reader, expires, allowed ? t('decisions.noEnd') : ''),
     },
     link('subjects.transaction', 'subjects.show', ({ record = '' }) => {
       const transaction = transactions.get(record);

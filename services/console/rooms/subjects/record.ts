@@ -12,6 +12,11 @@ import { nameOf } from './subject-path.ts';
 
 /** Answering on behalf: what is asked, the answers beside the form, a review, and the record. */
 export function recordRoutes(router: Router, kit: RoomKit): void {
+  router.use('/:s/record', (ctx, next) => {
+    kit.require(ctx, 'createSingleStepTransaction');
+    return next();
+  });
+
   router.get('/:s/record', async (ctx) => {
     const asked = askedIn(ctx);
     await (asked.form || asked.elements.length > 0 ? showAnswers(ctx, asked) : showChoice(ctx));
@@ -49,9 +54,7 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
       kit.api(ctx).call('createSingleStepTransaction', { body }),
     );
     if (made === 'repeated') return kit.open(ctx, href, 'repeated');
-    const { status, body: transaction } = made.made;
-    const done = status === 200 ? 'alreadyRecorded' : 'recorded';
-    kit.open(ctx, `/console/transactions/${transaction.id}`, done);
+    kit.open(ctx, href, made.made.status === 200 ? 'alreadyRecorded' : 'recorded');
   };
 
   /** Uploads the scan, so that the review has it. */
@@ -156,7 +159,9 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
             ? reader.plainDate(each)
             : (options?.find(([value]) => value === each)?.[1] ?? each),
         );
-      return words.length > 0 ? { label, cell: { text: reader.list(words) } } : [];
+      const isQuestion = questions.some(({ identifier }) => identifier === field);
+      const text = words.length > 0 ? reader.list(words) : isQuestion && reader.t('record.noAnswer');
+      return text ? { label, cell: { text } } : [];
     });
     const values = Object.entries(given).filter(([field]) => field !== 'op' && field !== 'once');
     await kit.page(ctx, 'review', {

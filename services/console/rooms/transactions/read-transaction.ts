@@ -44,7 +44,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
 const finalStates = ['COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'];
 
 /** What may be done with a transaction in its state. */
-function actsOf(ctx: Context, kit: RoomKit, { id, state, updatable, erased }: Transaction) {
+function actsOf(ctx: Context, kit: RoomKit, { id, kind, state, updatable, erased }: Transaction) {
   if (erased) return [];
   const isFinal = finalStates.includes(state);
   const act = (name: string) => ({ href: `${kit.path}/${id}/${name}`, word: `transactions.${name}` });
@@ -53,7 +53,12 @@ function actsOf(ctx: Context, kit: RoomKit, { id, state, updatable, erased }: Tr
     { ...act('invite'), operation: 'sendInvitation', when: !isFinal },
     { ...act('child'), operation: 'createChild', when: isFinal && updatable },
     { ...act('cancel'), operation: 'cancelTransaction', when: !isFinal, isEnding: true },
-    { ...act('withdraw'), operation: 'withdrawConsents', when: state === 'COMMITTED', isEnding: true },
+    {
+      ...act('withdraw'),
+      operation: 'withdrawConsents',
+      when: state === 'COMMITTED' && !kind,
+      isEnding: true,
+    },
   ]);
 }
 

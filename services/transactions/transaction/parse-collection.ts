@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Fault } from '#lib/errors/fail.ts';
-import { type Collection, collectionWays } from '../transaction/context.ts';
-import { type Given, invalid, isFault, parseText } from '../transaction/values.ts';
+import { type Collection, collectionWays } from './context.ts';
+import { type Given, invalid, isFault, parseText } from './values.ts';
 
 type Member = (value: unknown, pointer: string) => unknown | Fault;
 
