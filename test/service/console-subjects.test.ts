@@ -222,6 +222,20 @@ describe('subjects in the console', () => {
     expect(await wrong.text()).toContain('value="nowhere"');
   });
 
+  it('are chosen or added for a form, which is chosen then', async () => {
+    await answer('nora', 'accepted');
+    const form = await textOf('/console/forms/layout.001');
+    const path = /href="(\/console\/subjects\?form=[^"]+)"/.exec(form)?.[1] ?? '';
+    const list = await textOf(path);
+    expect(list).toContain('To whom is the form to be sent?');
+    expect(list).toMatch(/href="\/console\/subjects\/[\w-]+\/link\?form=layout.001"/);
+    const found = locationOf(await operator.post(here, { word: 'nora', form: 'layout.001' }));
+    expect(found).toMatch(/\/link\?form=layout.001$/);
+    expect(await textOf(found)).toContain('<option value="layout.001" selected');
+    const added = await operator.fill(`${here}/new?form=layout.001`, { name: 'nick', form: 'layout.001' });
+    expect(locationOf(added)).toMatch(/\/link\?form=layout.001&done=subjectMade$/);
+  });
+
   it('get a link to a form, which is shown once', async () => {
     await answer('dora', 'accepted');
     const response = await operator.fill(`${await pageOf('dora')}/link`, { layout: 'layout.001' });

@@ -83,6 +83,15 @@ describe('the templates of forms and elements', () => {
     },
   );
 
+  it('use the information of a form that is not active yet', async () => {
+    const [, ...first] = await made('newsletter', { languages: ['en'], organisation });
+    const information = first.find(({ type }) => type === 'information')?.key as string;
+    const [form, ...elements] = await made('newsletter', { languages: ['en'], information });
+    expect(elements.map(({ type }) => type)).not.toContain('information');
+    const version = await admin.get(`/models/${form?.id}/versions/${form?.versions[0]?.id}`);
+    expect(((await version.json()) as Schemas['Version']).data).toMatchObject({ en: { info: information } });
+  });
+
   it('use the information that the organisation has', async () => {
     const [form, ...elements] = await made('newsletter', {
       languages: ['en'],
@@ -157,7 +166,7 @@ describe('the templates of forms and elements', () => {
 
   it('are used by several people at once', async () => {
     const all = await Promise.all(
-      [...formKeys, ...formKeys].map((key) => made(key, { languages: ['en'], organisation })),
+      [...formKeys, formKeys[0] ?? ''].map((key) => made(key, { languages: ['en'], organisation })),
     );
     const keys = all.flat().map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);

@@ -6,7 +6,7 @@ import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, languageChoices, type ReadField } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
 import type { RoomKit } from '../pages/kit.ts';
-import { type Entry, entryChoices, hrefOf, listEntries } from './read-model.ts';
+import { type Entry, entryChoices, hasVersion, hrefOf, listEntries } from './read-model.ts';
 
 type Template = Schemas['ModelTemplate'];
 
@@ -132,9 +132,10 @@ async function readTemplate(
   return body;
 }
 
-/** ACTIVE information of this instance. */
-export function readInformation(ctx: Context, kit: RoomKit) {
-  return listEntries(kit.api(ctx), { types: 'information', statuses: 'ACTIVE' });
+/** The information of this instance, also that of a first form that is not active yet. */
+export async function readInformation(ctx: Context, kit: RoomKit): Promise<Entry[]> {
+  const entries = await listEntries(kit.api(ctx), { types: 'information' });
+  return entries.filter((entry) => hasVersion(entry, 'ACTIVE') || hasVersion(entry, 'DRAFT'));
 }
 
 /** @param isOptional whether the organisation has an information that the form may name instead. */

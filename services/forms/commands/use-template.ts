@@ -13,7 +13,7 @@ import {
 } from '../domain/fill-template.ts';
 import type { Entry, ModelType } from '../domain/model.ts';
 import { readActive } from '../queries/active-entries.ts';
-import { touchModel } from '../queries/models.ts';
+import { readModelByKey, touchModel } from '../queries/models.ts';
 import { readTemplates } from '../templates/templates.ts';
 import type { Dependencies } from './model-access.ts';
 import { insertNewModel } from './models.ts';
@@ -91,19 +91,20 @@ async function createForm(tx: Queries, form: FormTemplate, use: TemplateUse): Pr
 }
 
 /**
- * The key of the information that a form names.
+ * The key of the information that a form names. One that is a draft becomes active with the form.
  * @returns undefined for the default one. @throws Failure `invalid` if there is none.
  */
 async function findInformation(tx: Queries, key: string | undefined): Promise<string | undefined> {
-  const rows = await readActive(tx, { keys: key ? [key] : [], withDefault: !key });
-  const found = rows.some(
-    (row) => row.type === 'information' && row.status === 'ACTIVE' && (key ? row.key === key : row.isDefault),
-  );
-  if (found) return key;
-  const error = key
-    ? { pointer: '/information', code: 'unknown-element', detail: 'is not an ACTIVE information' }
-    : missing('/organisation');
-  throw fail('invalid', 'The template cannot be used.', { errors: [error] });
+  if (key) {
+    const named = await readModelByKey(tx, key);
+    if (named?.type === 'information' && named.status !== 'DELETED') return key;
+    const error = { pointer: '/information', code: 'unknown-element', detail: 'is not an information' };
+    throw fail('invalid', 'The template cannot be used.', { errors: [error] });
+  }
+  const rows = await readActive(tx, { keys: [], withDefault: true });
+  if (rows.some((row) => row.type === 'information' && row.status === 'ACTIVE' && row.isDefault))
+    return undefined;
+  throw fail('invalid', 'The template cannot be used.', { errors: [missing('/organisation')] });
 }
 
 async function createElement(

@@ -26,7 +26,7 @@ export const audit: Room = {
       const api = kit.api(ctx);
       const filters = kit.filters(ctx, kit.path, filterSpecs(reader));
       const { area, kind, s: _person, after: _from, before: _until, ...values } = filters.values;
-      const action = values.action ?? actionsOf(kind)?.join(',');
+      const action = values.action ?? actionsOf(kind, values.target)?.join(',');
       const filter = { ...values, ...(action && { action }), ...timesOfDays(filters.values, kit.timeZone) };
       const of = auditAreas.filter((each) => area === undefined || each === area);
       const isExport = ctx.query.format === 'csv';
@@ -94,9 +94,13 @@ function filterSpecs(reader: ConsoleReader): FilterSpec[] {
   ];
 }
 
-/** Every receipt is signed, which is no change that somebody makes. */
-function actionsOf(kind: string | undefined): readonly AuditAction[] | undefined {
+/**
+ * The answers of people are not among the changes of everything, which are those of staff. Of one person or
+ * transaction they are.
+ */
+function actionsOf(kind: string | undefined, target: string | undefined): readonly AuditAction[] | undefined {
   if (kind === 'reads') return readActions;
   if (kind !== 'changes') return undefined;
-  return auditActions.filter((action) => action !== 'receipt.signed' && !readActions.includes(action));
+  const ofStaff = (action: AuditAction) => target !== undefined || action !== 'receipt.signed';
+  return auditActions.filter((action) => ofStaff(action) && !readActions.includes(action));
 }

@@ -10,6 +10,7 @@ import {
   hasVersion,
   readPublicForm,
 } from '../../models/read-model.ts';
+import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -60,7 +61,7 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
           ],
           offUrl: `${href}/address/off`,
           formUrl: href,
-          peopleUrl: '/console/subjects',
+          peopleUrl: withQuery('/console/subjects', { form: entry.key }),
           codeUrl: `/console/integration/code?${new URLSearchParams({ form: entry.key })}`,
         },
       };

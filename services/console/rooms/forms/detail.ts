@@ -38,7 +38,12 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
   return actLinks(ctx, kit, [
     { href: `${href}/activate`, word: 'forms.activate', operation: 'setVersionStatus', when: hasDraft },
     { href: `${href}/edit`, word: hasDraft ? 'forms.goOn' : 'forms.design', operation: 'createVersion' },
-    { href: '/console/subjects', word: 'forms.send', operation: 'createTransaction', when: isActive },
+    {
+      href: withQuery('/console/subjects', { form: entry.key }),
+      word: 'forms.send',
+      operation: 'createTransaction',
+      when: isActive,
+    },
     { href: `${href}/address`, word: 'forms.address', when: isActive },
     { href: `${href}/try`, word: 'forms.try', operation: 'createTransaction', when: isActive },
     { href: `${href}/preview`, word: 'forms.preview', when: isActive || hasDraft },

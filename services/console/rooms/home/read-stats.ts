@@ -16,7 +16,7 @@ export interface ElementCount {
 }
 
 /** Lengths of the period, in days. */
-const lengths = [1, 7, 30, 90];
+const lengths = [1, 7, 30, 90, 365];
 const defaultLength = 30;
 /** Elements on the page; the file has up to 200, as many as one call names. */
 const shownElements = 12;

@@ -33,6 +33,7 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
         locals: { text: hasMail ? noAddress : reader.t('invite.noMail') },
         fields: fieldsOf(reader, { forms: entryChoices(forms), hasMail, defaultLanguage }),
         values: {
+          layout: [ctx.query.form].flat()[0] ?? '',
           way: hasMail ? 'mail' : 'link',
           emailAddress,
           language: defaultLanguage,

@@ -49,11 +49,12 @@ export const subjects: Room = {
       const filters = kit.filters(ctx, kit.path, [{ name: 's', kind: 'hidden' }]);
       const word = kit.names.open(filters.values.s);
       const { path } = kit;
+      const form = formIn(ctx);
       await sendList(ctx, kit, {
         view: 'list',
         title: word ? reader.t('subjects.found', { word }) : reader.t('subjects.title'),
         filters,
-        columns: columnsOf(reader, kit),
+        columns: columnsOf(reader, (name) => placeOf(kit, name, form)),
         read: (cursor, limit) => findSubjects(ctx, kit, word, { cursor, limit }),
         csv: 'subjects',
         ...(word && { noMatch: reader.t('subjects.nothing', { word }) }),
@@ -64,8 +65,10 @@ export const subjects: Room = {
             tone: 'plain',
             fields: [fieldsFor(reader, 'subjects')('word', { isRequired: true })],
             values: { word },
+            ...(form && { hidden: { form } }),
           }),
-          newUrl: kit.may(ctx, 'createSubject') && withQuery(`${path}/new`, { s: filters.values.s }),
+          isSending: form !== undefined,
+          newUrl: kit.may(ctx, 'createSubject') && withQuery(`${path}/new`, { s: filters.values.s, form }),
           erasuresUrl: kit.may(ctx, 'listErasures') && `${path}/erasures`,
           answersUrl: `${path}/answers`,
           decisionsUrl: kit.may(ctx, 'decideQuestions') && decisionsPath(kit, ''),
@@ -75,14 +78,15 @@ export const subjects: Room = {
 
     // A name is sent as a form, so that it is in no URL. The search of every page is sent here, too.
     router.post('/', async (ctx) => {
-      const word = fieldReader(ctx, kit)('word');
+      const field = fieldReader(ctx, kit);
+      const [word, form] = [field('word'), field('form') || undefined];
       const transaction = await transactionPath(ctx, kit, word);
       if (transaction) return kit.open(ctx, transaction);
       const [one, another] = word ? (await findSubjects(ctx, kit, word, { limit: 2 })).rows : [];
       // Who was named whole is meant, and needs no list.
       if (one && !another && (one.name === word || saysContact(word)))
-        return kit.open(ctx, subjectPath(kit, one.name));
-      kit.open(ctx, word ? `${kit.path}?s=${kit.names.seal(word)}` : kit.path);
+        return kit.open(ctx, placeOf(kit, one.name, form));
+      kit.open(ctx, withQuery(kit.path, { s: word && kit.names.seal(word), form }));
     });
 
     actPage(router, kit, {
@@ -98,6 +102,7 @@ export const subjects: Room = {
           submit: reader.t('subjects.create'),
           fields: [fieldsFor(reader, 'subjects')('name', { isRequired: true }), ...contactFields(reader)],
           values: { name: word, ...(word?.includes('@') && { emailAddress: word }) },
+          hidden: { form: formIn(ctx) ?? '' },
         };
       },
       body(field) {
@@ -110,7 +115,8 @@ export const subjects: Room = {
       },
       async done(ctx, { body: { name, emailAddress } }) {
         const same = emailAddress ? (await findSubjects(ctx, kit, emailAddress, { limit: 2 })).rows : [];
-        kit.open(ctx, subjectPath(kit, name), same.length > 1 ? 'subjectMadeTwice' : 'subjectMade');
+        const done = same.length > 1 ? 'subjectMadeTwice' : 'subjectMade';
+        kit.open(ctx, placeOf(kit, name, fieldReader(ctx, kit)('form') || undefined), done);
       },
     });
 
@@ -150,10 +156,21 @@ function saysContact(word: string): boolean {
   return /@|\d{4}/.test(word);
 }
 
-function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Subject>[] {
+/** The form that is to be sent to a person who is chosen or added here: its key. */
+function formIn(ctx: Context): string | undefined {
+  return [ctx.query.form].flat()[0] || undefined;
+}
+
+/** Where a chosen person leads: to their page, or to the sending of a form. */
+function placeOf(kit: RoomKit, name: string, form: string | undefined): string {
+  const path = subjectPath(kit, name);
+  return form ? withQuery(`${path}/link`, { form }) : path;
+}
+
+function columnsOf(reader: ConsoleReader, hrefOf: (name: string) => string): Column<Subject>[] {
   const { text, time } = columnsFor<Subject>(reader);
   return [
-    text('subjects.name', ({ name }) => name, { href: ({ name }) => subjectPath(kit, name) }),
+    text('subjects.name', ({ name }) => name, { href: ({ name }) => hrefOf(name) }),
     text('subjects.email', ({ emailAddress }) => emailAddress),
     {
       label: reader.t('subjects.language'),
