@@ -6,8 +6,8 @@ const tags = letters
   .flatMap((first) => letters.map((second) => first + second))
   .filter((tag) => canonicalLanguageTag(tag) === tag && namesIn('en').of(tag) !== undefined);
 
-/** The languages of the console: a name may be typed in each of them. */
-const readers = ['en', 'fr', 'ar'];
+/** The languages of the console, in which the name of a language may be typed. */
+export const consoleLanguages = ['en', 'fr', 'ar'] as const;
 
 function namesIn(reader: string): Intl.DisplayNames {
   return new Intl.DisplayNames(reader, { type: 'language', fallback: 'none' });
@@ -48,7 +48,7 @@ let byName: ReadonlyMap<string, string> | undefined;
 /** The tag of a language that was typed: by its name in a language of the console, or as its tag. */
 export function languageTyped(typed: string): string | undefined {
   byName ??= new Map(
-    readers.flatMap((reader) => {
+    consoleLanguages.flatMap((reader) => {
       const names = namesIn(reader);
       return tags.map((tag) => [(names.of(tag) ?? '').toLocaleLowerCase(reader), tag] as const);
     }),

@@ -10,15 +10,21 @@ import { type Entry, entryChoices, hasVersion, hrefOf, listEntries } from './rea
 
 type Template = Schemas['ModelTemplate'];
 
-/** The languages of the pages; the instance's own is the first. */
-export async function readLanguages(ctx: Context, kit: RoomKit): Promise<string[]> {
-  const { language, languages } = (await kit.api(ctx).call('getSystemConfig')).body;
-  return [...new Set([language, ...languages])];
+/**
+ * The languages that a new entry is offered, the instance's own first.
+ * @param others of which some are offered; further ones are added in the editor.
+ */
+export async function offerLanguages(
+  ctx: Context,
+  kit: RoomKit,
+  others: readonly string[],
+): Promise<string[]> {
+  const { language } = (await kit.api(ctx).call('getSystemConfig')).body;
+  return [...new Set([language, ...others])];
 }
 
-/** The chosen ones of the languages of the pages, in their order; without a choice the instance's own. */
-export async function chosenLanguages(ctx: Context, kit: RoomKit): Promise<string[]> {
-  const offered = await readLanguages(ctx, kit);
+/** The chosen ones of the languages that were offered, in their order; without a choice the first. */
+export function chosenLanguages(ctx: Context, kit: RoomKit, offered: readonly string[]): string[] {
   const chosen = offered.filter((each) => kit.posted(ctx).languages?.includes(each));
   return chosen.length > 0 ? chosen : offered.slice(0, 1);
 }
@@ -76,7 +82,7 @@ export function templateRoutes(
       const known = template.type === 'layout' ? informing : [];
       const asksFacts = template.type === 'layout' || template.type === 'information';
       const field = fieldsFor(reader, 'template');
-      const languages = await readLanguages(ctx, kit);
+      const languages = await templateLanguages(ctx, kit, template);
       const { name, description } = textOf(reader, template);
       const asked = [
         field('name', { isRequired: true, maxLength: 255 }),
@@ -106,18 +112,24 @@ export function templateRoutes(
       };
     },
     async send(ctx, field) {
-      const { key } = await readTemplate(ctx, kit, isOffered);
+      const template = await readTemplate(ctx, kit, isOffered);
       const organisation = organisationIn(field);
       const information = field('information');
       const body = {
-        languages: await chosenLanguages(ctx, kit),
+        languages: chosenLanguages(ctx, kit, await templateLanguages(ctx, kit, template)),
         name: field('name'),
         ...(organisation ? { organisation } : information && { information }),
       };
-      return (await kit.api(ctx).call('useTemplate', { params: { key }, body })).body.values;
+      return (await kit.api(ctx).call('useTemplate', { params: { key: template.key }, body })).body.values;
     },
     done: (ctx, [made]) => kit.open(ctx, `${hrefOf(kit, made?.key ?? '')}/edit`, 'templateUsed'),
   });
+}
+
+/** The languages of a template; that of the instance is the first, if it is one of them. */
+async function templateLanguages(ctx: Context, kit: RoomKit, { texts }: Template): Promise<string[]> {
+  const own = Object.keys(texts);
+  return (await offerLanguages(ctx, kit, own)).filter((each) => own.includes(each));
 }
 
 /** @throws ApiFailure 404 for a template that the room does not offer. */

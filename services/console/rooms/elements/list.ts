@@ -1,11 +1,12 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { consoleLanguages } from '../../models/language-list.ts';
 import { modelListRoute } from '../../models/list.ts';
-import { type ElementType, elementTypes, hrefOf } from '../../models/read-model.ts';
+import { type ElementType, type Entry, elementTypes, hrefOf } from '../../models/read-model.ts';
 import {
   chosenLanguages,
+  offerLanguages,
   readInformation,
-  readLanguages,
   templateCards,
   templateRoutes,
   usualLanguages,
@@ -26,7 +27,8 @@ export function listRoutes(router: Router, kit: RoomKit): void {
     isCreating: true,
     async ask(ctx, reader) {
       const field = fieldsFor(reader, 'elements');
-      const languages = await readLanguages(ctx, kit);
+      const known = await readInformation(ctx, kit);
+      const languages = await offeredLanguages(ctx, kit, known);
       const asked = [ctx.query.type].flat()[0] as ElementType;
       const types = wordChoices(reader, 'elements.typeText', elementTypes);
       return {
@@ -40,7 +42,7 @@ export function listRoutes(router: Router, kit: RoomKit): void {
         ],
         values: {
           type: elementTypes.includes(asked) ? asked : 'processing',
-          languages: usualLanguages(languages, await readInformation(ctx, kit)),
+          languages: usualLanguages(languages, known),
         },
         locals: { cards: await templateCards(ctx, kit, isElement) },
       };
@@ -55,6 +57,12 @@ export function listRoutes(router: Router, kit: RoomKit): void {
 
 const isElement = (type: string) => elementTypes.some((each) => each === type);
 
+/** Those of the instance and of what it says of itself, and those of the console. */
+function offeredLanguages(ctx: Context, kit: RoomKit, known: readonly Entry[]): Promise<string[]> {
+  const used = known.flatMap(({ availableLanguages }) => availableLanguages);
+  return offerLanguages(ctx, kit, [...used, ...consoleLanguages]);
+}
+
 /** Creates an entry with an empty draft in each language, of which the editor can show a preview. */
 async function createElement(
   ctx: Context,
@@ -62,7 +70,8 @@ async function createElement(
   entry: { type: string; name: string; key?: string },
 ) {
   const api = kit.api(ctx);
-  const languages = await chosenLanguages(ctx, kit);
+  const offered = await offeredLanguages(ctx, kit, await readInformation(ctx, kit));
+  const languages = chosenLanguages(ctx, kit, offered);
   const made = await api.call('createModel', { body: entry });
   const params = { id: made.body.id };
   const data = Object.fromEntries(languages.map((each) => [each, {}]));

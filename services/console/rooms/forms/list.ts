@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { modelListRoute } from '../../models/list.ts';
 import { hrefOf } from '../../models/read-model.ts';
-import { readLanguages, templateCards, templateRoutes } from '../../models/templates.ts';
+import { offerLanguages, templateCards, templateRoutes } from '../../models/templates.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -58,7 +58,7 @@ async function createForm(
 ) {
   const api = kit.api(ctx);
   const { id, key } = (await api.call('createModel', { body })).body;
-  const [language = ''] = await readLanguages(ctx, kit);
+  const [language = ''] = await offerLanguages(ctx, kit, []);
   const data = { [language]: { type: 'layout', elements: element ? [element] : [] } };
   const draft = { defaultLanguage: language, data };
   await api.call('createVersion', { params: { id }, query: { incomplete: true }, body: draft });

@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiFailure } from '../../api/api-failure.ts';
+import { consoleLanguages } from '../../models/language-list.ts';
 import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
@@ -20,7 +21,7 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     const { body: config } = await kit.api(ctx).call('getSystemConfig');
     const { body: user } = await kit.api(ctx).call('getUser');
     const field = fieldsFor(reader, 'own');
-    const tags = config.languages.map((tag) => [tag, ownName(tag)] as const);
+    const tags = consoleLanguages.map((tag) => [tag, ownName(tag)] as const);
     const languages = [['', t('own.browser')] as const, ...tags];
     const schemes = ['browser', 'light', 'dark'] as const;
     const colors = schemes.map((each) => [each === 'browser' ? '' : each, t(`own.colors.${each}`)] as const);
