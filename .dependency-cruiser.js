@@ -27,6 +27,7 @@ const rooms = [
   'request', // create, reuse, cancel; single step
   'decisions', // may this be done for this person?
   'statistics',
+  'choices', // everything that one person has said: links to it, sessions, what can be done
   'present', // representations for clients and pages
   'export', // everything about one person
   'delivery', // compose messages and hand them to a mail server or gateway
@@ -56,6 +57,7 @@ const rules = {
   withdrawal: 'withdrawal|withdrawal-request',
   erasure: 'erasure',
   'received-parts': 'peer-part',
+  choices: 'session|choice',
   decisions: 'decision',
   request: 'parse-context|context-warnings',
   statistics: 'stats|valid-answers',

@@ -12,6 +12,7 @@ const pieces = [
     'answers',
     'public-forms',
     'short-links',
+    'choices',
     'codes',
     'messages',
     'withdrawals',

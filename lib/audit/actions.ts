@@ -7,6 +7,8 @@ export const auditActions = [
   'account.updated',
   'answers.confirmed',
   'answers.submitted',
+  'choices.link-sent',
+  'choices.opened',
   'client.created',
   'client.deleted',
   'consent.withdrawn',

@@ -162,15 +162,6 @@ export function resolveSignIn(
   };
 }
 
-/**
- * What tells the cookies of instances on one machine apart.
- * @param url of the instance. @returns `_8081` for a URL with a port; empty without.
- */
-export function portMark(url: string): string {
-  const { port } = new URL(url);
-  return port && `_${port}`;
-}
-
 /** The mail server (docs/messages.md), of the services that send mails. */
 export const mailSpecs = {
   MAIL_URL: mailUrl({ default: undefined }),

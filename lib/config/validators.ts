@@ -46,7 +46,9 @@ export const rateLimits = makeValidator<RateLimits>((text) => {
   const limits = { ...defaultRateLimits };
   for (const item of listItems(text)) {
     const [, kind, points] =
-      /^(key|user|transaction|address|authorization|decision|public|link)=(\d{1,9})$/.exec(item) ?? [];
+      /^(key|user|transaction|address|authorization|decision|public|link|choices|choices-of-all)=(\d{1,9})$/.exec(
+        item,
+      ) ?? [];
     if (!kind || !Number(points))
       throw new Error(`must be like key=6000,user=300,transaction=60,address=60, or off ("${item}" is not)`);
     limits[kind as LimitKind] = Number(points);

@@ -2,7 +2,8 @@ import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ShownInformation } from '#lib/contracts/pages.ts';
 
-export type MessageKind = 'invitation' | 'code' | 'notification' | 'bad-news' | 'withdrawal';
+/** `choices`: links to what is kept of a person; it belongs to no transaction. */
+export type MessageKind = 'invitation' | 'code' | 'notification' | 'bad-news' | 'withdrawal' | 'choices';
 export type MessageChannel = 'mail' | 'sms';
 
 /** Facts of a message to a subject, written in the subject's language. */
@@ -38,6 +39,11 @@ export interface MessageContent {
   owners: { name: string; late?: boolean; elements: MessageElement[] }[];
   /** Only for `withdrawal`: what was withdrawn; `peer` asked the questions, null: this instance did. */
   withdrawn?: { peer: string | null; elements: MessageElement[] }[];
+  /**
+   * Only for `choices`, if several people have the address: a link for each, with its masked name. `link` is
+   * the first one.
+   */
+  links?: { name: string; url: string }[];
   /** Only for `notification`: the receipt could not be attached as a PDF. */
   isReceiptLeftOut?: boolean;
 }
@@ -46,7 +52,8 @@ export interface MessageContent {
 export interface MessageRequest extends Omit<MessageContent, 'instance' | 'organisation' | 'purpose'> {
   /** The information under which was asked; absent: the current one of the layout. */
   information?: ShownInformation | undefined;
-  layout: PinnedLayout;
+  /** Null for a message about no transaction: it is from the instance. */
+  layout: PinnedLayout | null;
 }
 
 /** An element with the title that the subject has seen. */

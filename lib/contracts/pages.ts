@@ -3,7 +3,7 @@ import type { AnswerCheck, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { AskedColorScheme } from '#lib/contracts/page-base.ts';
 import type { PublicForm } from '#lib/contracts/public-forms.ts';
-import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import type { EarlierAnswer } from '#lib/contracts/record-status.ts';
 import type { ProblemCode } from '#lib/errors/fail.ts';
 
@@ -16,6 +16,8 @@ type Schemas = components['schemas'];
  */
 export type PageContent =
   | EntryPage
+  | ChoicesPage
+  | ChoicesEntryPage
   | VerifyPage
   | FormPage
   | ConfirmPage
@@ -52,6 +54,42 @@ export interface VerifyPage {
   page: 'verify';
   /** `none`: the file has no signed receipt. Absent before a file was sent. */
   outcome?: 'genuine' | 'not' | 'none';
+}
+
+/** The choices of a person, as the representation has them, and what can be done about them. */
+export interface ChoicesPage {
+  page: 'choices';
+  own: Schemas['ChoicesAt'];
+  /** How each of `own.choices` stands on its receipt; null without one. */
+  shown: (ReceiptConsent | null)[];
+  /** Who used the data, newest first. */
+  audit: Schemas['ExportedAction'][];
+  /** Newest first. */
+  erasures: Schemas['ExportedErasure'][];
+  /** What was just done. */
+  done: 'withdrawn' | 'erasure' | null;
+  /** Whether the session has begun so recently that everything can be exported. */
+  isFresh: boolean;
+  /** Whether another page shows this one or links to it. */
+  inFrame: boolean;
+  returnUrl?: string;
+  /** All POST, but `export` and `again`, which asks for a link; absent for those who only read. */
+  links?: Record<'withdraw' | 'change' | 'erasure' | 'export' | 'end' | 'again', string>;
+}
+
+/**
+ * Before a session. `ask`: one field for an address; `sent`: a mail follows if it is known; `open`: the
+ * button that a link leads to; `over`: the link cannot be opened any more; `ended`: all sessions were ended.
+ */
+export interface ChoicesEntryPage {
+  page: 'choices-entry';
+  stage: 'ask' | 'sent' | 'open' | 'over' | 'ended';
+  /** POST */
+  url: string;
+  /** Whether the instance can send mails. */
+  isMailed: boolean;
+  /** The address that was entered, which is none. */
+  fault?: { address: string };
 }
 
 /** GET /f/{key}: who asks, and how to begin. */
@@ -159,6 +197,8 @@ export interface WithdrawalChoice {
 
 /** What pages tell of answers that were given; absent before the commitment. */
 interface GivenAnswers {
+  /** Where the person can ask for a link to all choices. */
+  choices?: string;
   receipt?: ReceiptBody;
   withdrawal?: WithdrawalChoice;
 }

@@ -4,10 +4,10 @@ export type GivenRole = (typeof givenRoles)[number];
 
 /**
  * Roles (docs/interface.md, "Credentials"). `key` is the role of an API key, with the rights of an operator.
- * `decision` is the role of an API key that only asks for decisions. `peer` is a partner instance that signed
- * its request.
+ * `decision` is the role of an API key that only asks for decisions. `choices` is a person in the own
+ * choices. `peer` is a partner instance that signed its request.
  */
-export type Role = GivenRole | 'key' | 'decision' | 'transaction' | 'peer' | 'anonymous';
+export type Role = GivenRole | 'key' | 'decision' | 'transaction' | 'choices' | 'peer' | 'anonymous';
 
 /**
  * On which resources a role may use an operation (`x-roles`): on every one; on every one, only to read, so
@@ -33,7 +33,10 @@ export interface Principal {
   phoneNumber?: string;
   /** When the person signed in, in epoch seconds; absent without the claim `auth_time`. */
   signedInAt?: number;
-  /** What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`, `peer:<id>`. */
+  /**
+   * What requests are counted by: `key:<id>`, `user:<issuer subject>`, `transaction:<txid>`,
+   * `choices:<subject id>`, `peer:<id>`.
+   */
   account: string;
   /** Role `decision`: the only elements that it may ask about; absent for all. */
   elements?: readonly string[];
@@ -45,6 +48,26 @@ export interface Principal {
     /** Expired: valid only for the result of a committed transaction, as long as its receipt is. */
     isExpired?: boolean;
   };
+  /** The session of a person in the own choices (role `choices`). */
+  choices?: ChoicesSession;
+}
+
+/** A session of a person in the own choices (docs/choices.md). */
+export interface ChoicesSession {
+  /** Id of the subject. */
+  person: string;
+  /** Raising that of the subject ends the session. */
+  epoch: number;
+  startedAt: Date;
+  /** Of a session in a URL: how the page is shown. Absent: the session is in a cookie. */
+  frame?: ChoicesFrame;
+}
+
+/** How a page of choices is shown that another page links to or has in a frame. */
+export interface ChoicesFrame {
+  language?: string;
+  returnUrl?: string;
+  iframeOrigin?: string;
 }
 
 /** A request without credentials. */

@@ -13,7 +13,9 @@ export type LimitKind =
   | 'authorization'
   | 'decision'
   | 'public'
-  | 'link';
+  | 'link'
+  | 'choices'
+  | 'choices-of-all';
 export type RateLimits = Record<LimitKind, number> | 'off';
 
 export const defaultRateLimits: Record<LimitKind, number> = {
@@ -25,6 +27,8 @@ export const defaultRateLimits: Record<LimitKind, number> = {
   decision: 120_000,
   public: 60,
   link: 60,
+  choices: 10,
+  'choices-of-all': 60,
 };
 
 /** Counts requests and rejects those over the limit. */
@@ -45,6 +49,11 @@ export interface RateLimiter {
   countPublic(ctx: Context): Promise<void>;
   /** Counts tries of short links by network. @throws Failure `too-many-requests`. */
   countLink(ctx: Context): Promise<void>;
+  /**
+   * Counts requests for a link to choices, by network and all together.
+   * @returns whether the request is under both limits.
+   */
+  countChoices(ctx: Context): Promise<boolean>;
   /** Undoes {@link countLink}. */
   forgetLink(ctx: Context): Promise<void>;
   /** Undoes {@link countRefusal}. */
@@ -62,6 +71,7 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
       countAuthorization: nothing,
       countPublic: nothing,
       countLink: nothing,
+      countChoices: async () => true,
       forgetLink: nothing,
       forgetRefusal: nothing,
     };
@@ -83,6 +93,14 @@ export function createRateLimiter(limits: RateLimits, counters: Counters): RateL
     countAuthorization: (ctx) => count('authorization', clientNetwork(ctx)),
     countPublic: (ctx) => count('public', clientNetwork(ctx)),
     countLink: (ctx) => count('link', clientNetwork(ctx)),
+    // Both are counted in any case, so that the request costs the same.
+    async countChoices(ctx) {
+      const waits = [
+        await byKind.choices.count(clientNetwork(ctx), 1),
+        await byKind['choices-of-all'].count('all', 1),
+      ];
+      return waits.every((wait) => wait === undefined);
+    },
     forgetLink: (ctx) => byKind.link.takeBack(clientNetwork(ctx)),
     forgetRefusal: (ctx) => byKind.address.takeBack(clientNetwork(ctx)),
   };
@@ -105,5 +123,7 @@ const personRoles: readonly Role[] = givenRoles;
 function limitKind(principal: Principal): LimitKind | undefined {
   if (principal.roles.includes('key') || principal.roles.includes('decision')) return 'key';
   if (principal.roles.includes('transaction')) return 'transaction';
-  return principal.roles.some((role) => personRoles.includes(role)) ? 'user' : undefined;
+  return principal.roles.some((role) => role === 'choices' || personRoles.includes(role))
+    ? 'user'
+    : undefined;
 }

@@ -16,6 +16,8 @@ import type { Instance } from '#lib/runtime/live-settings.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createAnswersDigests } from './answer/answers.ts';
 import { createCodes } from './answer/code.ts';
+import { createLinkSender } from './choices/ask-link.ts';
+import { createChoicesTokens } from './choices/session.ts';
 import { createDecisionCounts } from './decisions/counts.ts';
 import { createVersionsCache } from './decisions/decide.ts';
 import {
@@ -30,6 +32,7 @@ import { createSubjectDigest } from './erasure/erasure.ts';
 import { createStrangersSweeper } from './erasure/forget-strangers.ts';
 import { createRetention } from './erasure/retain.ts';
 import { createSubjectAuthentication } from './http/authenticate.ts';
+import { createChoicesSessions } from './http/choices-session.ts';
 import { renderErrorPage } from './http/error-page.ts';
 import { createHandlers, type Dependencies } from './http/handlers.ts';
 import {
@@ -104,6 +107,8 @@ export async function composeTransactions(
   const { wake } = relay;
   const job = { db, log, source: instance.baseUrl, wake, everyMs: settings.sweepMs };
   const tokens = createTransactionTokens({ secrets: options.tokenSecrets, baseUrl: instance.baseUrl });
+  const choicesTokens = createChoicesTokens(options.tokenSecrets, instance.baseUrl);
+  const sessions = createChoicesSessions({ db, tokens: choicesTokens, baseUrl: instance.baseUrl });
   const { transports, senders, tokenSecrets } = options;
   const box = createSecretBox(tokenSecrets, 'accord messages');
   const decisionCounts = createDecisionCounts({ db, log, metrics: options.metrics?.decisions });
@@ -135,6 +140,9 @@ export async function composeTransactions(
     countLink: options.limiter.countLink,
     forgetLink: options.limiter.forgetLink,
     shortCodes: createShortCodes(tokenSecrets),
+    choicesTokens,
+    choices: sessions,
+    countChoices: options.limiter.countChoices,
     decisionCounts,
     versions: createVersionsCache({ forms, bus }),
     expiryNoticeMs,
@@ -165,6 +173,7 @@ export async function composeTransactions(
     createInboxSweeper({ db, log }),
     createQueueSweeper(job),
     createWaitingReleaser({ ...job, limits: settings.limits }),
+    createLinkSender({ db, log, messaging: dependencies.messaging, box }),
     decisionCounts,
   ];
   const { mail, sms } = dependencies.messaging.channels;
@@ -189,7 +198,12 @@ export async function composeTransactions(
     auth: options.auth,
     handlers: { ...createHandlers(dependencies), listConsentsAudit: audit.list },
     authenticate: (authenticator) =>
-      createSubjectAuthentication(authenticator, tokens, options.limiter.countRefusal),
+      createSubjectAuthentication({
+        authenticator,
+        tokens,
+        sessions,
+        onRefused: options.limiter.countRefusal,
+      }),
     renderErrorPage: renderErrorPage(dependencies),
     openReads: (path) => path.startsWith('/consents/'),
   });

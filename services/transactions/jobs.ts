@@ -3,8 +3,10 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import { endOverdue } from './answer/end-transactions.ts';
+import { deleteEndedChoicesLinks } from './choices/links-store.ts';
 import { deleteUnclaimed } from './documents/store.ts';
 import { type Messaging, queueBadNews } from './messages/queue.ts';
+import { deleteOldChoicesMessages } from './messages/store.ts';
 import { deleteOldVerdicts, repeatHeldEvents } from './received-parts/store.ts';
 import { dropUnreported, repeatPartEvents } from './sent-parts/lost-events-store.ts';
 import { repeatNotices } from './sent-parts/notices-store.ts';
@@ -147,17 +149,24 @@ export function createPartSweeper({
 }
 
 const verdictBatch = 1_000;
+const sweeps = [
+  deleteOldVerdicts,
+  deleteOldOrders,
+  deleteEndedLinks,
+  deleteEndedChoicesLinks,
+  deleteOldChoicesMessages,
+];
 
 /**
  * Deletes old verdicts that have no transaction: refusals, and verdicts on decisions, withdrawals and
- * erasures whose part never arrived; orders of leaders that no part can be older than; and short links that
- * have ended.
+ * erasures whose part never arrived; orders of leaders that no part can be older than; and links that have
+ * ended, with the messages that had them.
  */
 export function createVerdictSweeper({ db, log }: Pick<JobDependencies, 'db' | 'log'>): RepeatedWork {
   return createRepeatedWork({
     everyMs: 5 * 60_000,
     async work(isStopped) {
-      for (const deleteOld of [deleteOldVerdicts, deleteOldOrders, deleteEndedLinks])
+      for (const deleteOld of sweeps)
         while (!isStopped() && (await deleteOld(db, verdictBatch)) === verdictBatch);
     },
     onError: (error) =>

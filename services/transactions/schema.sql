@@ -92,7 +92,9 @@ CREATE TABLE subjects (
   -- The position of the person's latest statement.
   position         bigint NOT NULL DEFAULT 0,
   -- Only strangers at the address of a form have named the person so far: it is deleted with the last of what they began.
-  unproven         boolean NOT NULL DEFAULT false
+  unproven         boolean NOT NULL DEFAULT false,
+  -- Sessions of the person's choices and links to them that began under a lower number have ended.
+  choices_epoch    integer NOT NULL DEFAULT 0
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX subjects_created ON subjects (created_at DESC, id DESC);
 
@@ -102,6 +104,9 @@ INSERT INTO contact_key SELECT sha256(convert_to(gen_random_uuid()::text || gen_
 CREATE TABLE contacts (
   digest  bytea NOT NULL,
   subject text NOT NULL REFERENCES subjects (name) ON DELETE CASCADE,
+  -- Whether the organisation entered the address, or a code that was sent there came back. Others are for the search of the
+  -- console alone: whoever reads the mails to them may be somebody else.
+  proven  boolean NOT NULL DEFAULT false,
   PRIMARY KEY (digest, subject)
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX contacts_subject ON contacts (subject);
@@ -313,8 +318,9 @@ CREATE TABLE message_queues (
 -- Messages to subjects.
 CREATE TABLE messages (
   id          uuid PRIMARY KEY,
-  transaction text NOT NULL REFERENCES transactions (id),
-  kind        text NOT NULL CHECK (kind IN ('invitation', 'code', 'notification', 'bad-news', 'withdrawal')),
+  -- Null for `choices`: links to what is kept of each person that has the address.
+  transaction text REFERENCES transactions (id),
+  kind        text NOT NULL CHECK (kind IN ('invitation', 'code', 'notification', 'bad-news', 'withdrawal', 'choices')),
   channel     text NOT NULL CHECK (channel IN ('mail', 'sms')),
   queue       text NOT NULL,
   -- The masked address.
@@ -339,7 +345,8 @@ CREATE TABLE messages (
   -- allows it (not_before is infinity, too). Minus infinity: it failed because of a limit.
   counted_at  timestamptz NOT NULL DEFAULT '-infinity',
   CHECK ((state = 'PENDING') = (sealed IS NOT NULL)),
-  CHECK ((state = 'SENT') = (sent_at IS NOT NULL))
+  CHECK ((state = 'SENT') = (sent_at IS NOT NULL)),
+  CHECK ((kind = 'choices') = (transaction IS NULL))
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX messages_due ON messages (queue, not_before) WHERE state = 'PENDING';
 CREATE INDEX messages_transaction ON messages (transaction, created_at DESC, id DESC);
@@ -350,6 +357,32 @@ CREATE INDEX messages_sms ON messages (created_at) WHERE prefix IS NOT NULL;
 CREATE INDEX messages_mails_counted ON messages (counted_at) WHERE channel = 'mail';
 CREATE INDEX messages_creator_counted ON messages (created_by, counted_at) WHERE created_by IS NOT NULL;
 CREATE INDEX messages_waiting ON messages (created_by, created_at, id) WHERE counted_at = 'infinity';
+
+-- Messages with links to choices, which are forgotten when they no longer count for a limit.
+CREATE INDEX messages_choices ON messages (created_at) WHERE kind = 'choices';
+
+-- Requests for a link to choices, until the job has looked up the address: a row for each, whether or not it is known.
+CREATE TABLE choices_requests (
+  id         uuid PRIMARY KEY,
+  -- The address and the language of the page, encrypted.
+  sealed     bytea NOT NULL,
+  created_at timestamptz NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX choices_requests_created ON choices_requests (created_at, id);
+
+-- Links to the choices of a person.
+CREATE TABLE choices_links (
+  id         uuid PRIMARY KEY,
+  -- Keyed digest of its short code.
+  digest     bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
+  person     uuid NOT NULL REFERENCES subjects (id) ON DELETE CASCADE,
+  epoch      integer NOT NULL,
+  expires_at timestamptz NOT NULL,
+  -- A link opens once: when it began its session.
+  opened_at  timestamptz
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX choices_links_person ON choices_links (person);
+CREATE INDEX choices_links_expired ON choices_links (expires_at);
 
 -- Holds of subjects (docs/erasure.md): nothing of the subject is erased while one is in force.
 CREATE TABLE holds (

@@ -63,7 +63,7 @@ describe('every operation of the contract', () => {
   });
 
   test('lists the roles that may use it, for any resource or their own', () => {
-    const roles: string[] = [...givenRoles, 'key', 'decision', 'transaction', 'peer', 'anonymous'];
+    const roles: string[] = [...givenRoles, 'key', 'decision', 'transaction', 'choices', 'peer', 'anonymous'];
     for (const { operation } of operations) {
       const rights = Object.entries(operation['x-roles'] ?? {});
       expect(rights.length, operation.operationId).toBeGreaterThan(0);

@@ -19,6 +19,8 @@ const tolerant: Record<string, string> = {
   sendInvitation: least,
   startPublicForm: least,
   createShortLink: least,
+  openChoicesLink: least,
+  endChoices: least,
   cancelTransaction: least,
   createChild: 'answers that come too late for the parent are shown in its form',
   searchTransactions: family,

@@ -49,9 +49,11 @@ describe('the first page of the console', () => {
   });
 
   it('tells a person without a role of the console where to go on', async () => {
-    const response = await user.get('/console');
+    expect((await user.get('/console')).url).toContain(`${instance.url}/choices?t=`);
+    const response = await user.get('/console/records');
     expect(response.status).toBe(403);
     const html = await response.text();
+    expect(html).toContain('See my own choices');
     expect(html).toContain('You are signed in as user.');
     expect(html).toContain('Sign out and use another account');
   });

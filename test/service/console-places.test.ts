@@ -56,7 +56,7 @@ it('a person who sends forms slowly waits for them no more than others do', asyn
 });
 
 it('a session that has ended keeps only the newest forms that are sent with it', async () => {
-  const person = await signInToConsole(instance.url, 'user');
+  const person = await signInToConsole(instance.url, 'user', { path: '/console/settings/you' });
   await rowsOf(instance, `UPDATE console.sessions SET used_at = used_at - interval '31 minutes'`);
   for (let number = 0; number < 30; number += 1)
     await person.browser.fetch(`${instance.url}/console/settings/you`, {

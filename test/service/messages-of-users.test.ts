@@ -111,6 +111,8 @@ const silentActs = [
   'cancelTransaction',
   'withdrawConsents',
   'withdrawChoices',
+  'openChoices',
+  'changeChoices',
   'requestErasure',
   'decideQuestions',
   'evaluateAccess',

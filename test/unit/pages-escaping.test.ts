@@ -14,6 +14,8 @@ const structural = new Set([
   ...[
     'page',
     'identify',
+    'stage',
+    'done',
     'outcome',
     'language',
     'lang',
@@ -55,13 +57,23 @@ const structural = new Set([
     'changed',
     'receiptUntil',
     'until',
+    'given',
+    'due',
     'since',
     'collectionMethod',
     'confirmation',
     'fault',
     'reason',
   ],
-  ...['privacyPolicyUrl', 'shortNoticeLink', 'updateUrl', 'iframeOrigin', 'callback', 'defaultValues'],
+  ...[
+    'privacyPolicyUrl',
+    'shortNoticeLink',
+    'updateUrl',
+    'iframeOrigin',
+    'callback',
+    'returnUrl',
+    'defaultValues',
+  ],
 ]);
 
 /** The same model with every text that a page shows replaced. */

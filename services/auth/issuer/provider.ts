@@ -1,7 +1,7 @@
 import { type Configuration, interactionPolicy, Provider } from 'oidc-provider';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
-import { portMark } from '#lib/config/specs.ts';
 import type { Database } from '#lib/db/database.ts';
+import { portMark } from '#lib/http/cookies.ts';
 import type { KeyedHash } from '../domain/api-keys.ts';
 import type { AccountDirectory, SignIn } from '../operations/sign-in.ts';
 import { createAdapter } from './adapter.ts';

@@ -98,7 +98,7 @@ export function serveRooms(parts: RoomsParts): Middleware {
       send,
     });
     const pages = new Router({ prefix: kit.path, sensitive: true });
-    pages.use(guard({ room, reader, rights, instance: parts.instance, send, shared }));
+    pages.use(guard({ room, reader, rights, instance: parts.instance, api: parts.api, send, shared }));
     room.routes(pages, kit);
     router.use(pages.routes());
   }
@@ -111,14 +111,18 @@ interface GuardParts {
   reader: (ctx: Context) => ConsoleReader;
   rights: OperationRights;
   instance: Pick<PageInstance, 'name'>;
+  api: CreateApiClient;
   send: ReturnType<typeof sender>;
   shared: ReturnType<typeof loadKitTemplates>;
 }
 
 /** Refuses people without a role of the room, and answers failures of the API with a page. */
-function guard({ room, reader, rights, instance, send, shared }: GuardParts): RouterMiddleware {
+function guard({ room, reader, rights, instance, api, send, shared }: GuardParts): RouterMiddleware {
   return async (ctx, next) => {
-    const { roles, name } = sessionOf(ctx);
+    const session = sessionOf(ctx);
+    const { roles, name } = session;
+    if (roles.includes('user') && shownRoles(roles).length === 0 && ctx.path === consolePath)
+      return openOwnChoices(ctx, api(session));
     if (shownRoles(roles).length === 0)
       return send(ctx, shared['no-role'], noRolePage(reader(ctx), { name, instance: instance.name }), 403);
     const lacking = rights.lackingRoles(roles, room.reads);
@@ -133,6 +137,13 @@ function guard({ room, reader, rights, instance, send, shared }: GuardParts): Ro
       await send(ctx, shared.failure, locals, status);
     }
   };
+}
+
+/** Leads a person who only answers to the own choices. */
+async function openOwnChoices(ctx: Context, client: ApiClient): Promise<void> {
+  const { location } = await client.call('openChoices', { body: {} });
+  ctx.status = 303;
+  ctx.set('Location', location ?? '/choices');
 }
 
 /** The page that follows a change shows its calls. */

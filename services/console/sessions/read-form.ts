@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { fail } from '#lib/errors/fail.ts';
 import { clientNetwork } from '#lib/http/client-address.ts';
+import { isFromOwnPage } from '#lib/http/cookies.ts';
 import { countParts, readMultipart } from '#lib/http/multipart.ts';
 import { withoutCharge } from '#lib/http/pacer.ts';
 import { countFields, parseForm } from '#lib/http/read-input.ts';
@@ -17,11 +18,9 @@ const formTypes = Object.keys(maxBytes) as (keyof typeof maxBytes)[];
 
 /**
  * Lets only pages of this instance change something, and receives the forms of people who are or were signed
- * in, which {@link parseSentForm} parses once the session is known. Browsers say where a request comes from
- * in Sec-Fetch-Site (Fetch Metadata); older ones in Origin.
+ * in, which {@link parseSentForm} parses once the session is known.
  */
 export function receiveForm(baseUrl: string): Middleware {
-  const { origin } = new URL(baseUrl);
   const budgets = createBodyBudgets();
   return async (ctx, next) => {
     if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
@@ -29,9 +28,8 @@ export function receiveForm(baseUrl: string): Middleware {
       throw fail('method-not-allowed', 'Method not allowed; allowed methods: GET, HEAD, POST.', {
         headers: { Allow: 'GET, HEAD, POST' },
       });
-    const site = ctx.get('sec-fetch-site');
-    const isOwn = site ? site === 'same-origin' : ctx.get('origin') === origin;
-    if (!isOwn) throw fail('forbidden', 'This request did not come from a page of the console.');
+    if (!isFromOwnPage(ctx, baseUrl))
+      throw fail('forbidden', 'This request did not come from a page of the console.');
     const type = formTypes.find((each) => ctx.is(each));
     if (!type) throw fail('unsupported-media-type', `Send ${formTypes.join(' or ')}.`);
     // A stranger is sent to the sign-in, whatever the form says.

@@ -1,7 +1,6 @@
-import type { Context } from 'koa';
-import { portMark } from '#lib/config/specs.ts';
+import { type Cookie, createCookie } from '#lib/http/cookies.ts';
 
-/** The cookies of the console. Their names and flags follow BASE_URL, never the request. */
+/** The cookies of the console. */
 export interface ConsoleCookies {
   session: Cookie;
   /** Names the calls of the form that was just carried out. */
@@ -10,39 +9,8 @@ export interface ConsoleCookies {
   attempts: Cookie;
 }
 
-interface Cookie {
-  read(ctx: Context): string | undefined;
-  /** @param seconds until the browser forgets it; absent: with the browser's session. */
-  write(ctx: Context, value: string, seconds?: number): void;
-  remove(ctx: Context): void;
-}
-
-/**
- * Browsers send cookies to every port of a host (RFC 6265 §8.5), so the port is part of the names: instances
- * on one machine do not end each other's sessions. The prefix `__Host-` keeps other hosts of the same domain
- * from setting the cookie (RFC 6265bis §4.1.3).
- */
+/** @param baseUrl of the instance: names and flags follow it. */
 export function createCookies(baseUrl: string): ConsoleCookies {
-  const secure = baseUrl.startsWith('https:');
-  const prefix = `${secure ? '__Host-' : ''}accord_console${portMark(baseUrl)}`;
-  const cookie = (name: string): Cookie => ({
-    read: (ctx) => readCookie(ctx.get('cookie'), name),
-    write: (ctx, value, seconds) => append(ctx, `${name}=${value}`, seconds),
-    remove: (ctx) => append(ctx, `${name}=`, 0),
-  });
-  function append(ctx: Context, pair: string, seconds?: number): void {
-    const age = seconds === undefined ? [] : [`Max-Age=${seconds}`];
-    const flags = ['Path=/', 'HttpOnly', 'SameSite=Lax', ...(secure ? ['Secure'] : []), ...age];
-    ctx.append('Set-Cookie', [pair, ...flags].join('; '));
-  }
-  return {
-    session: cookie(prefix),
-    calls: cookie(`${prefix}_calls`),
-    attempts: cookie(`${prefix}_attempts`),
-  };
-}
-
-function readCookie(header: string, name: string): string | undefined {
-  const found = header.split(/;\s*/).find((pair) => pair.startsWith(`${name}=`));
-  return found?.slice(name.length + 1) || undefined;
+  const cookie = (suffix?: string) => createCookie(baseUrl, 'accord_console', suffix);
+  return { session: cookie(), calls: cookie('_calls'), attempts: cookie('_attempts') };
 }

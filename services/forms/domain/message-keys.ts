@@ -13,7 +13,7 @@ const reservedKeys = {
 
 /** The key of the model that replaces the built-in text of a kind; null if no key is reserved for it. */
 export function reservedKeyOf(kind: MessageKind): string | null {
-  return kind === 'notification' ? null : reservedKeys[kind];
+  return kind in reservedKeys ? reservedKeys[kind as keyof typeof reservedKeys] : null;
 }
 
 /** The kind of message that an `email` model is for. */

@@ -21,12 +21,13 @@ export async function renderMessage(
 ): Promise<RenderedMessage> {
   const { renderer, instance } = context;
   const { kind, link, languages } = content;
-  if (link !== null && !isOwnUrl(link, instance.baseUrl))
+  const urls = [...(link === null ? [] : [link]), ...(content.links ?? []).map(({ url }) => url)];
+  if (!urls.every((url) => isOwnUrl(url, instance.baseUrl)))
     throw new Error('The link of a message is not a URL of this instance');
   const { email, theme } = await readModels(context, content.model ?? reservedKeyOf(kind), content.theme);
   const known = email ? email.languages : renderer.languages;
   const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? instance.language;
-  const asked = information ?? (await readInformation(context, { layout, languages }));
+  const asked = information ?? (layout ? await readInformation(context, { layout, languages }) : undefined);
   const asker = controllerIn(asked, language);
   const title = asked?.texts.title;
   const facts = {

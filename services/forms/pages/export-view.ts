@@ -54,16 +54,21 @@ export function exportView(page: Drawn<ExportPage>, reader: Reader) {
       ['export.peers', 'export.organisation', 'export.address'],
       peers.map(({ name, location }) => [plain(name), plain(location)]),
     ),
-    audit: table(
-      reader,
-      ['export.audit', 'export.at', 'export.action', 'export.by'],
-      audit.map(({ at, action, by }) => [
-        plain(reader.dateTime(at)),
-        plain(reader.word('export.action', action)),
-        plain(reader.word('export.by', by)),
-      ]),
-    ),
+    audit: auditTable(audit, reader),
   };
+}
+
+/** Who used the data of a person. */
+export function auditTable(audit: readonly Schemas['ExportedAction'][], reader: Reader) {
+  return table(
+    reader,
+    ['export.audit', 'export.at', 'export.action', 'export.by'],
+    audit.map(({ at, action, by }) => [
+      plain(reader.dateTime(at)),
+      plain(reader.word('export.action', action)),
+      plain(reader.word('export.by', by)),
+    ]),
+  );
 }
 
 function holdFacts({ reason, restrict, since, until }: Schemas['Hold'], reader: Reader) {

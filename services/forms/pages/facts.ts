@@ -185,13 +185,16 @@ export function standingView(identifier: string, reader: Reader, withdrawal: Wit
 
 /** What organisations know of a withdrawal, in words. */
 export function recipientViews(recipients: readonly Schemas['Recipient'][] = [], reader: Reader) {
-  return recipients.map(({ name, state, outcome, since }) => {
-    const isKept = outcome === 'kept' && state === 'ACKNOWLEDGED';
-    return {
-      name,
-      text: reader.t(isKept ? 'recipient.kept' : `recipient.${state}`, { date: reader.dateTime(since) }),
-    };
-  });
+  return recipients.map(({ name, ...notice }) => ({ name, text: recipientText(notice, reader) }));
+}
+
+/** What an organisation knows of a withdrawal, in words. */
+export function recipientText(
+  { state, outcome, since }: Pick<Schemas['Recipient'], 'state' | 'outcome' | 'since'>,
+  reader: Reader,
+): string {
+  const isKept = outcome === 'kept' && state === 'ACKNOWLEDGED';
+  return reader.t(isKept ? 'recipient.kept' : `recipient.${state}`, { date: reader.dateTime(since) });
 }
 
 /**

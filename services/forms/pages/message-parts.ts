@@ -50,20 +50,21 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
       ...(code ? [...life(content, reader), t('message.code.ignore')] : []),
       ...leftOut(content, reader),
     ].map(paragraph),
-    button: link ? { label: t(`message.${kind}.button`), attributes: {}, url: link } : null,
+    button:
+      link && content.links === undefined
+        ? { label: t(`message.${kind}.button`), attributes: {}, url: link }
+        : null,
     signature: [],
     footer: footer.map(paragraph),
   };
 }
 
-function bodyOf(
-  { kind, purpose, until, withdrawn }: MessageContent,
-  values: { organisation: string },
-  reader: Reader,
-): RichNode[] {
+function bodyOf(content: MessageContent, values: { organisation: string }, reader: Reader): RichNode[] {
+  const { kind, purpose, until, withdrawn } = content;
   const { t } = reader;
   const title = purpose === null ? '' : inlineText(purpose, maxTitle);
   if (kind === 'code') return [paragraph(t('message.code.text', values))];
+  if (kind === 'choices') return choicesBody(content, values, reader);
   if (kind === 'bad-news') {
     const about = title ? [t('message.bad-news.about', { purpose: title })] : [];
     return [t('message.bad-news.text', values), ...about].map(paragraph);
@@ -77,6 +78,26 @@ function bodyOf(
     ...withdrawnElements(withdrawn, reader),
     paragraph(t(`message.${kind}.how`)),
     ...(until ? [paragraph(t(`message.${kind}.until`, { date: reader.dateTime(until) }))] : []),
+  ];
+}
+
+/** The link to the choices; for an address of several people one for each, because nobody knows who reads. */
+function choicesBody(
+  { links = [], minutes }: MessageContent,
+  values: { organisation: string },
+  { t }: Reader,
+): RichNode[] {
+  const items = links.map(({ name, url }) =>
+    element('li', [
+      { text: `${inlineText(name, maxTitle)}: ` },
+      element('a', [{ text: t('message.choices.button') }], { href: url }),
+    ]),
+  );
+  return [
+    paragraph(t('message.choices.text', values)),
+    ...(items.length > 0 ? [paragraph(t('message.choices.several')), element('ul', items)] : []),
+    paragraph(t('message.choices.life', { minutes: minutes ?? 0 })),
+    paragraph(t('message.choices.ignore')),
   ];
 }
 

@@ -12,6 +12,7 @@ import { createReader, isLanguageTag, type Reader } from '#lib/pages/reader.ts';
 import type { ComparisonBudget } from '#lib/text/compare-words.ts';
 import type { PosterSheet } from '../pdf/typesetter.ts';
 import { apiView } from './api-view.ts';
+import { choicesEntryView, choicesView } from './choices-view.ts';
 import { compareContents, type Item } from './compare-contents.ts';
 import { confirmView } from './confirm-view.ts';
 import { entryView } from './entry-view.ts';
@@ -61,6 +62,8 @@ export interface PageRenderer {
 const templateNames = [
   ...([
     'entry',
+    'choices',
+    'choices-entry',
     'verify',
     'form',
     'answered',
@@ -206,6 +209,10 @@ function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools):
       return isAnswered(model) ? answeredView(model, reader) : formView(model, reader, blocks);
     case 'entry':
       return entryView(model, reader);
+    case 'choices':
+      return choicesView(model, reader);
+    case 'choices-entry':
+      return choicesEntryView(model, reader);
     case 'verify':
       return verifyView(model, reader);
     case 'confirm':

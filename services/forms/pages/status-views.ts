@@ -73,6 +73,7 @@ export function resultView(page: Result, reader: Reader) {
      * Whether the verdict of an owner or the decision of the leader is awaited: page.js reloads the parts.
      */
     isUnderWay,
+    choices: isCommitted ? page.choices : undefined,
     callback: waits ? null : callbackLink(page, reader),
     /** Label of the button that creates a child. */
     childText: reader.t(kind ? 'withdrawal.undo' : isCommitted ? 'committed.change' : 'final.startAgain'),

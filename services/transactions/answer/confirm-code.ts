@@ -2,6 +2,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { queueCode } from '../messages/queue.ts';
+import { proveContact } from '../person/contacts-sql.ts';
 import { lockSubjectOf } from '../person/positions-sql.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
 import { summarizeWaiting } from '../sent-parts/store.ts';
@@ -142,6 +143,10 @@ async function confirmWith(
   return db.withTransaction(async (tx) => {
     const done = await useCode(tx, dependencies, read, number);
     if (done) await recordByStaff(tx, principal, 'answers.confirmed', id);
+    const { subject, context } = read.transaction;
+    const { emailAddress } = context.subjectInfos ?? {};
+    if (done && emailAddress && context.confirmation === 'EMAIL_CODE')
+      await proveContact(tx, subject, emailAddress);
     return done;
   });
 }

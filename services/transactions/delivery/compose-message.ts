@@ -6,7 +6,12 @@ import { Failure } from '#lib/errors/fail.ts';
 import type { OutgoingMail } from '#lib/mail/mail-transport.ts';
 import type { Instance } from '#lib/runtime/live-settings.ts';
 import { readCodeLife } from '../answer/codes-store.ts';
+import { maxPeople } from '../choices/ask-link.ts';
+import { maskName } from '../choices/choice.ts';
+import { storeChoicesLink } from '../choices/links-store.ts';
+import { linkMinutes } from '../choices/session.ts';
 import type { Message } from '../messages/message.ts';
+import { readPeopleOf } from '../person/contacts-sql.ts';
 import { receiptPdf } from '../present/receipt-pdf.ts';
 import { shownTitle } from '../present/result-page.ts';
 import { readReceipt, readReceiptBody } from '../receipts/store.ts';
@@ -31,6 +36,8 @@ export type MessageToCompose = Pick<Message, 'id' | 'kind' | 'channel'> & {
   code?: string;
 };
 
+type ComposedMessage = RenderedMessage & { attachments: OutgoingMail['attachments'] };
+
 /**
  * Renders a message in the language of its subject.
  * @returns undefined if it need not be sent: the transaction does not exist, the transaction of an invitation
@@ -39,7 +46,7 @@ export type MessageToCompose = Pick<Message, 'id' | 'kind' | 'channel'> & {
 export async function composeMessage(
   dependencies: Dependencies,
   { id: message, kind, channel, transaction: id, code }: MessageToCompose,
-): Promise<(RenderedMessage & { attachments: OutgoingMail['attachments'] }) | undefined> {
+): Promise<ComposedMessage | undefined> {
   const { db, forms, instance } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
   if (!read || isObsolete(kind, read)) return undefined;
@@ -73,6 +80,41 @@ export async function composeMessage(
   const { attachments, isLeftOut } = await attachReceipt(dependencies, read);
   const rendered = await forms.renderMessage({ ...content, ...(isLeftOut && { isReceiptLeftOut: true }) });
   return { ...rendered, attachments };
+}
+
+/**
+ * Renders the mail with a link to the choices of each person who has an address.
+ * @param language of the page on which it was asked for, BCP 47.
+ * @returns undefined if nobody has the address any more.
+ */
+export async function composeChoicesMail(
+  dependencies: Dependencies,
+  { id, to, language }: Pick<Message, 'id'> & { to: string; language: string | undefined },
+): Promise<ComposedMessage | undefined> {
+  const { db, forms, instance } = dependencies;
+  const people = await readPeopleOf(db, to, maxPeople);
+  const links: { name: string; url: string }[] = [];
+  for (const person of people)
+    links.push({ name: maskName(person.name), url: await storeChoicesLink(dependencies, person, id) });
+  const [first] = links;
+  if (!first) return undefined;
+  const own = people.flatMap(({ defaultLanguage }) => defaultLanguage ?? []);
+  const languages = [...(language ? [language] : []), ...own, instance.language];
+  const content: MessageRequest = {
+    kind: 'choices',
+    channel: 'mail',
+    languages,
+    layout: null,
+    model: null,
+    theme: null,
+    link: first.url,
+    ...(links.length > 1 && { links }),
+    code: null,
+    minutes: linkMinutes,
+    until: null,
+    owners: [],
+  };
+  return { ...(await forms.renderMessage(content)), attachments: [] };
 }
 
 /** For how long the code of a transaction is still valid, in whole minutes. */

@@ -14,13 +14,14 @@ import { hourlyRoom, type MessageLimits } from '../messages/limits.ts';
 import { type Message, type MessageSecrets, messageBackoff, outageBackoff } from '../messages/message.ts';
 import { deleteEmptyQueues, type MessageFacts, messageTables, recordAttempts } from '../messages/store.ts';
 import type { ShortCodes } from '../transaction/short-link.ts';
-import { composeMessage } from './compose-message.ts';
+import { composeChoicesMail, composeMessage } from './compose-message.ts';
 import type { SmsTransport } from './transport.ts';
 
 /** A due message. */
 type MessageRow = DueRow &
   Pick<Message, 'kind' | 'channel'> & {
-    transaction: string;
+    /** Null for links to choices. */
+    transaction: string | null;
     sealed: Buffer;
     /** Number of the code that it carries; null without one. */
     code: number | null;
@@ -143,14 +144,11 @@ async function attempt(
   // After a failure the server is checked first, because composing a mail may require rendering a PDF.
   const fault = channel === 'mail' && row.targetFailures > 0 && (await transports.mail?.check());
   if (fault) return readResult(fault);
-  const { to, from, code } = JSON.parse(box.open(id, row.sealed)) as MessageSecrets;
-  const composed = await composeMessage(dependencies, {
-    id,
-    kind,
-    channel,
-    transaction,
-    ...(code && { code }),
-  });
+  const { to, from, code, language: asked } = JSON.parse(box.open(id, row.sealed)) as MessageSecrets;
+  const composed =
+    transaction === null
+      ? await composeChoicesMail(dependencies, { id, to, language: asked })
+      : await composeMessage(dependencies, { id, kind, channel, transaction, ...(code && { code }) });
   if (!composed) return { kind: 'obsolete', facts: { error: null } };
   const { subject, text, html, language, attachments } = composed;
   const [mail, sms] = [transports.mail, transports.sms];

@@ -1,30 +1,48 @@
 import type { Context } from 'koa';
 import { type Authenticator, transactionToken, unauthorized } from '#lib/auth/authenticate.ts';
 import { anonymous, type Principal } from '#lib/contracts/principal.ts';
+import type { ContractOperation } from '#lib/http/operation.ts';
 import type { TransactionTokens } from '../transaction/links.ts';
+import type { ChoicesSessions } from './choices-session.ts';
 
 /**
- * Authenticates callers of operations that accept transaction tokens. A valid credential takes precedence
- * over `t`; an invalid Authorization beside a valid `t` is ignored (docs/interface.md, "Credentials").
+ * Authenticates callers of operations that accept tokens: of transactions, and of sessions of choices, which
+ * may also be in a cookie. A valid credential takes precedence over `t`; an invalid Authorization beside a
+ * valid `t` is ignored (docs/interface.md, "Credentials").
  * @param onRefused counts a token that is not valid. The authenticator has counted a bad Authorization.
  */
-export function createSubjectAuthentication(
-  authenticator: Authenticator,
-  tokens: TransactionTokens,
-  onRefused: (ctx: Context) => Promise<void>,
-): (ctx: Context) => Promise<Principal> {
-  return async (ctx) => {
+export function createSubjectAuthentication({
+  authenticator,
+  tokens,
+  sessions,
+  onRefused,
+}: {
+  authenticator: Authenticator;
+  tokens: TransactionTokens;
+  sessions: Pick<ChoicesSessions, 'ofToken' | 'ofCookie'>;
+  onRefused: (ctx: Context) => Promise<void>;
+}): (ctx: Context, operation: Pick<ContractOperation, 'x-roles'>) => Promise<Principal> {
+  return async (ctx, operation) => {
     const caller = await authenticator.identify(ctx);
     if (caller.kind === 'principal') return caller.principal;
     const token = transactionToken(ctx);
-    if (token === undefined) {
-      if (caller.kind === 'bad-authorization') throw unauthorized('The Authorization header is not valid.');
-      return anonymous;
-    }
-    const claims = await tokens.verify(token);
-    if (!claims) {
+    const known = token === undefined ? undefined : await ofToken(token);
+    if (known !== undefined) return known;
+    if (token !== undefined) {
       if (caller.kind !== 'bad-authorization') await onRefused(ctx);
       throw unauthorized('The transaction token is not valid.');
+    }
+    if (caller.kind === 'bad-authorization') throw unauthorized('The Authorization header is not valid.');
+    const person = operation['x-roles'].choices ? await sessions.ofCookie(ctx) : undefined;
+    return person ?? anonymous;
+  };
+
+  /** @returns undefined for a text that is no valid token; nobody for a session that has ended. */
+  async function ofToken(token: string): Promise<Principal | undefined> {
+    const claims = await tokens.verify(token);
+    if (!claims) {
+      const person = await sessions.ofToken(token);
+      return person === null ? anonymous : person;
     }
     return {
       roles: ['transaction'],
@@ -32,5 +50,5 @@ export function createSubjectAuthentication(
       account: `transaction:${claims.id}`,
       transaction: claims,
     };
-  };
+  }
 }

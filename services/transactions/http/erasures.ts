@@ -13,7 +13,8 @@ import { presentErasure, presentHold } from '../present/person.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
 import { readNow } from '../transaction/store.ts';
 import { isFault, parseText } from '../transaction/values.ts';
-import { readText } from './filters.ts';
+import { redirectToChoices } from './choices.ts';
+import { firstOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
@@ -60,10 +61,15 @@ export function erasureHandlers(dependencies: Dependencies) {
       ctx.status = 202;
     },
 
-    async requestErasure(ctx, { principal, body }) {
+    async requestErasure(ctx, { principal, body, form }) {
       const subject = await ensureSubject(db, ownSubject(principal));
-      const given = { state: 'REQUESTED', reason: readReason(body) } as const;
-      ctx.body = await present(await requestErasure(dependencies, subject, given), principal);
+      const reason = readReason(body);
+      const erasure = await requestErasure(dependencies, subject, { state: 'REQUESTED', reason });
+      if (form) {
+        const now = await readNow(db);
+        return redirectToChoices(ctx, dependencies, principal, { done: 'erasure', now });
+      }
+      ctx.body = await present(erasure, principal);
       ctx.status = 202;
     },
 
@@ -129,8 +135,9 @@ function requireText(value: string, pointer: string): string {
   return text;
 }
 
-function readReason(body: { reason?: string } | undefined): string | null {
-  return body?.reason === undefined || body.reason.trim() === '' ? null : requireText(body.reason, '/reason');
+function readReason(body: { reason?: string | string[] } | undefined): string | null {
+  const reason = firstOf(body?.reason);
+  return reason === undefined || reason.trim() === '' ? null : requireText(reason, '/reason');
 }
 
 async function readUntil(db: Database, given: string | undefined): Promise<Date | null> {

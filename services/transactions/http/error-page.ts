@@ -8,6 +8,7 @@ import { askedColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
 import { mintFormLinks } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
+import { renderEntry } from './choices-links.ts';
 import { hasGpc } from './forms.ts';
 import type { Dependencies } from './handlers.ts';
 import { frameAncestors, readerLanguages } from './send.ts';
@@ -19,6 +20,14 @@ const tellingCodes = new Set<Failure['code']>(['wrong-state', 'expired', 'withdr
 export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
   const { db, forms, embedOrigins, instance } = dependencies;
   return async (ctx, failure) => {
+    // Without a session, the choices are asked for; after its end, again.
+    if (failure.code === 'unauthorized' && /^\/choices(\/|$)/.test(ctx.path)) {
+      const stage = ctx.query.ended === undefined ? 'ask' : 'ended';
+      return {
+        html: await renderEntry(ctx, dependencies, { stage }),
+        frameAncestors: frameAncestors(undefined, embedOrigins),
+      };
+    }
     const id = /^\/consents\/([^/]+)/.exec(ctx.path)?.[1];
     const read = id && tellingCodes.has(failure.code) ? await readTransaction(db, id) : undefined;
     const isOver =

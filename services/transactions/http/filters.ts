@@ -35,3 +35,8 @@ export function listOf(value: readonly string[] | undefined): string[] | undefin
   const items = value?.filter((item) => item !== '') ?? [];
   return items.length > 0 ? items : undefined;
 }
+
+/** A member of a body that a form post has as a list. */
+export function firstOf(value: string | readonly string[] | undefined): string | undefined {
+  return [value].flat()[0];
+}

@@ -4,6 +4,7 @@ import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Instance } from '#lib/runtime/live-settings.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
+import type { ChoicesTokens } from '../choices/session.ts';
 import type { DecisionCounts } from '../decisions/counts.ts';
 import type { DecideDependencies } from '../decisions/decide.ts';
 import type { DemoMailbox } from '../delivery/demo.ts';
@@ -12,6 +13,9 @@ import type { ShortCodes } from '../transaction/short-link.ts';
 import { auditReads } from './audit-reads.ts';
 import { authzenHandlers } from './authzen.ts';
 import { childHandlers } from './children.ts';
+import { choicesHandlers } from './choices.ts';
+import { choicesLinkHandlers } from './choices-links.ts';
+import type { ChoicesSessions } from './choices-session.ts';
 import { confirmationHandlers } from './confirmations.ts';
 import { decisionHandlers } from './decisions.ts';
 import { documentHandlers } from './documents.ts';
@@ -46,6 +50,10 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   countLink: RateLimiter['countLink'];
   forgetLink: RateLimiter['forgetLink'];
   shortCodes: ShortCodes;
+  choicesTokens: ChoicesTokens;
+  choices: ChoicesSessions;
+  /** Counts requests for a link to choices; false beyond the limits. */
+  countChoices: RateLimiter['countChoices'];
   /** Counts questions against the limit `decision`. */
   countDecisions: RateLimiter['countDecisions'];
   decisionCounts: Pick<DecisionCounts, 'count'>;
@@ -62,6 +70,8 @@ export function createHandlers(dependencies: Dependencies) {
     ...messageHandlers(dependencies),
     ...childHandlers(dependencies),
     ...withdrawalHandlers(dependencies),
+    ...choicesHandlers(dependencies),
+    ...choicesLinkHandlers(dependencies),
     ...receiptHandlers(dependencies),
     ...verifyHandlers(dependencies),
     ...recordHandlers(dependencies),

@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 import type { PageContent, PageOptions } from '#lib/contracts/pages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
+import { isAnonymousSubject } from '#lib/contracts/public-forms.ts';
+import { isTrial } from '#lib/contracts/trials.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { allowFraming, sendPage } from '#lib/http/send.ts';
@@ -16,19 +18,26 @@ import type { Dependencies } from './handlers.ts';
 /** Renders a page of a transaction and sends it, so that its host can embed it. */
 export async function sendTransactionPage(
   ctx: Context,
-  { forms, instance, embedOrigins }: Dependencies,
+  { forms, instance, embedOrigins, messaging }: Dependencies,
   read: ReadTransaction,
-  page: PageOptions & { page: PageContent },
+  { page, ...options }: PageOptions & { page: PageContent },
   status = 200,
 ): Promise<void> {
   const colorScheme = askedColorScheme(ctx.query.colorScheme);
-  const { html } = await forms.renderPage({ ...page, colorScheme });
+  const shown = page.page === 'result' || page.page === 'receipt' ? { ...page, ...choicesOf(read) } : page;
+  const { html } = await forms.renderPage({ ...options, page: shown, colorScheme });
   sendPage(ctx, html, {
     status,
     frameAncestors: frameAncestors(read.transaction, embedOrigins),
     formTargets: [instance.baseUrl],
     compress: true,
   });
+
+  /** Where the person can see all choices: not a stranger whom nobody can recognise, nor without mails. */
+  function choicesOf({ transaction: { subject } }: ReadTransaction): { choices?: string } {
+    const isFound = messaging.channels.mail !== null && !isAnonymousSubject(subject) && !isTrial(subject);
+    return isFound ? { choices: keepColorScheme(`${instance.baseUrl}/choices`, ctx.query.colorScheme) } : {};
+  }
 }
 
 /** CSP sources that may embed the page: the `iframeOrigin` of the context, else EMBED_ORIGINS. */

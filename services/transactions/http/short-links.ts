@@ -2,6 +2,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
+import { readChoicesLink } from '../choices/links-store.ts';
 import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
 import { redeemLink } from '../transaction/links.ts';
 import { readShortCode } from '../transaction/short-link.ts';
@@ -12,14 +13,15 @@ import { redirectFrame } from './send.ts';
 
 /** /l/{code}, /consents/{txid}/link */
 export function shortLinkHandlers(dependencies: Dependencies) {
-  const { db, shortCodes, countLink, forgetLink } = dependencies;
+  const { db, shortCodes, countLink, forgetLink, instance, choicesTokens } = dependencies;
   return {
     /** A try is counted before the code is looked up, so that parallel guesses cannot exceed the limit. */
     async openShortLink(ctx, { params }) {
       await countLink(ctx);
       const code = readShortCode(params.code);
-      const read = code === undefined ? undefined : await readShortLink(db, shortCodes.digestsOf(code));
-      const url = read && redeemLink(dependencies, read, read.link);
+      const digests = code === undefined ? [] : shortCodes.digestsOf(code);
+      const read = await readShortLink(db, digests);
+      const url = read ? redeemLink(dependencies, read, read.link) : await urlOfChoices(digests);
       if (!url) throw fail('not-found', 'This link is not known, or has ended.');
       await forgetLink(ctx);
       redirectFrame(ctx, keepColorScheme(url, ctx.query.colorScheme));
@@ -34,4 +36,10 @@ export function shortLinkHandlers(dependencies: Dependencies) {
       ctx.body = { url, expires: expiresAt.toISOString() };
     },
   } satisfies OperationHandlers;
+
+  /** The page of a link to choices, also of one that has ended. */
+  async function urlOfChoices(digests: readonly Buffer[]): Promise<string | undefined> {
+    const link = await readChoicesLink(db, digests);
+    return link && `${instance.baseUrl}/choices/open?t=${choicesTokens.mintLink(link)}`;
+  }
 }

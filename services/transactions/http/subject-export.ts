@@ -38,12 +38,30 @@ export function subjectExportHandlers(dependencies: Dependencies) {
       const isAllowed = isPrivileged(principal) || principal.subject === name;
       const subject = isAllowed ? await readSubject(db, name) : undefined;
       if (!subject) throw fail('not-found', 'Subject not found.');
-      const send = readFormat(query.format, mode) === 'html' ? sendDocument : sendJson;
-      await send(ctx, dependencies, subject, query);
+      const url = `${dependencies.instance.baseUrl}/subjects/${encodeURIComponent(subject.name)}/export`;
+      await sendExport(ctx, dependencies, subject, { query, mode, url });
       const entry = { action: 'subject.exported', target: `subject/${subject.id}` } as const;
       if (isPrivileged(principal)) await recordAction(db, entry);
     },
   } satisfies OperationHandlers;
+}
+
+interface AskedExport {
+  query: Input<'exportSubject'>['query'];
+  mode: Mode;
+  /** Of the operation, for the link to the next page. */
+  url: string;
+}
+
+/** Sends the data of a person. @throws Failure `not-acceptable`. */
+export function sendExport(
+  ctx: Context,
+  dependencies: Dependencies,
+  subject: Subject,
+  asked: AskedExport,
+): Promise<void> {
+  const send = readFormat(asked.query.format, asked.mode) === 'html' ? sendDocument : sendJson;
+  return send(ctx, dependencies, subject, asked);
 }
 
 /** @throws Failure `not-acceptable` */
@@ -54,14 +72,9 @@ function readFormat(format: string | undefined, mode: Mode): Mode {
   return named;
 }
 
-type Send = (
-  ctx: Context,
-  dependencies: Dependencies,
-  subject: Subject,
-  query: Input<'exportSubject'>['query'],
-) => Promise<void>;
+type Send = (ctx: Context, dependencies: Dependencies, subject: Subject, asked: AskedExport) => Promise<void>;
 
-const sendDocument: Send = async (ctx, dependencies, subject, query) => {
+const sendDocument: Send = async (ctx, dependencies, subject, { query }) => {
   const given = readText(query.language);
   const [language = ''] = readerLanguages(ctx, given, dependencies.instance.language);
   const inTurn: Parameters<typeof exportDocument>[0]['inTurn'] = (work) => withSlot(ctx, work);
@@ -72,14 +85,13 @@ const sendDocument: Send = async (ctx, dependencies, subject, query) => {
   ctx.body = body;
 };
 
-const sendJson: Send = async (ctx, { db, instance }, subject, query) => {
+const sendJson: Send = async (ctx, { db }, subject, { query, url }) => {
   const find = (request: Parameters<typeof listTransactions>[2]) =>
     listTransactions(db, { subject: subject.name }, request);
   const idOf = ({ transaction }: { transaction: { id: string } }) => transaction.id;
   const { page, next, limit } = await readPage(query, find, { idPattern, idOf });
   const transactions = (await readExported(db, page)).map(presentExported);
   const facts = await readExportFacts(db, subject, page.map(idOf));
-  const url = `${instance.baseUrl}/subjects/${encodeURIComponent(subject.name)}/export`;
   if (next) linkNext(ctx, url, { cursor: next, limit: String(limit) });
   ctx.body = { subject: presentSubject(subject), transactions, ...presentExportFacts(facts) };
 };

@@ -39,7 +39,12 @@ export function subjectHandlers({ db, instance }: Dependencies) {
       const { name = '', emailAddress = null, defaultLanguage = null } = readFields(body, true);
       if (!isOwn(principal, name)) throw fail('forbidden', 'You may only create yourself as a subject.');
       const created = await db.withTransaction(async (tx) => {
-        const inserted = await insertSubject(tx, { name, emailAddress, defaultLanguage });
+        const inserted = await insertSubject(tx, {
+          name,
+          emailAddress,
+          defaultLanguage,
+          isProven: isPrivileged(principal),
+        });
         if (!inserted) throw fail('exists', 'A subject with this name exists already.');
         await recordChange(tx, principal, { action: 'subject.created', target: `subject/${inserted.id}` });
         return inserted;
@@ -74,7 +79,11 @@ export function subjectHandlers({ db, instance }: Dependencies) {
         if (!updated) throw noSuchSubject();
         const { emailAddress } = fields;
         if (emailAddress !== undefined)
-          await replaceContact(tx, subject.name, emailAddress, subject.emailAddress);
+          await replaceContact(tx, subject.name, {
+            address: emailAddress,
+            former: subject.emailAddress,
+            isProven: isPrivileged(principal),
+          });
         await recordChange(tx, principal, { action: 'subject.updated', target: `subject/${id}` });
         return updated;
       });

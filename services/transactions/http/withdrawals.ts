@@ -1,11 +1,14 @@
+import type { Context } from 'koa';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
-import { fail } from '#lib/errors/fail.ts';
-import type { OperationHandlers } from '#lib/http/operation.ts';
+import { Failure, fail } from '#lib/errors/fail.ts';
+import type { FormFields, OperationHandlers } from '#lib/http/operation.ts';
 import { presentTransaction } from '../present/transaction.ts';
 import { mintLinks } from '../transaction/links.ts';
+import { readNow } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { withdrawConsents, withdrawOfPerson } from '../withdrawal/withdraw.ts';
-import { readText } from './filters.ts';
+import { redirectToChoices } from './choices.ts';
+import { firstOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import { readRelated, redirectToTransaction, sendTransaction } from './send.ts';
 
@@ -19,9 +22,11 @@ export function withdrawalHandlers(dependencies: Dependencies) {
       return sendTransaction(ctx, dependencies, read, caller, read.created ? 201 : 200);
     },
 
-    async withdrawChoices(ctx, { body, principal }) {
+    async withdrawChoices(ctx, { principal, ...sent }) {
+      if (sent.form) return withdrawOnPage(ctx, sent.body, principal);
+      const { body } = sent;
       const subject = subjectOf(principal, readText(body.subject));
-      const object = readText(body.object);
+      const object = readText(firstOf(body.object));
       const reads = await withdrawOfPerson(dependencies, { subject, object, principal, body });
       ctx.status = reads.some(({ created }) => created) ? 201 : 200;
       const { baseUrl } = dependencies.instance;
@@ -37,6 +42,21 @@ export function withdrawalHandlers(dependencies: Dependencies) {
       };
     },
   } satisfies OperationHandlers;
+
+  /** A button of the page of choices. A second click finds nothing left, and leads to the same page. */
+  async function withdrawOnPage(ctx: Context, body: FormFields, principal: Principal): Promise<void> {
+    const object = readText(firstOf(body.object));
+    const subject = subjectOf(principal, undefined);
+    await withdrawOfPerson(dependencies, { subject, object, principal, body }).catch(unlessNothingIsLeft);
+    redirectToChoices(ctx, dependencies, principal, {
+      done: 'withdrawn',
+      now: await readNow(dependencies.db),
+    });
+  }
+}
+
+function unlessNothingIsLeft(error: unknown): void {
+  if (!(error instanceof Failure) || error.code !== 'nothing-to-withdraw') throw error;
 }
 
 /** @throws Failure `forbidden` for a person who names somebody else; `invalid` if nobody is named. */

@@ -29,9 +29,12 @@ export async function countRecentMessages(
   const user = causedBy?.startsWith('user:') ? causedBy : null;
   return tx.one<RecentMessages>(sql`
     SELECT r.*, s.*, a.*
-      FROM (SELECT count(*)::int AS messages, count(*) FILTER (WHERE m.kind = 'code')::int AS codes,
-                   ${secondsSince(sql`min(m.created_at)`)} AS "oldestMessage",
-                   ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.kind = 'code')`)} AS "oldestCode"
+      FROM (SELECT count(*) FILTER (WHERE m.kind <> 'choices')::int AS messages, count(*) FILTER (WHERE m.kind = 'code')::int AS codes,
+                   ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.kind <> 'choices')`)} AS "oldestMessage",
+                   ${secondsSince(sql`min(m.created_at) FILTER (WHERE m.kind = 'code')`)} AS "oldestCode",
+                   count(*) FILTER (WHERE m.kind = 'choices')::int AS choices,
+                   count(*) FILTER (WHERE m.kind = 'choices' AND m.created_at > accord_now() - interval '1 hour')::int
+                     AS "choicesOfHour"
               FROM messages AS m
              WHERE m.address = ${address} AND m.created_at > accord_now() - interval '1 day'
                AND m.error IS DISTINCT FROM 'limit') AS r

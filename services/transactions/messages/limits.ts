@@ -20,6 +20,9 @@ export interface RecentMessages {
   /** Age in seconds of the oldest counted message, and of the oldest counted code. */
   oldestMessage: number;
   oldestCode: number;
+  /** Links to choices, and those of the last hour. */
+  choices: number;
+  choicesOfHour: number;
   /** Text messages to the country, and the age in seconds of the oldest. */
   toPrefix: number;
   oldestToPrefix: number;
@@ -46,6 +49,9 @@ const hourSeconds = 3_600;
 /** Retry-After while earlier messages wait. */
 const behindSeconds = 60;
 
+/** Links to choices for one address. Who asks for more gets the same response, and no mail. */
+const choicesLimits = { hour: 3, day: 10 } as const;
+
 /** The limit that forbids a message for the longest time, with the wait; undefined if it may be sent now. */
 export function reachedLimit(
   recent: RecentMessages,
@@ -55,7 +61,11 @@ export function reachedLimit(
   // Strangers at the address of a form cannot keep a person from the codes of other forms.
   const codes = isByStranger ? Math.ceil(limits.codes / 2) : limits.codes;
   const waits = [
-    { detail: toAddress, wait: recent.messages >= limits.messages ? daySeconds - recent.oldestMessage : 0 },
+    {
+      detail: toAddress,
+      // Links to choices, for which strangers can ask, have limits of their own.
+      wait: kind !== 'choices' && recent.messages >= limits.messages ? daySeconds - recent.oldestMessage : 0,
+    },
     {
       detail: toAddress,
       wait: kind === 'code' && recent.codes >= codes ? daySeconds - recent.oldestCode : 0,
@@ -65,12 +75,17 @@ export function reachedLimit(
       wait: hasPrefix && recent.toPrefix >= limits.prefix ? hourSeconds - recent.oldestToPrefix : 0,
     },
     { detail: toAll, wait: hasPrefix && recent.sms >= limits.sms ? hourSeconds - recent.oldestSms : 0 },
+    { detail: toAddress, wait: kind === 'choices' && areTooManyLinks(recent) ? hourSeconds : 0 },
     { detail: byUser, wait: recent.ofUser >= limits.messages ? daySeconds - recent.oldestOfUser : 0 },
   ];
   const [longest] = waits.sort((a, b) => b.wait - a.wait);
   return longest && longest.wait > 0
     ? { detail: longest.detail, waitSeconds: Math.ceil(longest.wait) }
     : undefined;
+}
+
+function areTooManyLinks({ choices, choicesOfHour }: RecentMessages): boolean {
+  return choicesOfHour >= choicesLimits.hour || choices >= choicesLimits.day;
 }
 
 /** How many messages of all, and of one creator, may have been sent in the last hour before another. */

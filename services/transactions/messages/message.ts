@@ -34,6 +34,8 @@ export interface MessageSecrets {
   /** Sender that the context names. */
   from?: string;
   code?: string;
+  /** Of a message about no transaction, BCP 47. */
+  language?: string;
 }
 
 /** Keyed digests of destinations: a domain alone can identify a person, so no column holds it as text. */

@@ -37,8 +37,12 @@ export function createMessaging({
     channels,
     box,
     addressOf: digests.addressOf,
-    async queue(tx, { transaction, kind, destination, causedBy, from, code }, whenLimited = 'record') {
-      if (await isErased(tx, transaction)) return undefined;
+    async queue(
+      tx,
+      { transaction, kind, destination, causedBy, from, code, language },
+      whenLimited = 'record',
+    ) {
+      if (transaction !== null && (await isErased(tx, transaction))) return undefined;
       const id = newUuid();
       const address = digests.addressOf(destination);
       const recent = await countRecentMessages(tx, { address, prefix: destination.prefix, causedBy });
@@ -46,6 +50,7 @@ export function createMessaging({
       const asked = { kind, hasPrefix: destination.prefix !== null, isByStranger: isStranger };
       const limit = reachedLimit(recent, asked, limits);
       if (limit && whenLimited === 'refuse') throw tooMany(limit);
+      if (limit && whenLimited === 'drop') return undefined;
       const about = { kind, causedBy, room: hourlyRoom({ kind, channel: destination.channel }, limits) };
       const hourly = limit
         ? undefined
@@ -56,6 +61,7 @@ export function createMessaging({
         to: destination.to,
         ...(from && { from }),
         ...(code && { code: code.text }),
+        ...(language && { language }),
       };
       // A rollback afterwards is rare; the count is then too high by one.
       if (limit) reportLimited({ id, kind, channel: destination.channel });

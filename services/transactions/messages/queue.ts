@@ -15,25 +15,28 @@ export interface Messaging {
   /**
    * Queues a message; it is sent after the COMMIT (docs/messages.md).
    * @param whenLimited above a limit, `refuse` throws. With `record` the message waits above an hourly limit,
-   * and is stored as failed above another one.
-   * @returns undefined if the transaction has been erased meanwhile; then there is no message.
+   * and is stored as failed above another one; with `drop`, there is none then.
+   * @returns undefined if there is no message: dropped, or the transaction has been erased meanwhile.
    * @throws Failure `too-many-requests` with Retry-After.
    */
   queue(
     tx: Queries,
     request: MessageRequest,
-    whenLimited?: 'refuse' | 'record',
+    whenLimited?: 'refuse' | 'record' | 'drop',
   ): Promise<Message | undefined>;
 }
 
 export interface MessageRequest {
-  transaction: string;
+  /** Null for `choices`. */
+  transaction: string | null;
   kind: MessageKind;
   destination: Destination;
   /** Who causes the message (`creatorOf`); null: not known. */
   causedBy: string | null;
   from?: string | undefined;
   code?: { number: number; text: string };
+  /** Of a message about no transaction, BCP 47. */
+  language?: string | undefined;
 }
 
 /**

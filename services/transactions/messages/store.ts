@@ -20,7 +20,7 @@ export function listMessages(db: Queries, transaction: string): Promise<Message[
 /** A message to be stored. */
 export interface NewMessage {
   id: string;
-  transaction: string;
+  transaction: string | null;
   kind: MessageKind;
   destination: Destination;
   /** Queue of the delivery engine. */
@@ -31,7 +31,7 @@ export interface NewMessage {
   causedBy?: string | null;
   /** Number of the code that it carries; null without one. */
   code: number | null;
-  /** Encrypted address, sender and code; null if it failed already. */
+  /** Encrypted {@link MessageSecrets}; null if it failed already. */
   sealed: Buffer | null;
   /** Set if it failed already. */
   error: string | null;
@@ -60,7 +60,7 @@ export async function insertMessage(tx: Queries, message: NewMessage): Promise<M
   const insert = sql`
     INSERT INTO messages AS m (id, transaction, kind, channel, queue, destination, address, prefix, created_by,
                                code, sealed, state, not_before, counted_at, error, created_at)
-    SELECT ${message.id}::uuid, ${message.transaction}, ${message.kind}, ${to.channel}, q.name, ${to.masked},
+    SELECT ${message.id}::uuid, ${message.transaction}::text, ${message.kind}, ${to.channel}, q.name, ${to.masked},
            ${message.address}::bytea, ${to.prefix}, ${causedBy ?? ''}, ${message.code}::integer,
            ${sealed}::bytea, ${sealed === null ? 'FAILED' : 'PENDING'}, ${notBefore}::timestamptz,
            ${countedAt}::timestamptz, ${error}, accord_now()
@@ -93,6 +93,19 @@ export async function deleteEmptyQueues(tx: Queries, limit: number): Promise<num
   await tx.query(sql`
     DELETE FROM message_queues AS q WHERE q.name = ANY(${found.map(({ name }) => name)}::text[]) AND ${isEmpty}`);
   return found.length;
+}
+
+/**
+ * Deletes messages with links to choices that no limit counts any more. @returns how many, at most `limit`.
+ */
+export async function deleteOldChoicesMessages(db: Queries, limit: number): Promise<number> {
+  const deleted = await db.query(sql`
+    DELETE FROM messages AS m WHERE m.id IN (
+      SELECT o.id FROM messages AS o
+       WHERE o.kind = 'choices' AND o.created_at < accord_now() - interval '1 day' AND o.state <> 'PENDING'
+       ORDER BY o.created_at LIMIT ${limit})
+    RETURNING m.id`);
+  return deleted.length;
 }
 
 /** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
@@ -179,11 +192,11 @@ export function waitingMessages(
      GROUP BY k.kind`);
 }
 
-/** Inserts an event for each message in `m` that was sent or has failed. */
+/** Inserts an event for each message in `m` about a transaction that was sent or has failed. */
 function messageEvents(source: string): Statement {
   return insertEvents(
     {
-      from: sql`(SELECT * FROM m WHERE m.state IN ('SENT', 'FAILED'))`,
+      from: sql`(SELECT * FROM m WHERE m.state IN ('SENT', 'FAILED') AND m.transaction IS NOT NULL)`,
       topic: 'accord.consents',
       key: sql`s.transaction`,
       type: sql`'io.accord.message.' || lower(s.state) || '.v1'`,

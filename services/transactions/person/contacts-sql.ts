@@ -13,30 +13,75 @@ export function contactDigest(address: Sql): Sql {
 
 /**
  * A common table expression that keeps the addresses of a person for the search.
- * @param subject SQL of its name. @param infos SQL of its contact data (jsonb). @param from its FROM clause.
+ * @param given SQL: the name of the person, its contact data (jsonb), their FROM clause, and whether the
+ * organisation has entered them.
  */
-export function storeContacts(subject: Sql, infos: Sql, from: Sql): Sql {
+export function storeContacts({
+  subject,
+  infos,
+  from,
+  isProven,
+}: Record<'subject' | 'infos' | 'from' | 'isProven', Sql>): Sql {
   return sql`contact AS (
-      INSERT INTO contacts (digest, subject)
-      SELECT ${contactDigest(sql`c.address`)}, ${subject}
+      INSERT INTO contacts AS k (digest, subject, proven)
+      SELECT DISTINCT ${contactDigest(sql`c.address`)}, ${subject}, ${isProven}
         FROM ${from} CROSS JOIN unnest(ARRAY[${infos}->>'emailAddress', ${infos}->>'phoneNumber']) AS c (address)
        WHERE c.address <> ''
-      ON CONFLICT DO NOTHING
+      ON CONFLICT (digest, subject) DO UPDATE SET proven = true WHERE excluded.proven AND NOT k.proven
     )`;
 }
 
-/** Keeps the address of a subject for the search. @param former the address that it replaces. */
+/**
+ * SQL: whether the organisation entered the contact data of a transaction: an administrator, an operator, a
+ * clerk or a program did, or the issuer has verified the address of an account. What strangers and peers name
+ * is proven by a code alone.
+ */
+export function isEntered({ createdBy, isAddressKnown }: Record<'createdBy' | 'isAddressKnown', Sql>): Sql {
+  return sql`(${isAddressKnown} AND ${createdBy} ~ '^(staff |key:|user:)')`;
+}
+
+/**
+ * Proves an address of a person: a code that was sent there came back.
+ * @param address of the mail; nothing happens for an address that the person does not have.
+ */
+export async function proveContact(tx: Queries, subject: string, address: string): Promise<void> {
+  await tx.query(sql`
+    UPDATE contacts AS c SET proven = true
+     WHERE c.subject = ${subject} AND c.digest = ${contactDigest(sql`${address}::text`)} AND NOT c.proven`);
+}
+
+/** A person who has an address. */
+export interface PersonOfAddress {
+  id: string;
+  name: string;
+  defaultLanguage: string | null;
+  choicesEpoch: number;
+}
+
+/** The people who have a proven address, in the order in which they became known; at most `limit`. */
+export function readPeopleOf(db: Queries, address: string, limit: number): Promise<PersonOfAddress[]> {
+  return db.query<PersonOfAddress>(sql`
+    SELECT s.id, s.name, s.default_language AS "defaultLanguage", s.choices_epoch AS "choicesEpoch"
+      FROM contacts AS c JOIN subjects AS s ON s.name = c.subject
+     WHERE c.digest = ${contactDigest(sql`${address}::text`)} AND c.proven
+     ORDER BY s.created_at, s.id LIMIT ${limit}`);
+}
+
+/**
+ * Keeps the address of a subject for the search.
+ * @param given.isProven whether the organisation enters it. @param given.former the address that it replaces.
+ */
 export async function replaceContact(
   tx: Queries,
   subject: string,
-  address: string | null,
-  former: string | null = null,
+  { address, former = null, isProven }: { address: string | null; former?: string | null; isProven: boolean },
 ): Promise<void> {
   if (former !== null)
     await tx.query(sql`
       DELETE FROM contacts AS c WHERE c.subject = ${subject} AND c.digest = ${contactDigest(sql`${former}::text`)}`);
   if (address)
     await tx.query(sql`
-      INSERT INTO contacts (digest, subject) VALUES (${contactDigest(sql`${address}::text`)}, ${subject})
-      ON CONFLICT DO NOTHING`);
+      INSERT INTO contacts AS k (digest, subject, proven)
+      VALUES (${contactDigest(sql`${address}::text`)}, ${subject}, ${isProven})
+      ON CONFLICT (digest, subject) DO UPDATE SET proven = true WHERE excluded.proven AND NOT k.proven`);
 }

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement as Sql, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { storeContacts } from './contacts-sql.ts';
+import { isEntered, storeContacts } from './contacts-sql.ts';
 
 /** SQL: whether the record `r` is in force; the index records_in_force. */
 export const isInForce = sql`
@@ -25,7 +25,10 @@ export function nextPosition(subject: Sql, seen: number | null): Sql {
  * As {@link nextPosition}, for a transaction that is created and committed in one statement: stores the
  * person if it is new.
  */
-export function storePerson({ subject, context, createdAt }: NewPerson, seen: number | null): Sql {
+export function storePerson(
+  { subject, context, createdAt, createdBy, isAddressKnown }: NewPerson,
+  seen: number | null,
+): Sql {
   return sql`person AS (
       INSERT INTO subjects AS p (id, name, email_address, default_language, created_at, modified_at, position)
       VALUES (${newUuid()}, ${subject}, ${context.subjectInfos?.emailAddress ?? null},
@@ -33,11 +36,21 @@ export function storePerson({ subject, context, createdAt }: NewPerson, seen: nu
       ON CONFLICT (name) DO UPDATE SET position = excluded.position, unproven = false
        WHERE p.position = coalesce(${seen}::bigint, p.position)
       RETURNING p.name, p.position
-    ), ${storeContacts(sql`p.name`, sql`${JSON.stringify(context.subjectInfos ?? {})}::jsonb`, sql`person AS p`)}`;
+    ), ${storeContacts({
+      subject: sql`p.name`,
+      infos: sql`${JSON.stringify(context.subjectInfos ?? {})}::jsonb`,
+      from: sql`person AS p`,
+      isProven: isEntered({
+        createdBy: sql`${createdBy}::text`,
+        isAddressKnown: sql`${isAddressKnown}::boolean`,
+      }),
+    })}`;
 }
 
 interface NewPerson {
   subject: string;
+  createdBy: string | null;
+  isAddressKnown: boolean;
   context: { subjectInfos?: { emailAddress?: string | null }; language?: string | null };
   createdAt: Date;
 }

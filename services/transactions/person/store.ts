@@ -17,10 +17,18 @@ export interface Subject {
 const columns = sql`s.id, s.name, s.email_address AS "emailAddress", s.default_language AS "defaultLanguage",
   s.created_at AS "createdAt", s.modified_at AS "modifiedAt"`;
 
-/** @returns undefined if a subject of that name exists already, unless only strangers have named it. */
+/**
+ * @param given.isProven whether the organisation enters the address.
+ * @returns undefined if a subject of that name exists already, unless only strangers have named it.
+ */
 export async function insertSubject(
   tx: Queries,
-  { name, emailAddress, defaultLanguage }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'>,
+  {
+    name,
+    emailAddress,
+    defaultLanguage,
+    isProven = false,
+  }: Pick<Subject, 'name' | 'emailAddress' | 'defaultLanguage'> & { isProven?: boolean },
 ): Promise<Subject | undefined> {
   const inserted = await tx.maybeOne<Subject>(sql`
     INSERT INTO subjects AS s (id, name, email_address, default_language, created_at, modified_at)
@@ -30,7 +38,7 @@ export async function insertSubject(
                                      modified_at = excluded.modified_at, unproven = false
      WHERE s.unproven
     RETURNING ${columns}`);
-  if (inserted) await replaceContact(tx, name, emailAddress);
+  if (inserted) await replaceContact(tx, name, { address: emailAddress, isProven });
   return inserted;
 }
 

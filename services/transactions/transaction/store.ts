@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { storeContacts } from '../person/contacts-sql.ts';
+import { isEntered, storeContacts } from '../person/contacts-sql.ts';
 import { recordStateChange } from './events.ts';
 import type { HistoryEntry, NewTransaction, ReadTransaction, State, Transaction } from './transaction.ts';
 
@@ -155,7 +155,15 @@ function inserted(
              ${parent}::text, ${leader}::jsonb, accord_now(), accord_now(),
              accord_now() + ${context.timeout}::interval ${from}
       RETURNING *
-    ), ${storeSubject()}, ${storeContacts(sql`t.subject`, sql`(t.context->'subjectInfos')`, sql`t`)},
+    ), ${storeSubject()}, ${storeContacts({
+      subject: sql`t.subject`,
+      infos: sql`(t.context->'subjectInfos')`,
+      from: sql`t`,
+      isProven: isEntered({
+        createdBy: sql`coalesce(t.created_by, '')`,
+        isAddressKnown: sql`t.is_address_known`,
+      }),
+    })},
     ${recordStateChange('created', source)}`;
 }
 

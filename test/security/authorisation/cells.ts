@@ -4,7 +4,7 @@ import type { TestInstance } from '../../support/instances/instance.ts';
 import { type Credential, tokenFor } from './credentials.ts';
 import { expectedOutcome, type Outcome, type Relation } from './oracle.ts';
 import { type Parts, type Recipe, recipes } from './requests.ts';
-import type { Resources } from './resources.ts';
+import { type Resources, subjectOf } from './resources.ts';
 
 /** One cell of the matrix: an operation, a credential, and whose the thing is. */
 export interface Cell {
@@ -65,11 +65,19 @@ export async function prepare(cell: Cell, resources: Resources): Promise<Prepare
       return aimed.id;
     },
   });
+  if (credential.use === 'choices') tokens = { ...tokens, choices: await openChoices(resources) };
   return {
     address: addressOf(operation.path, parts, tokenFor(credential, tokens)),
     init: { method: operation.method, ...contentOf(parts, credential.headers) },
     params: Object.values(parts.params ?? {}),
   };
+}
+
+/** The token of a new session of the person who has things of their own: a request may end all sessions. */
+async function openChoices({ operator }: Resources): Promise<string> {
+  const response = await operator.send('POST', '/choices', { subject: subjectOf('own') });
+  const { url } = (await response.json()) as { url: string };
+  return new URL(url).searchParams.get('t') ?? '';
 }
 
 /** Sends a request, with other headers or another body if wanted. */

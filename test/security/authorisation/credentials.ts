@@ -5,13 +5,22 @@ import type { TestInstance } from '../../support/instances/instance.ts';
 
 const finerRoles = ['clerk', 'author', 'auditor', 'technician'] as const;
 
-type Role = 'admin' | 'operator' | 'key' | 'decision' | 'user' | 'transaction' | (typeof finerRoles)[number];
+type Role =
+  | 'admin'
+  | 'operator'
+  | 'key'
+  | 'decision'
+  | 'user'
+  | 'transaction'
+  | 'choices'
+  | (typeof finerRoles)[number];
 
-/** Tokens of one transaction, and of none. */
+/** Tokens of one transaction, and of a session of choices of its person. */
 export interface Tokens {
   tx: string;
   /** Of use `receipt`: there is none before an answer. */
   receipt: string | undefined;
+  choices?: string;
 }
 
 /** What a caller shows, and what it is worth by docs/interface.md, "Credentials". */
@@ -21,8 +30,8 @@ export interface Credential {
   roles: readonly Role[];
   /** It is worth nothing, and the status says so whatever is asked. */
   refused?: 401 | 403;
-  /** What a transaction token is for. */
-  use?: 'tx' | 'receipt' | 'garbled';
+  /** What a token in `t` is for. */
+  use?: 'tx' | 'receipt' | 'choices' | 'garbled';
   /** Whether it proves to be somebody, whose own things there are. */
   nobody?: true;
   /** The person signed in longer ago than any `x-fresh`. */
@@ -136,6 +145,7 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
       headers: await bearer({ exp: 60 }),
     },
     { name: 'a receipt token', roles: ['transaction'], use: 'receipt', headers: {} },
+    { name: 'a session of choices', roles: ['choices'], use: 'choices', headers: {} },
     { name: 'a garbled transaction token', roles: [], use: 'garbled', headers: {} },
   ];
 }

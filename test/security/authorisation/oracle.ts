@@ -40,6 +40,8 @@ export function expectedOutcome(asked: Asked, credential: Credential, relation: 
   // "`t` alone and bad: 401", where such tokens are known; "a transaction token anywhere else: 403".
   if (use === 'garbled' && roles.length === 0) return asked.tags.includes('transactions') ? 401 : 403;
   if (use && !('transaction' in allowed) && roles.includes('transaction')) return 403;
+  // Only the service that has the choices knows their sessions.
+  if (use === 'choices' && !asked.tags.includes('transactions')) return 403;
   if (allowed.anonymous) return found(asked, relation);
   if (credential.name === 'no credential') return 401;
   const reaches = roles.flatMap((role) => allowed[role] ?? []);

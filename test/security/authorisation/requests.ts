@@ -27,7 +27,7 @@ export interface Recipe {
   relations: readonly Relation[];
   emptyIfUnknown?: boolean;
   /** The status of a request that was let in and can do nothing; 409 if it is not given. */
-  letIn?: 409 | 422;
+  letIn?: 409 | 410 | 422;
   make(aim: Aim): Parts | Promise<Parts>;
 }
 
@@ -223,6 +223,16 @@ export const recipes: Record<string, Recipe> = {
   listMessages: about('open'),
   cancelTransaction: about('open'),
   withdrawConsents: about('final', { json: { comment: 'Enough letters' } }),
+  getChoices: ofSubject((subject) => ({ query: { subject } })),
+  openChoices: { ...ofSubject((subject) => ({ json: { subject } })), relations: ['own', 'other'] },
+  // The instance sends no mails.
+  sendChoicesLink: { ...plain({ json: { address: 'ann@example.org' } }), letIn: 422 },
+  getChoicesLink: { ...plain(), letIn: 410 },
+  openChoicesLink: { ...plain(), letIn: 410 },
+  // An account that has answered nothing has nothing to change.
+  changeChoices: { ...plain({ json: { elements: ['processing.001'] } }), letIn: 422 },
+  exportChoices: plain(),
+  endChoices: plain(),
   withdrawChoices: ofSubject((subject) => ({ json: { subject } })),
   getChild: about('parent'),
   createChild: about('final'),

@@ -8,6 +8,7 @@ import type { EnteredAnswers } from '../../../services/forms/domain/entered-answ
 import type { Drawn, FormModel, PageModel } from '../../../services/forms/pages/page-model.ts';
 import { sampleContract } from '../contract/sample-contract.ts';
 import { type SampleLanguage, sampleElements, sampleInformation } from '../samples/sample-content.ts';
+import { sampleChoicesPages } from './sample-choices-pages.ts';
 import { sampleConfirmPages } from './sample-confirm-pages.ts';
 import { sampleEntryPages } from './sample-entry-pages.ts';
 import { sampleExport } from './sample-export.ts';
@@ -692,6 +693,7 @@ export function samplePages(language: SampleLanguage): Record<string, PageModel>
   return {
     ...formPages(language),
     ...sampleEntryPages({ ...base(language), layout, information: asked }),
+    ...sampleChoicesPages(base(language), sampleReceipt(language).consents),
     ...sampleConfirmPages({ ...base(language), ...about('SUBMITTED'), information }, link),
     ...finals,
     ...otherPages(language),

@@ -1,0 +1,174 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { ChoicesEntryPage, ChoicesPage } from '#lib/contracts/pages.ts';
+import type { ReceiptConsent } from '#lib/contracts/receipt-body.ts';
+import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
+import { safeUrl } from '../domain/rich-text.ts';
+import { auditTable } from './export-view.ts';
+import { answerTexts, isOwnText, recipientText } from './facts.ts';
+import type { Drawn } from './page-model.ts';
+
+type Choice = components['schemas']['Choice'];
+
+/** A button that posts fields. */
+interface Act {
+  url: string;
+  fields: [name: string, value: string][];
+}
+
+/** The page of everything that a person has said: each answer with what can be done about it. */
+export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
+  const { own, shown, links, done, instance, returnUrl } = page;
+  const { t } = reader;
+  const choices = own.choices.map((choice, place) => choiceView(choice, shown[place] ?? null, page, reader));
+  const withdrawable = own.choices.filter((choice) => choice.withdrawable);
+  return {
+    title: t('choices.title'),
+    intro: t('choices.intro', { instance: instance.name }),
+    done: done && t(`choices.done.${done}`),
+    none: choices.length === 0 ? t('choices.none', { instance: instance.name }) : null,
+    choices,
+    withdrawAll: links && withdrawable.length > 1 ? actOf(links.withdraw, withdrawable) : null,
+    data: dataView(page, reader),
+    end: links?.end ?? null,
+    back: returnUrl && safeUrl(returnUrl)?.startsWith('http') ? backTo(returnUrl, reader) : null,
+    inFrame: page.inFrame,
+  };
+}
+
+function backTo(url: string, reader: Reader) {
+  return { url, text: reader.t('final.callback', { host: new URL(url).host }) };
+}
+
+function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: ChoicesPage, reader: Reader) {
+  const { t } = reader;
+  const { reason, given, expires, recipients, object, history, receipt } = choice;
+  const attributes = choice.language ? reader.in(choice.language) : ({} as LanguageAttributes);
+  const isOver = reason === 'EXPIRED' || reason === 'NOT_ACTIVE';
+  const inWords = (answer: string[], isWithdrawn: boolean) =>
+    wordsOf({ ...choice, answers: answer }, isWithdrawn ? null : consent, reader);
+  return {
+    title: choice.title,
+    attributes,
+    object: object ?? null,
+    answer: inWords(choice.answers, reason === 'WITHDRAWN'),
+    mark: markOf(choice),
+    note: isOver ? t(`choices.note.${reason}`) : null,
+    facts: [
+      fact(t('choices.usage'), choice.usage, attributes),
+      fact(t('processing.data'), choice.data, attributes),
+      fact(t(reason === 'WITHDRAWN' ? 'choices.withdrawnOn' : 'choices.since'), reader.date(given)),
+      fact(t(reason === 'EXPIRED' ? 'choices.endedOn' : 'receipt.expires'), expires && reader.date(expires)),
+    ].flatMap((row) => row ?? []),
+    recipients: recipients.map(({ name, state, since }) => ({
+      name,
+      text: state && since ? recipientText({ state, since }, reader) : null,
+    })),
+    receipt: receipt ?? null,
+    change: links && choice.changeable && !isOver ? actOf(links.change, [choice]) : null,
+    renew: links && choice.changeable && (isOver || expires) ? renewal(links.change, choice) : null,
+    withdraw: links && choice.withdrawable ? actOf(links.withdraw, [choice]) : null,
+    history: history.map((earlier) => ({
+      date: reader.date(earlier.given),
+      answer: inWords(earlier.answers, earlier.withdraws === true),
+    })),
+    historyTitle: t('choices.history', { count: history.length }),
+  };
+}
+
+function fact(label: string, value: string | undefined, attributes: LanguageAttributes = {}) {
+  return value ? { label, value, attributes } : null;
+}
+
+function actOf(url: string, choices: readonly Choice[]): Act {
+  const [first] = choices;
+  const isOne = choices.length === 1 && first?.object !== undefined;
+  return {
+    url,
+    fields: [
+      ...choices.map(({ identifier }): [string, string] => ['elements', identifier]),
+      ...(isOne ? [['object', first.object] as [string, string]] : []),
+    ],
+  };
+}
+
+function renewal(url: string, choice: Choice): Act {
+  const act = actOf(url, [choice]);
+  return { ...act, fields: [...act.fields, ['renew', 'true']] };
+}
+
+/** The answer in words; texts of the element in its own language. */
+function wordsOf(
+  { identifier, answers, reason, language = '' }: Choice,
+  consent: ReceiptConsent | null,
+  reader: Reader,
+) {
+  const [, type = ''] = identifier.split('/');
+  const isPreference = type === 'preference';
+  const given = {
+    identifier,
+    type: type as ReceiptConsent['type'],
+    texts: consent?.texts ?? {},
+    answer: answers,
+  };
+  const isWithdrawn = consent === null && answers[0] === 'refused' && reason === 'WITHDRAWN';
+  const texts = isWithdrawn ? [reader.t('answer.withdrawn')] : answerTexts(given, reader);
+  return {
+    texts,
+    attributes: isPreference && isOwnText(given) ? reader.in(language) : ({} as LanguageAttributes),
+  };
+}
+
+/** How the answer is marked, beside its words: in force, or not. */
+function markOf({ reason, answers }: Choice): 'yes' | 'no' | 'over' {
+  if (reason === 'EXPIRED' || reason === 'NOT_ACTIVE') return 'over';
+  return reason === 'GIVEN' && answers.length > 0 ? 'yes' : 'no';
+}
+
+/** Export, who used the data, and erasure: the rights of a person in one place. */
+function dataView({ links, isFresh, audit, erasures, instance }: Drawn<ChoicesPage>, reader: Reader) {
+  const { t } = reader;
+  const query = links?.export.includes('?') ? '&' : '?';
+  const open = erasures.find(({ state }) => state !== 'DONE' && state !== 'REFUSED');
+  return {
+    exports:
+      links && isFresh
+        ? [
+            { url: `${links.export}${query}format=html`, text: t('choices.export.html') },
+            { url: `${links.export}${query}format=json`, text: t('choices.export.json') },
+          ]
+        : [],
+    again: links && !isFresh ? { url: links.again, text: t('choices.export.again') } : null,
+    audit: auditTable(audit, reader),
+    auditNone: audit.length === 0 ? t('choices.audit.none') : null,
+    erasure: links && !open ? links.erasure : null,
+    erasureText: open
+      ? t(`choices.erasure.${open.state}`, {
+          date: reader.date(open.created),
+          due: reader.date(open.due),
+        })
+      : t('choices.erasure.text', { instance: instance.name }),
+  };
+}
+
+/** The page before a session. */
+export function choicesEntryView(
+  { stage, url, fault, isMailed, instance }: Drawn<ChoicesEntryPage>,
+  reader: Reader,
+) {
+  const { t } = reader;
+  const asks = stage !== 'sent' && stage !== 'open';
+  return {
+    title: t(`choices.entry.${stage}.title`, { instance: instance.name }),
+    mark: stage === 'sent' || stage === 'ended' ? ('done' as const) : null,
+    texts: [
+      t(`choices.entry.${stage}.text`, { instance: instance.name }),
+      ...(asks
+        ? [isMailed ? t('choices.entry.how', { instance: instance.name }) : t('choices.entry.noMail')]
+        : []),
+    ],
+    open: stage === 'open' ? url : null,
+    ask: asks && isMailed ? url : null,
+    address: fault?.address,
+    isFaulty: fault !== undefined,
+  };
+}

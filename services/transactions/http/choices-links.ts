@@ -1,0 +1,98 @@
+import type { Context } from 'koa';
+import type { ChoicesEntryPage } from '#lib/contracts/pages.ts';
+import { Failure } from '#lib/errors/fail.ts';
+import type { OperationHandlers } from '#lib/http/operation.ts';
+import { preferredMode, sendPage } from '#lib/http/send.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { askForLink } from '../choices/ask-link.ts';
+import { isOpenable } from '../choices/links-store.ts';
+import { linkIsOver, openLink } from '../choices/open-session.ts';
+import { linkMinutes } from '../choices/session.ts';
+import { firstOf } from './filters.ts';
+import type { Dependencies } from './handlers.ts';
+import { readerLanguages, redirectFrame } from './send.ts';
+
+/** /choices/link, /choices/open */
+export function choicesLinkHandlers(dependencies: Dependencies) {
+  const { db, choices } = dependencies;
+  const sendOver = (ctx: Context) => sendEntry(ctx, dependencies, { stage: 'over' }, 410);
+  return {
+    /** The same for every address, in what it sends and in what it does. */
+    async sendChoicesLink(ctx, { body, form, mode }) {
+      const address = firstOf(body.address) ?? '';
+      const [language = ''] = readerLanguages(ctx, undefined, dependencies.instance.language);
+      const isAllowed = await dependencies.countChoices(ctx);
+      const isPage = form || mode === 'html';
+      try {
+        await askForLink(dependencies, { address, language }, isAllowed);
+      } catch (error) {
+        if (!isPage || !(error instanceof Failure) || error.code !== 'invalid') throw error;
+        return sendEntry(ctx, dependencies, { stage: 'ask', fault: { address } }, 422);
+      }
+      if (isPage) return sendEntry(ctx, dependencies, { stage: 'sent' }, 202);
+      ctx.status = 202;
+      ctx.body = { minutes: linkMinutes };
+    },
+
+    async getChoicesLink(ctx) {
+      const id = await linkIn(ctx);
+      if (id === undefined || !(await isOpenable(db, id))) return sendOver(ctx);
+      const url = choices.urlOf(ctx, '/open');
+      const address = `${url}${url.includes('?') ? '&' : '?'}t=${tokenIn(ctx)}`;
+      await sendEntry(ctx, dependencies, { stage: 'open', url: address });
+    },
+
+    async openChoicesLink(ctx) {
+      try {
+        const id = await linkIn(ctx);
+        if (id === undefined) throw linkIsOver();
+        const session = await openLink(db, id);
+        choices.renew(ctx, session, session.startedAt);
+        redirectFrame(ctx, choices.urlOf(ctx, ''));
+      } catch (error) {
+        const isShown =
+          error instanceof Failure && error.code === 'expired' && preferredMode(ctx.get('accept')) === 'html';
+        if (!isShown) throw error;
+        await sendOver(ctx);
+      }
+    },
+  } satisfies OperationHandlers;
+
+  async function linkIn(ctx: Context): Promise<string | undefined> {
+    const read = await dependencies.choicesTokens.read(tokenIn(ctx));
+    return read?.use === 'choices-link' ? read.id : undefined;
+  }
+}
+
+function tokenIn(ctx: Context): string {
+  return [ctx.query.t].flat()[0] ?? '';
+}
+
+type Entry = Omit<ChoicesEntryPage, 'page' | 'url' | 'isMailed'> & { url?: string };
+
+async function sendEntry(
+  ctx: Context,
+  dependencies: Dependencies,
+  entry: Entry,
+  status = 200,
+): Promise<void> {
+  const html = await renderEntry(ctx, dependencies, entry);
+  ctx.vary('Accept-Language');
+  sendPage(ctx, html, { status, formTargets: [dependencies.instance.baseUrl] });
+}
+
+/** The page before a session: one field for an address, and what has become of it. */
+export async function renderEntry(
+  ctx: Context,
+  { forms, instance, choices, messaging }: Pick<Dependencies, 'forms' | 'instance' | 'choices' | 'messaging'>,
+  { stage, url = choices.urlOf(ctx, '/link'), ...rest }: Entry,
+): Promise<string> {
+  const isMailed = messaging.channels.mail !== null;
+  const page: ChoicesEntryPage = { page: 'choices-entry', stage, url, isMailed, ...rest };
+  const { html } = await forms.renderPage({
+    page,
+    languages: readerLanguages(ctx, undefined, instance.language),
+    colorScheme: askedColorScheme(ctx.query.colorScheme),
+  });
+  return html;
+}

@@ -1,0 +1,62 @@
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import type { Choice } from '../choices/choice.ts';
+import { linksOf, type TransactionTokens } from '../transaction/links.ts';
+import { titleOf } from './result-page.ts';
+
+type Presented = components['schemas']['Choice'];
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+interface Shown {
+  baseUrl: string;
+  /** Undefined for those who only read: links have no token. */
+  tokens: Pick<TransactionTokens, 'mint'> | undefined;
+  now: Date;
+}
+
+/** The representation of an answer (openapi.yaml, `Choice`); members without a value are left out. */
+export function presentChoice(choice: Choice, shown: Shown): Presented {
+  const { consent, identifier, key, object, status, reason, expiresAt, history } = choice;
+  const texts = consent?.texts ?? {};
+  return {
+    identifier,
+    object: object || undefined,
+    title: titleOf(texts) || key,
+    language: consent?.lang,
+    usage: textOf(texts.usage),
+    data: textOf(texts.data),
+    recipients: choice.recipients.map(({ name, state, since }) => ({
+      name,
+      state,
+      since: since?.toISOString(),
+    })),
+    answers: choice.value,
+    status,
+    reason,
+    given: choice.givenAt.toISOString(),
+    expires: expiresAt?.toISOString(),
+    withdrawable: choice.isWithdrawable,
+    changeable: choice.isChangeable,
+    receipt: receiptLink(choice, shown),
+    history: history.map(({ value, givenAt, withdraws }) => ({
+      answers: value,
+      given: new Date(givenAt).toISOString(),
+      ...(withdraws && { withdraws: true }),
+    })),
+  };
+}
+
+function textOf(text: unknown): string | undefined {
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}
+
+/** A link for a day; a receipt that has expired has none. */
+function receiptLink(
+  { transaction: id, epoch, validUntil, consent }: Choice,
+  { baseUrl, tokens, now }: Shown,
+): string | undefined {
+  const until = Math.min(validUntil?.getTime() ?? Number.POSITIVE_INFINITY, now.getTime() + dayMs);
+  if (!consent || until <= now.getTime()) return undefined;
+  const token = tokens?.mint({ id, use: 'receipt', epoch }, new Date(until));
+  return linksOf(baseUrl, id, token).receipt;
+}
