@@ -50,7 +50,7 @@ describe('the first page of the console', () => {
 
   it('tells a person without a role of the console where to go on', async () => {
     expect((await user.get('/console')).url).toContain(`${instance.url}/choices?t=`);
-    const response = await user.get('/console/records');
+    const response = await user.get('/console/elements');
     expect(response.status).toBe(403);
     const html = await response.text();
     expect(html).toContain('See my own choices');
