@@ -47,7 +47,8 @@ const roomOrder = rooms.map((room, index) => ({
 
 /** Rules of services/transactions: they read and write nothing, and are tested without a server. */
 const rules = {
-  transaction: 'values|context|parse-collection|contact|destination|transaction|access|links|token|short-link',
+  transaction:
+    'values|context|parse-collection|contact|destination|transaction|access|links|token|short-link',
   documents: 'document-type',
   standing: 'in-force|standing-answer|status',
   receipts: 'receipt|notices|jsonld|xml',
