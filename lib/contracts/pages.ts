@@ -146,11 +146,8 @@ export interface FormPage extends Partial<OfTransaction> {
    */
   entered?: { answers: Record<string, string[]>; check?: Exclude<AnswerCheck, { outcome: 'valid' }> };
   links?: ShownForm['links'];
-  /**
-   * How long the answers are valid; ISO 8601 duration. Shown if `layout.validityVisible`. `conditions` never
-   * expire.
-   */
-  validity: string;
+  /** The `validity` of the context, if it has one. Shown in words if `layout.validityVisible`. */
+  validity?: string;
   /** Whether answers can be changed later. */
   updatable: boolean;
   /**

@@ -32,6 +32,8 @@ export interface PartRequest {
   language: string;
   /** How long the answers are valid; ISO 8601 duration. */
   validity: string;
+  /** Whether the context has no `validity`: elements with one of their own keep it. */
+  validityIsDefault?: boolean;
   /** `hold`: not committed before the leader decides (`together`). */
   mode: 'commit' | 'hold';
   sealed: string;

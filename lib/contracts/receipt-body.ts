@@ -10,6 +10,8 @@ export interface ReceiptConsent {
   options: string[];
   answer: string[];
   owner: string | null;
+  /** RFC 3339: when the answer expires, if that is before `expirationTimestamp` of the receipt. */
+  expirationTimestamp?: string;
   /** The consent that has ended; only on the receipt of a withdrawal. */
   withdraws?: { record: string; receiptId: string; given: string };
   /**
@@ -20,7 +22,10 @@ export interface ReceiptConsent {
 }
 
 /** An element that was shown and not answered. */
-export type ReceiptUnanswered = Omit<ReceiptConsent, 'answer' | 'withdraws' | 'withdrawn'>;
+export type ReceiptUnanswered = Omit<
+  ReceiptConsent,
+  'answer' | 'withdraws' | 'withdrawn' | 'expirationTimestamp'
+>;
 
 /** The texts shown, on a receipt. */
 interface ReceiptTexts {
@@ -58,7 +63,10 @@ export interface ReceiptBody {
   leader?: { location: string; id: string };
   author?: string;
   timestamp: string;
-  /** Absent if there are no own answers, or only answers to conditions. */
+  /**
+   * When the last of the own answers expires. Absent if there are no own answers, or only answers to
+   * conditions, which never expire.
+   */
   expirationTimestamp?: string;
   /** `NONE`, or how a code confirmed the answers. */
   confirmation: string | { type: string; destination?: string | undefined; confirmedAt?: string };

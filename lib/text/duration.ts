@@ -1,8 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
 import { rememberByText } from '#lib/memo/remember.ts';
 
-/** Longest `validity` of answers. */
+/** Longest `validity` of a context. */
 export const longestValidity = 'P100Y';
+
+/** Longest `validity` of an element. */
+export const longestOwnValidity = 'P50Y';
 
 /** The canonical form, which PostgreSQL reads too, or the fault. */
 export type DurationResult = { text: string } | { fault: string };
@@ -47,4 +50,10 @@ function isLonger(duration: Temporal.Duration, max: Temporal.Duration): boolean 
     // The duration ends after the last day that Temporal can represent.
     return true;
   }
+}
+
+/** Adds a duration on the UTC calendar: 31 August plus P6M is 28 or 29 February. */
+export function addDuration(at: Date, duration: string): Date {
+  const start = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO('UTC');
+  return new Date(start.add(duration).epochMilliseconds);
 }

@@ -86,7 +86,7 @@ export function createExpiryNotifier({
       forms,
       due.flatMap(({ records }) => records),
     );
-    const notices = due.map((each) => expiryNotice(each, active, now));
+    const notices = due.map((each) => expiryNotice(each, { active, leadMs, now }));
     await writeNotices(db, notices, source);
     wake();
     return due.length;

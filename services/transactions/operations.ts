@@ -1,5 +1,6 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
+import { usualValidity } from '#lib/text/answer-validity.ts';
 import type { Dependencies } from './http/handlers.ts';
 import { type AcceptDependencies, acceptPart, createRecentDatabaseTime } from './received-parts/accept.ts';
 import { applyDecision } from './received-parts/decide.ts';
@@ -70,5 +71,6 @@ function present(part: ReleasedRow, baseUrl: string): ReleasedPart {
   const { location, transaction, subject, object, language, validity, mode, sealed } = part;
   const leader = { location: baseUrl, id: transaction };
   const about = { subject, ...(object !== null && { object }) };
-  return { location, submission: { leader, ...about, language, validity, mode, sealed } };
+  const valid = validity === null ? { validity: usualValidity, validityIsDefault: true } : { validity };
+  return { location, submission: { leader, ...about, language, ...valid, mode, sealed } };
 }

@@ -220,6 +220,8 @@ CREATE TABLE sent_parts (
   language         text NOT NULL,
   -- What was asked, without any answer, as the receipt states it.
   shown            jsonb NOT NULL,
+  -- How long the answers hold at the peer (ISO 8601 duration); null: one of them never expires.
+  validity         text,
   -- Until when it is tried.
   deadline         timestamptz NOT NULL,
   changed_at       timestamptz NOT NULL,

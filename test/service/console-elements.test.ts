@@ -469,6 +469,12 @@ describe('elements in the console', () => {
     const grown = await textOf(`${path}/activate`);
     expect(grown).toContain('People agreed to something else. What changed: Data used.');
     expect(grown).not.toMatch(/name="type"[^>]*checked/);
+    await write(path, { ...letter, '*:validity': 'P1M' });
+    expect(await textOf(`${path}/activate`), 'shorter').not.toContain('What changed: How long');
+    await write(path, { ...letter, '*:validity': 'P30Y' });
+    const longer = await textOf(`${path}/activate`);
+    expect(longer).toContain('What changed: How long an answer holds.');
+    expect(longer).toContain('30 years');
     const unanswered = await admin.fill(`${path}/activate`, {});
     expect([unanswered.status, (await textOf(path)).includes('1.0')]).toEqual([422, true]);
   });

@@ -6,10 +6,12 @@ import { createRandom } from '../chaos/random.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { type LiveForm, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
 import { pairInstances } from '../support/peers/pair-instances.ts';
 import { until } from '../support/run/until.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 type Entry = components['schemas']['Entry'];
 type Peer = components['schemas']['Peer'];
@@ -106,6 +108,35 @@ describe('an answer to a question of a paired instance', () => {
       transaction: followers?.[0]?.id,
     });
     expect(Object.keys(await recordsOf(clinicAdmin, made.subject))).toEqual(['processing.001']);
+  });
+
+  it('holds as long as its owner says, unless the form gives a shorter time', async () => {
+    const content = { ...sampleContent.processing, title: 'Samples', validity: 'P30Y' };
+    const { id, key } = await makeLiveModel(labAdmin, 'processing', { en: content });
+    const named = { name: 'Samples', shared: true };
+    expect((await labAdmin.send('PUT', `/models/${id}`, named)).status).toBe(200);
+    const element = `${key}@${new URL(lab.url).host}`;
+    const yearsOf = async (context: Record<string, unknown>) => {
+      const made = await until(() =>
+        createTransaction(clinicAdmin, {
+          layoutData: { elements: ['processing.001', element] },
+          ...context,
+        }),
+      );
+      const { labels } = (await subjectOf(clinic, made).form()) as LiveForm & {
+        labels: { elements: Record<string, { validity?: string }> };
+      };
+      const answers = { [own]: ['accepted'], [`element/processing/${element}/1.0`]: ['accepted'] };
+      expect((await subjectOf(clinic, made).submit(answers)).status).toBe(200);
+      await settled(made.id, 'ACCEPTED');
+      const [record] = (await recordsOf(labAdmin, made.subject))[key] ?? [];
+      const { creationTimestamp = 0, expirationTimestamp = 0 } = record ?? {};
+      const said = labels.elements[`element/processing/${element}/1.0`]?.validity ?? null;
+      return [Math.round((expirationTimestamp - creationTimestamp) / 31_557_600_000), said];
+    };
+    expect(await yearsOf({})).toEqual([30, expect.stringContaining('30 years')]);
+    expect(await yearsOf({ validity: 'P2Y' })).toEqual([2, null]);
+    expect(await yearsOf({ validity: 'P100Y' })).toEqual([30, expect.stringContaining('30 years')]);
   });
 
   it("leaves the owner's signed acknowledgement and an empty queue", async () => {

@@ -50,20 +50,29 @@ it('erases what is over after its retention, and keeps refusals, valid answers a
       { [letter]: ['accepted'] },
       { validity: 'P9Y', attributes: { is: 'newer' } },
     );
-    await addPart(id, part);
+    await addPart(id, { validity, ...part });
     return id;
   };
-  const addPart = (id: string, { type = 'processing', withdrawal = '', outcome = 'ACKNOWLEDGED' }) =>
+  const addPart = (
+    id: string,
+    { type = 'processing', validity = 'P9Y', withdrawal = '', outcome = 'ACKNOWLEDGED' },
+  ) =>
     runInDatabase(
       { databaseUrl: database },
       `WITH part AS (
          INSERT INTO transactions.sent_parts (sid, transaction, place, location, name, state, version, mode,
-                                             language, shown, deadline, changed_at)
+                                             language, shown, validity, deadline, changed_at)
          SELECT substr($1, 1, 21) || 'p', $1, 0, 'https://lab.example', 'Lab', 'ACCEPTED', 2, 'commit', 'en', $2,
-                now(), now() RETURNING *)
+                $5::text, now(), now() RETURNING *)
        INSERT INTO transactions.notices (withdrawal, recipient, kind, location, name, state, since, created_at)
        SELECT $3, p.sid, 'PEER', p.location, p.name, $4, now(), now() FROM part AS p WHERE $3 <> ''`,
-      [id, { elements: [{ identifier: `element/${type}/study/1.0` }] }, withdrawal, outcome],
+      [
+        id,
+        { elements: [{ identifier: `element/${type}/study/1.0` }] },
+        withdrawal,
+        outcome,
+        type === 'conditions' ? null : validity,
+      ],
     );
   await withPart('paul');
   await withPart('petra', { validity: 'P1M', type: 'conditions' });

@@ -19,7 +19,6 @@ describe('a consent context', () => {
     expect(context(base)).toEqual({
       ...base,
       origin: 'WEBFORM',
-      validity: 'P6M',
       callbackTriggerDelay: 4000,
       confirmation: 'NONE',
       updatable: true,

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomId } from '#lib/ids/random-ids.ts';
+import { addDuration } from '#lib/text/duration.ts';
 import { createAnswersDigests } from '../../services/transactions/answer/answers.ts';
-import { addDuration, sha256Canonical } from '../../services/transactions/transaction/values.ts';
+import { sha256Canonical } from '../../services/transactions/transaction/values.ts';
 
 const answers = { 'element/processing/a/1.0': ['accepted'], 'element/preference/b/1.0': ['x', 'y'] };
 const secret = randomBytes(32);

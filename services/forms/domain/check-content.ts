@@ -101,7 +101,8 @@ const meaningMembers: Partial<Record<ModelType, Record<string, unknown>>> = {
 
 /** Other members that must be equal in all languages. A version has one style sheet for all languages. */
 const otherSameMembers: Partial<Record<ModelType, Record<string, unknown>>> = {
-  preference: { includeDefault: false },
+  processing: { validity: undefined },
+  preference: { includeDefault: false, validity: undefined },
   theme: { css: undefined },
 };
 

@@ -65,6 +65,7 @@ export async function fillForm(
   const again = { ...form, hidden };
   return {
     ...page,
+    now,
     form,
     hidden,
     language,

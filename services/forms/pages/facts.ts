@@ -99,7 +99,10 @@ function retentionText(retention: Retention | undefined, language: string): stri
 }
 
 /** An answer that was given before. */
-type GivenAnswer = Pick<ReceiptConsent, 'identifier' | 'type' | 'lang' | 'texts' | 'answer' | 'withdraws'> & {
+type GivenAnswer = Pick<
+  ReceiptConsent,
+  'identifier' | 'type' | 'lang' | 'texts' | 'answer' | 'withdraws' | 'expirationTimestamp'
+> & {
   /** Name of the peer that it went to. */
   owner: string | null;
   /** RFC 3339 */
@@ -120,8 +123,14 @@ export function answerView(answer: GivenAnswer, reader: Reader, withdrawal?: Wit
     })),
     owner: owner ? reader.t('answer.toOwner', { owner }) : null,
     given: created ? reader.t(given, { date: reader.date(created) }) : null,
+    validUntil: validUntilText(answer.expirationTimestamp, reader),
     ...standingView(identifier, reader, withdrawal),
   };
+}
+
+/** When an answer expires, if a receipt states it beside the answer. */
+export function validUntilText(at: string | undefined, reader: Reader): string | null {
+  return at === undefined ? null : reader.t('answer.validUntil', { date: reader.date(at) });
 }
 
 /** Whether the texts of the answer are texts of the element, in its language. */

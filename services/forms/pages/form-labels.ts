@@ -92,7 +92,14 @@ function fixedLabels({ language, t }: Reader) {
 }
 
 /** Preferences need no labels for their answers: their options are texts. */
-function elementLabels({ type, options, hint, facts, note }: QuestionView): FormLabels['elements'][string] {
+function elementLabels({
+  type,
+  options,
+  hint,
+  facts,
+  note,
+  validity,
+}: QuestionView): FormLabels['elements'][string] {
   return {
     ...(type !== 'preference' && {
       answers: Object.fromEntries(options.map(({ value, label }) => [value, label])),
@@ -100,6 +107,7 @@ function elementLabels({ type, options, hint, facts, note }: QuestionView): Form
     ...(hint && { hint }),
     ...(facts?.retention && { retention: facts.retention }),
     ...(note && { previous: note }),
+    ...(validity && { validity }),
   };
 }
 

@@ -9,6 +9,7 @@ import { answerView, controllerView } from './facts.ts';
 import type { FormModel } from './page-model.ts';
 import { type QuestionView, questionView } from './question-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
+import { validityTexts } from './validity-texts.ts';
 
 type Content = FormInformation['content'];
 
@@ -23,8 +24,15 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
   const { form, hidden, listsHidden, entered = nothingEntered } = page;
   const { info, elements, peers, layout, links } = form;
   const ids = new Map(elements.map((element, index) => [element.identifier, `q${index + 1}`]));
+  const validities = validityTexts(page, reader);
   const view = (element: FormElement) =>
-    questionView(element, ids.get(element.identifier) ?? 'q', { page, entered }, reader, rich);
+    questionView(
+      element,
+      ids.get(element.identifier) ?? 'q',
+      { page, entered, validity: validities.differing.get(element.identifier) ?? null },
+      reader,
+      rich,
+    );
   const questions = elements.filter(({ owner }) => owner === null).map(view);
   const owners = peers.map(({ name, asOf, ...peer }) => {
     // By identifier: two organisations may have the same name.
@@ -57,7 +65,7 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
     faults: faultLinks(entered, all, reader),
     changes: changesNotice(entered, reader),
     isKept: entered.kept,
-    validity: validityText(page, reader),
+    validity: validities.rest,
     rights: rightsTexts(page, reader),
     submitText: layout.submitText || reader.t(asksNothing(all) ? 'form.continue' : 'form.submit'),
     acceptAllText: layout.acceptAllText || reader.t('form.acceptAll'),
@@ -199,13 +207,6 @@ function faultLinks({ faults }: EnteredAnswers, questions: QuestionView[], reade
 function fieldOf({ id, control, options }: QuestionView): string {
   if (control === 'notice') return id;
   return control === 'select' || !options[0] ? `${id}-field` : options[0].id;
-}
-
-function validityText({ form, validity }: FormModel, reader: Reader): string | null {
-  if (!form.layout.validityVisible) return null;
-  if (form.elements.some(({ entry }) => entry.type === 'conditions'))
-    return reader.t('form.validityConditions');
-  return reader.t('form.validity', { duration: reader.duration(validity) });
 }
 
 function rightsTexts(page: FormModel, reader: Reader) {

@@ -23,7 +23,7 @@ export type Drawn<Content extends Exclude<PageContent, FormPage>> = Content &
 /** A form with what the subject answered and entered before. */
 export interface FormModel
   extends PageBase,
-    Pick<FormPage, 'page' | 'listsHidden' | 'peersOptional' | 'validity' | 'updatable' | 'gpc'>,
+    Pick<FormPage, 'page' | 'listsHidden' | 'peersOptional' | 'validity' | 'updatable' | 'gpc' | 'now'>,
     Partial<Pick<FormPage, 'transaction' | 'layout'>> {
   /** `info`: null in previews of a single element. */
   form: Omit<ShownForm, 'info'> & { info: FormInformation | null };

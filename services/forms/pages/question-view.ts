@@ -39,13 +39,15 @@ export type QuestionView = ReturnType<typeof questionView>;
 interface Asking {
   page: FormModel;
   entered: EnteredAnswers;
+  /** How long the answer holds, if it differs from the others of the page. */
+  validity: string | null;
 }
 
 /** One element of the form. */
 export function questionView(
   element: FormElement,
   id: string,
-  { page, entered: { values, faults, changed } }: Asking,
+  { page, entered: { values, faults, changed }, validity }: Asking,
   reader: Reader,
   rich: RichBlocks,
 ) {
@@ -67,7 +69,13 @@ export function questionView(
       ? null
       : (noteText(element, { isEntered: entered !== undefined, isDeselected }, page, reader) ??
         (isListed ? suggested : null));
-  const described = [error && 'error', note && 'note', view.hint && 'hint', isSignalled && 'signal']
+  const described = [
+    error && 'error',
+    note && 'note',
+    view.hint && 'hint',
+    isSignalled && 'signal',
+    validity && 'validity',
+  ]
     .filter(Boolean)
     .map((part) => `${id}-${part}`);
   return {
@@ -83,6 +91,7 @@ export function questionView(
     error,
     /** The origin of a preset answer, or the statement that the peer has the earlier answer. */
     note,
+    validity,
     /** What Global Privacy Control means for the question. */
     signal: isSignalled ? reader.t('question.gpc') : null,
     options: choices.map(({ value, label, own }, index) => ({

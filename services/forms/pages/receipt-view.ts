@@ -7,7 +7,15 @@ import type {
 } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
-import { answerTexts, askerView, isOwnText, recipientViews, standingView, withdrawAllView } from './facts.ts';
+import {
+  answerTexts,
+  askerView,
+  isOwnText,
+  recipientViews,
+  standingView,
+  validUntilText,
+  withdrawAllView,
+} from './facts.ts';
 import type { Drawn } from './page-model.ts';
 import { qrImage } from './qr-code.ts';
 import { elementView, informationView } from './receipt-shown.ts';
@@ -229,11 +237,12 @@ function ownerView(
 
 /** What became of a consent: on the receipt of its withdrawal, and on a page that knows of a later one. */
 function answerNotes(
-  { identifier, withdraws, withdrawn }: ReceiptConsent,
+  { identifier, withdraws, withdrawn, expirationTimestamp }: ReceiptConsent,
   reader: Reader,
   withdrawal: WithdrawalChoice | undefined,
 ): string[] {
   if (withdraws) return [reader.t('answer.agreedOn', { date: reader.dateTime(withdraws.given) })];
   if (withdrawn) return [reader.t('answer.withdrawnBefore', { date: reader.dateTime(withdrawn) })];
-  return [standingView(identifier, reader, withdrawal).withdrawnOn ?? []].flat();
+  const { withdrawnOn } = standingView(identifier, reader, withdrawal);
+  return [validUntilText(expirationTimestamp, reader), withdrawnOn].filter((note) => note !== null);
 }

@@ -140,12 +140,14 @@ function committedTexts(page: ResultPage, reader: Reader): string[] {
   const at = isSentOnly(page) ? 'committed.atSent' : 'committed.at';
   const leader = leaderOf(page);
   const hasAnswers = answersOf(page).length > 0;
+  const areAlike = receipt?.consents.every(({ expirationTimestamp }) => expirationTimestamp === undefined);
+  const untilKey = areAlike ? 'committed.validUntil' : 'committed.validUntilRest';
   const validUntil = layout.validityVisible && hasAnswers ? receipt?.expirationTimestamp : undefined;
   return [
     ...(isSentOnly(page) && areUnsent(page) ? [] : [reader.t(at, { date: reader.dateTime(changed) })]),
     ...(leader === null ? [] : [reader.t('committed.leader', { leader })]),
     ...(!hasAnswers && transaction.followers.length === 0 ? [reader.t('committed.none')] : []),
-    ...(validUntil ? [reader.t('committed.validUntil', { date: reader.date(validUntil) })] : []),
+    ...(validUntil ? [reader.t(untilKey, { date: reader.date(validUntil) })] : []),
     ...(isAnonymousSubject(transaction.subject) ? [reader.t('committed.anonymous')] : []),
   ];
 }

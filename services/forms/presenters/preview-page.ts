@@ -139,7 +139,7 @@ function formPage(
     },
     hidden: [],
     listsHidden: false,
-    validity: 'P6M',
+    now: new Date().toISOString(),
     updatable: true,
     peersOptional: false,
   };

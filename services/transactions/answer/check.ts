@@ -1,13 +1,13 @@
 import type { AnswerCheck, FormsOperations } from '#lib/contracts/forms.ts';
 import { validRecords } from '#lib/contracts/record-status.ts';
 import type { Queries } from '#lib/db/database.ts';
+import { addDuration } from '#lib/text/duration.ts';
 import { sealExpiry } from '../sent-parts/part.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
 import { readEarlier } from '../standing/earlier-store.ts';
 import { readContact } from '../transaction/contact.ts';
 import type { ConsentContext } from '../transaction/context.ts';
 import { hidesAnswered, peersMayStayUnanswered, type Transaction } from '../transaction/transaction.ts';
-import { addDuration } from '../transaction/values.ts';
 
 interface CheckDependencies {
   db: Queries;

@@ -30,7 +30,7 @@ export async function commitSubmittedTransaction(
     committedAt: Date;
     validUntil: Date | null;
     deadline: Date;
-    records: readonly Pick<CommittedRecord, 'id' | 'isInForce' | 'ends' | 'withdraws'>[];
+    records: readonly Pick<CommittedRecord, 'id' | 'expiresAt' | 'isInForce' | 'ends' | 'withdraws'>[];
     receipt: SignedReceipt;
     code?: number | undefined;
   },
@@ -49,11 +49,11 @@ export async function commitSubmittedTransaction(
       RETURNING x.*
     ), given AS (
       SELECT g.* FROM t, jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-          AS g (id uuid, "isInForce" boolean, ends uuid, withdraws uuid)
+          AS g (id uuid, "expiresAt" timestamptz, "isInForce" boolean, ends uuid, withdraws uuid)
     ), ${endReplaced(records, committedAt, source)}, stored AS (
       UPDATE records AS r
          SET state = 'COMMITTED', committed_at = ${committedAt}, withdraws = g.withdraws,
-             expires_at = CASE WHEN r.expires_at IS NOT NULL THEN ${validUntil}::timestamptz END,
+             expires_at = g."expiresAt",
              from_position = CASE WHEN g."isInForce" THEN p.position END,
              from_at = CASE WHEN g."isInForce" THEN ${committedAt}::timestamptz END
         FROM given AS g CROSS JOIN person AS p CROSS JOIN (SELECT count(*) FROM ended) AS e (count)

@@ -1,15 +1,16 @@
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
+import { expiryOf, latestExpiry } from '#lib/text/answer-validity.ts';
 import { queueNotification } from '../messages/queue.ts';
 import { lockSubjectOf } from '../person/positions-sql.ts';
 import { consentNoticesOn } from '../receipts/notices.ts';
 import { completeReceipt } from '../receipts/receipt.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
 import { type Effect, effectOf, type Incoming, questionOf, sinceOf } from '../standing/in-force.ts';
-import { incomingOf } from '../standing/standing-answer.ts';
+import { incomingOf, type StandingAnswer } from '../standing/standing-answer.ts';
 import { readStanding } from '../standing/store.ts';
 import { changeLink } from '../transaction/links.ts';
-import { recordsExpiry, type Transaction } from '../transaction/transaction.ts';
+import type { Transaction } from '../transaction/transaction.ts';
 import { commitSubmittedTransaction } from './commit-submitted-store.ts';
 import { effectColumns, withdrawnAmong } from './commitment.ts';
 import type { StoreDependencies } from './store-answers.ts';
@@ -34,7 +35,8 @@ export async function commitSubmitted(
   if (!submitted) return undefined;
   const { transaction, now, draft, usedAt, answers, withdrawnParts } = submitted;
   const { subject, context, version } = transaction;
-  const notices = consentNoticesOn(JSON.parse(draft) as ReceiptBody);
+  const drafted = JSON.parse(draft) as ReceiptBody;
+  const notices = consentNoticesOn(drafted);
   const given = answers.map((answer) => ({ ...incomingOf(answer), isNotice: notices.includes(answer.key) }));
   // All answers of a transaction were given at once.
   const since = given[0] && sinceOf(given[0]);
@@ -43,13 +45,15 @@ export async function commitSubmitted(
   const effects = answers.map(({ key }, place) =>
     effectOf(given[place] as Incoming, questionOf(standing, key)),
   );
-  const expiresAt = recordsExpiry(transaction, now);
-  const validUntil = answers.some(({ type }) => type !== 'conditions') ? expiresAt : null;
+  const expiries = new Map(
+    drafted.consents.map((consent) => [consent.identifier, expiryOf(consent, context.validity, now)]),
+  );
+  const validUntil = latestExpiry([...expiries.values()]);
   const completed = completeReceipt(draft, {
     committedAt: now,
     confirmedAt: code === undefined ? usedAt : now,
     withdrawn: { ...withdrawnParts, ...withdrawnAmong(answers, effects) },
-    expiresAt,
+    expiries,
     updateUrl: changeLink(tokens, instance.baseUrl, transaction, { until: validUntil, now }),
   });
   const body = JSON.stringify(completed);
@@ -59,7 +63,11 @@ export async function commitSubmitted(
     committedAt: now,
     validUntil,
     deadline: deliveryDeadline(context, now),
-    records: answers.map((answer, place) => ({ id: answer.id, ...effectColumns(effects[place] as Effect) })),
+    records: answers.map((answer, place) => ({
+      id: answer.id,
+      expiresAt: expiries.get(identifierOf(answer))?.toISOString() ?? null,
+      ...effectColumns(effects[place] as Effect),
+    })),
     receipt: { body, jws: signReceipt(body) },
     code,
   };
@@ -73,4 +81,8 @@ export async function commitSubmitted(
     validUntil,
   } as const;
   return { ...transaction, ...changes };
+}
+
+function identifierOf({ type, key, serial }: StandingAnswer): string {
+  return `element/${type}/${key}/${serial}`;
 }

@@ -2,6 +2,7 @@ import { isConsentNotice } from '#lib/contracts/element-rules.ts';
 import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
+import { expiryOf, latestExpiry } from '#lib/text/answer-validity.ts';
 import { composeReceipt, type SignedReceipt } from '../receipts/receipt.ts';
 import { composeParts, deliveryDeadline, type NewPart } from '../sent-parts/part.ts';
 import {
@@ -12,10 +13,10 @@ import {
   type Source,
   type Standing,
 } from '../standing/in-force.ts';
-import { expiringAt } from '../standing/status.ts';
+import { firstNotice } from '../standing/status.ts';
 import { authorOf, originOf } from '../transaction/access.ts';
 import { changeLink, type TransactionTokens } from '../transaction/links.ts';
-import { type ReadTransaction, recordsExpiry, type Transaction } from '../transaction/transaction.ts';
+import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
 
 /** A record to be stored; times are RFC 3339. */
 export interface NewRecord {
@@ -64,7 +65,7 @@ export interface Commitment {
   author: string;
   comment: string | null;
   records: CommittedRecord[];
-  /** When the answers expire; null: never. */
+  /** When the last of the answers expires; null: none does. */
   validUntil: Date | null;
   /** When the first expiry notice is due: RFC 3339, or `infinity`. */
   noticeAt: string;
@@ -111,14 +112,17 @@ export function composeCommitment(
   const { context } = transaction;
   const author = authorOf(principal, transaction);
   const origin = originOf(principal, transaction);
-  const expiresAt = recordsExpiry(transaction, now);
-  const parts = composeParts(check.parts, {
+  const common: Parameters<typeof composeParts>[1] = {
     mode: waitsForPeers(transaction, check) ? 'hold' : 'commit',
     language: check.language,
     deadline: deliveryDeadline(context, now),
-  });
-  // `conditions` never expire (docs/interface.md, "Records"). Answers to peers expire at their owners.
-  const validUntil = check.answers.some(({ type }) => type !== 'conditions') ? expiresAt : null;
+  };
+  const parts = composeParts(check.parts, common, { validity: context.validity, now });
+  const expiries = check.answers.map(({ identifier, content }) =>
+    expiryOf({ identifier, texts: content }, context.validity, now),
+  );
+  // Answers to peers expire at their owners.
+  const validUntil = latestExpiry(expiries);
   const source = transaction.leader?.location ?? null;
   const effects = check.answers.map((answer) => {
     const isNotice = isConsentNotice(answer);
@@ -142,7 +146,7 @@ export function composeCommitment(
     committedAt: now,
     withdrawn: withdrawnAmong(check.answers, effects),
     gpc,
-    expiresAt: validUntil,
+    expiries,
     updateUrl: changeLink(tokens, instance.baseUrl, transaction, { until: validUntil, now }),
   });
   const commitment = {
@@ -167,13 +171,11 @@ export function composeCommitment(
       infoSerial: check.info.serial,
       value,
       positions,
-      expiresAt: type === 'conditions' ? null : expiresAt.toISOString(),
+      expiresAt: expiries[place]?.toISOString() ?? null,
       ...effectColumns(effects[place] as Effect),
     })),
     validUntil,
-    noticeAt: validUntil
-      ? expiringAt({ from: now, to: validUntil }, expiryNoticeMs).toISOString()
-      : 'infinity',
+    noticeAt: firstNotice({ committedAt: now, expiries }, expiryNoticeMs),
     parts,
   };
   return { commitment, body: JSON.stringify(receipt) };

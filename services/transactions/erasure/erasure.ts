@@ -54,7 +54,8 @@ export function erasedContext({
   confirmation,
 }: Pick<ConsentContext, 'origin' | 'validity' | 'confirmation'>): ConsentContext {
   const subject = `erased:${randomId()}`;
-  return { ...contextDefaults, subject, origin, validity, confirmation, updatable: false };
+  const kept = { origin, confirmation, ...(validity && { validity }) };
+  return { ...contextDefaults, subject, ...kept, updatable: false };
 }
 
 /**

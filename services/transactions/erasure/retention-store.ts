@@ -34,15 +34,12 @@ export function isOver(retention: string): Statement {
             WHERE f.transaction = t.id
               AND (f.state IN ('SENDING', 'HELD', 'ACCEPTED') OR f.state = 'DROPPED' AND f.reason = 'expired')
               AND NOT coalesce(n.state = 'ACKNOWLEDGED' AND w.changed_at < ${limit}, false)
-              AND (f.changed_at + (t.context->>'validity')::interval >= ${limit} OR ${neverExpires}))
+              AND coalesce(f.changed_at + f.validity::interval >= ${limit}, true))
          AND NOT EXISTS (
            SELECT FROM notices AS n JOIN sent_parts AS f ON f.sid = n.recipient
              JOIN transactions AS o ON o.id = f.transaction
             WHERE n.about = t.id AND n.kind = 'PEER' AND o.erased_at IS NULL))`;
 }
-
-/** SQL: whether a part `f` has conditions. */
-const neverExpires = sql`f.shown @? '$.elements[*].identifier ? (@ starts with "element/conditions/")'`;
 
 /**
  * SQL: whether a retention leaves the data of a subject: while a hold is in force, and while an erasure runs,

@@ -1,5 +1,5 @@
 import { presentErasureFacts, presentHold } from '../present/person.ts';
-import { presentPart } from '../present/transaction.ts';
+import { presentContext, presentPart } from '../present/transaction.ts';
 import type { Notice } from '../sent-parts/notice.ts';
 import type { Part } from '../sent-parts/part.ts';
 import { type ReadTransaction, stateAt } from '../transaction/transaction.ts';
@@ -29,7 +29,7 @@ export function presentExported({ read, rows, parts, notices }: ReadExport) {
     receipt: rows?.receipt ?? undefined,
     messages: rows?.messages ?? [],
     recipients: notices.map(presentRecipient),
-    context,
+    context: presentContext(context),
     followers: parts.map(presentPart),
   };
 }

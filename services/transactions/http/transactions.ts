@@ -5,7 +5,7 @@ import { readPage } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { keepColorScheme } from '#lib/pages/color-scheme.ts';
 import { resultPage } from '../present/result-page.ts';
-import { presentTransaction } from '../present/transaction.ts';
+import { presentContext, presentTransaction } from '../present/transaction.ts';
 import { cancelTransaction } from '../request/cancel.ts';
 import { unknownFields } from '../request/context-warnings.ts';
 import { createTransaction } from '../request/create.ts';
@@ -85,7 +85,7 @@ export function transactionHandlers(dependencies: Dependencies) {
     async getContext(ctx, { params }) {
       const read = await readTransaction(db, params.txid);
       if (!read) throw noSuchTransaction();
-      ctx.body = read.transaction.context;
+      ctx.body = presentContext(read.transaction.context);
     },
 
     async getHistory(ctx, { params }) {

@@ -56,7 +56,7 @@ export function askingPage(
     hides: hidesAnswered(transaction),
     listsHidden: asksChanged(transaction),
     peersOptional: peersMayStayUnanswered(transaction),
-    validity: context.validity,
+    ...(context.validity && { validity: context.validity }),
     updatable: context.updatable,
   };
 }

@@ -1,6 +1,8 @@
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import { usualValidity } from '#lib/text/answer-validity.ts';
 import type { Notice } from '../sent-parts/notice.ts';
 import type { Part } from '../sent-parts/part.ts';
+import type { ConsentContext } from '../transaction/context.ts';
 import { type Links, linksOf } from '../transaction/links.ts';
 import { isAwaitingCode, isFinal, type ReadTransaction, stateAt } from '../transaction/transaction.ts';
 
@@ -73,8 +75,13 @@ export function presentTransaction(
       transaction.kind === 'WITHDRAWAL' || notices.has(transaction.id)
         ? (notices.get(transaction.id) ?? []).map((notice) => presentNotice(notice, principal))
         : undefined,
-    ...(isPrivileged(principal) ? { context, author: transaction.author } : {}),
+    ...(isPrivileged(principal) ? { context: presentContext(context), author: transaction.author } : {}),
   };
+}
+
+/** A context with every default filled in (openapi.yaml, `StoredContext`). */
+export function presentContext<Context extends Pick<ConsentContext, 'validity'>>(context: Context) {
+  return { ...context, validity: context.validity ?? usualValidity };
 }
 
 /** The representation of a notice (openapi.yaml, `Recipient`). Notes are for operators and above. */

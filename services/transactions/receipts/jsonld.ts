@@ -144,7 +144,7 @@ function processingRecord(receipt: ReceiptBody, consent: ReceiptConsent, record:
         'dpv:hasIndicationMethod': receipt.collectionMethod,
       },
     }),
-    'dct:valid': receipt.expirationTimestamp,
+    'dct:valid': consent.expirationTimestamp ?? receipt.expirationTimestamp,
   };
 }
 

@@ -2,6 +2,7 @@ import type { JWK } from 'jose';
 import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
+import { latestExpiry } from '#lib/text/answer-validity.ts';
 import { codeDestination } from '../transaction/destination.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { keyOf, sha256Canonical } from '../transaction/values.ts';
@@ -12,7 +13,7 @@ export type Receipt = Readonly<Record<string, unknown>> & {
   transaction: string;
   timestamp: string;
   language: string;
-  consents?: readonly Pick<ShownTexts, 'identifier' | 'texts'>[];
+  consents?: readonly (Pick<ShownTexts, 'identifier' | 'texts'> & { expirationTimestamp?: string })[];
   peers?: readonly ReceiptPeer[];
 };
 
@@ -35,7 +36,8 @@ interface ReceiptFacts {
   withdrawn: Readonly<Record<string, string>>;
   /** Whether the form was opened, or the answers were sent, with Global Privacy Control. */
   gpc: boolean;
-  expiresAt: Date | null;
+  /** When each answer expires, in the order of the answers; null: never. */
+  expiries: readonly (Date | null)[];
   updateUrl: string | undefined;
 }
 
@@ -44,6 +46,7 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
   const { transaction, check, instance, peers } = facts;
   const { context } = transaction;
   const { info, answers, unanswered } = check;
+  const expiresAt = latestExpiry(facts.expiries);
   return {
     receiptId: transaction.id,
     transaction: transaction.id,
@@ -57,14 +60,15 @@ export function composeReceipt(facts: ReceiptFacts): Receipt {
     leader: transaction.leader ?? undefined,
     author: facts.author,
     timestamp: facts.committedAt.toISOString(),
-    expirationTimestamp: facts.expiresAt?.toISOString(),
+    expirationTimestamp: expiresAt?.toISOString(),
     confirmation: confirmationOn(context),
     signals: facts.gpc ? { gpc: true } : undefined,
     information: shownTexts(info),
-    consents: answers.map((answer) => {
+    consents: answers.map((answer, place) => {
       const item = composeItem(answer, answer.type, answer.options);
       const consent = { ...item, answer: answer.value, owner: instance.name };
-      return noteWithdrawal(consent, facts.withdrawn[answer.key]);
+      const expiring = noteExpiry(consent, facts.expiries[place] ?? null, expiresAt);
+      return noteWithdrawal(expiring, facts.withdrawn[answer.key]);
     }),
     unanswered:
       unanswered.length > 0
@@ -94,26 +98,41 @@ export function completeReceipt(
   facts: {
     committedAt: Date;
     confirmedAt: Date | null;
-    expiresAt: Date;
+    /** When each answer expires, by identifier; null: never. */
+    expiries: ReadonlyMap<string, Date | null>;
     updateUrl: string | undefined;
     /** When answers were withdrawn after they were given: by key, or by base URL of their owner. */
     withdrawn: Readonly<Record<string, string>>;
   },
 ): Receipt {
-  const { expirationTimestamp, confirmation, ...receipt } = JSON.parse(draft) as Receipt & ReceiptBody;
-  const { confirmedAt, withdrawn } = facts;
+  const { confirmation, ...receipt } = JSON.parse(draft) as Receipt & ReceiptBody;
+  const { confirmedAt, withdrawn, expiries } = facts;
+  const expiresAt = latestExpiry([...expiries.values()]);
   return {
     ...receipt,
     confirmation:
       typeof confirmation === 'object' && confirmedAt
         ? { ...confirmation, confirmedAt: confirmedAt.toISOString() }
         : confirmation,
-    consents: receipt.consents?.map((each) => noteWithdrawal(each, withdrawn[keyOf(each.identifier)])),
+    consents: receipt.consents?.map(({ expirationTimestamp: _draft, ...each }) => {
+      const expiring = noteExpiry(each, expiries.get(each.identifier) ?? null, expiresAt);
+      return noteWithdrawal(expiring, withdrawn[keyOf(each.identifier)]);
+    }),
     peers: receipt.peers?.map((each) => noteWithdrawal(each, withdrawn[each.location])),
     timestamp: facts.committedAt.toISOString(),
-    expirationTimestamp: expirationTimestamp === undefined ? undefined : facts.expiresAt.toISOString(),
+    expirationTimestamp: expiresAt?.toISOString(),
     updateUrl: facts.updateUrl,
   } as Receipt;
+}
+
+/** States on an answer when it expires, if that is before the last answer on the receipt expires. */
+function noteExpiry<Answered extends object>(
+  answered: Answered,
+  at: Date | null,
+  last: Date | null,
+): Answered & { expirationTimestamp?: string } {
+  const isEarlier = at !== null && Number(at) !== Number(last);
+  return isEarlier ? { ...answered, expirationTimestamp: at.toISOString() } : answered;
 }
 
 function noteWithdrawal<Answered extends object>(

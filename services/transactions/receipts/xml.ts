@@ -65,7 +65,7 @@ export async function receiptXml(receipt: ReceiptBody, schemaUrl: string): Promi
 
 type Described = Partial<ReceiptConsent> & Pick<ReceiptConsent, 'identifier' | 'sha256' | 'texts'>;
 
-function describe({ options, withdraws, sha256, withdrawn, ...described }: Described) {
+function describe({ options, withdraws, sha256, withdrawn, expirationTimestamp, ...described }: Described) {
   const { identifier, type, lang, owner, texts, answer } = described;
   return {
     identifier,
@@ -75,6 +75,7 @@ function describe({ options, withdraws, sha256, withdrawn, ...described }: Descr
     texts,
     option: options,
     answer,
+    expirationDate: expirationTimestamp,
     withdraws: consentOf(withdraws),
     withdrawn,
     sha256,

@@ -88,7 +88,7 @@ export function peerTransaction(
       ...contextDefaults,
       subject,
       language,
-      validity: validity.text,
+      ...(submission.validityIsDefault !== true && { validity: validity.text }),
       origin: 'PEER',
       ...(object && { object }),
       ...(subjectInfos && { subjectInfos }),

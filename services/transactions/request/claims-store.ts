@@ -26,6 +26,24 @@ export async function replaceUncounted(
   return { ...read, transaction: { ...read.transaction, context, author: creator } };
 }
 
+/**
+ * Gives an open transaction the `validity` of an equal context, which may give the default or leave it out:
+ * what is given limits the validity of elements (`validityOf`).
+ */
+export async function takeValidity(
+  db: Queries,
+  read: ReadTransaction,
+  { validity }: Pick<ConsentContext, 'validity'>,
+): Promise<ReadTransaction> {
+  const { id, state, context } = read.transaction;
+  if (state !== 'CREATED' || validity === context.validity) return read;
+  const row = await db.maybeOne<Pick<Transaction, 'context'>>(sql`
+    UPDATE transactions AS t SET context = t.context - 'validity' || ${JSON.stringify({ validity })}::jsonb
+     WHERE t.id = ${id} AND t.state = 'CREATED'
+    RETURNING t.context`);
+  return row ? { ...read, transaction: { ...read.transaction, ...row } } : read;
+}
+
 /** The transaction that holds the claim on a digest. */
 export async function readClaimed(db: Queries, digest: Buffer): Promise<ReadTransaction | undefined> {
   const row = await db.maybeOne<Transaction & { now: Date }>(sql`

@@ -13,7 +13,7 @@ import {
   type ReadTransaction,
   type Transaction,
 } from '../transaction/transaction.ts';
-import { readClaimed } from './claims-store.ts';
+import { readClaimed, takeValidity } from './claims-store.ts';
 import { requireUnderDailyLimit } from './daily-limit.ts';
 import { queueInvitation } from './invite.ts';
 import { contextDigest } from './parse-context.ts';
@@ -59,7 +59,8 @@ export async function createTransaction(
     return { ...inserted, created: true };
   }
   const existing = await readClaimed(db, digest);
-  if (existing && (await isReusable(db, existing, facts))) return { ...existing, created: false };
+  if (existing && (await isReusable(db, existing, facts)))
+    return { ...(await takeValidity(db, existing, context)), created: false };
   const made = await db.withTransaction(async (tx) => {
     const claim = { digest, transaction, source };
     const first = needsTransaction ? await insertWithClaim(tx, digest, transaction, source) : undefined;

@@ -1,6 +1,7 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { usualValidity } from '#lib/text/answer-validity.ts';
 import { longestValidity, readDuration } from '#lib/text/duration.ts';
 import { parseEmailAddress, parsePhoneNumber } from '../transaction/contact.ts';
 import type { Channels, ConsentContext, ContextField, ReadContext } from '../transaction/context.ts';
@@ -165,7 +166,8 @@ export function contextDigest(
   layout: PinnedLayout,
   active: ActiveVersions,
 ): Buffer {
-  const { author, sendInvitation, notificationRecipient, layout: _saved, layoutData, ...counted } = context;
+  const { author, sendInvitation, notificationRecipient, layout: _saved, layoutData, ...given } = context;
+  const counted = { validity: usualValidity, ...given };
   const withMajor = (key: string) => [key, active[key]?.major ?? null];
   const { id, blocs, ...options } = layout;
   const resolved = { ...options, info: withMajor(layout.info), elements: layout.elements.map(withMajor) };

@@ -3,6 +3,8 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { isRefusal, recordStatus, type StatusFacts, validRecords } from '#lib/contracts/record-status.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
+import { usualValidity } from '#lib/text/answer-validity.ts';
+import { addDuration } from '#lib/text/duration.ts';
 import { lockSubject } from '../person/positions-sql.ts';
 import { areInForce } from '../sent-parts/store.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
@@ -14,12 +16,11 @@ import {
   isFinal,
   type NewTransaction,
   type ReadTransaction,
-  recordsExpiry,
   stateAt,
   type Transaction,
 } from '../transaction/transaction.ts';
 import { ownKeys } from '../withdrawal/withdrawal.ts';
-import { lockClaim, readClaimed, repointClaim } from './claims-store.ts';
+import { lockClaim, readClaimed, repointClaim, takeValidity } from './claims-store.ts';
 
 /** What {@link isReusable} needs to know of the elements. */
 export interface ReuseFacts {
@@ -56,7 +57,8 @@ export async function reuseOrCreate(
   await lockSubject(tx, transaction.context.subject);
   await lockClaim(tx, digest, transaction.id);
   const claimed = await readClaimed(tx, digest);
-  if (claimed && (await isUsable(claimed))) return { ...claimed, created: false };
+  if (claimed && (await isUsable(claimed)))
+    return { ...(await takeValidity(tx, claimed, transaction.context)), created: false };
   const created = await insertTransaction(tx, transaction, source);
   await repointClaim(tx, digest, transaction.id);
   return { ...created, created: true };
@@ -97,7 +99,7 @@ export async function isRepeatable(
   const isValid =
     records.length > 0
       ? areValid(records, active, now)
-      : recordsExpiry(transaction, transaction.changedAt) > now;
+      : addDuration(transaction.changedAt, transaction.context.validity ?? usualValidity) > now;
   return isValid && areInForce(db, transaction.id);
 }
 

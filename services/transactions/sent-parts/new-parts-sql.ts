@@ -14,12 +14,12 @@ export function storeParts(parts: readonly NewPart[], state: Statement): Stateme
   if (parts.length === 0) return empty;
   return sql`parts AS (
       INSERT INTO sent_parts (sid, transaction, place, location, name, state, version, sealed, mode, language,
-                             shown, deadline, changed_at)
+                             shown, validity, deadline, changed_at)
       SELECT f.sid, t.id, f.place, f.location, f.name, ${state}, 1, f.sealed, f.mode, f.language, f.shown,
-             f.deadline, t.changed_at
+             f.validity, f.deadline, t.changed_at
         FROM t, jsonb_to_recordset(${JSON.stringify(parts)}::jsonb)
           AS f (sid text, place integer, location text, name text, sealed text, mode text, language text,
-                shown jsonb, deadline timestamptz)
+                shown jsonb, validity text, deadline timestamptz)
       RETURNING sid, location, deadline
     ), `;
 }

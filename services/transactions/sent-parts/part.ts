@@ -1,4 +1,5 @@
 import type { SealedPart } from '#lib/contracts/parts.ts';
+import { longestValidityOf } from '#lib/text/answer-validity.ts';
 import type { ShownPart } from '../receipts/receipt.ts';
 import { shownTexts } from '../receipts/receipt.ts';
 import type { ConsentContext } from '../transaction/context.ts';
@@ -46,6 +47,8 @@ export interface NewPart extends Pick<Part, 'sid' | 'location' | 'name' | 'mode'
   place: number;
   sealed: string;
   language: string;
+  /** How long the answers hold at their owner; null: one of them never expires. */
+  validity: string | null;
   /** RFC 3339 */
   deadline: string;
 }
@@ -54,14 +57,19 @@ export interface NewPart extends Pick<Part, 'sid' | 'location' | 'name' | 'mode'
 export function composeParts(
   sealed: readonly SealedPart[],
   common: { mode: Part['mode']; language: string; deadline: Date },
+  { validity, now }: { validity: string | undefined; now: Date },
 ): NewPart[] {
-  return sealed.map(({ info, elements, ...part }, place) => ({
-    ...part,
-    ...common,
-    place,
-    shown: { information: shownTexts(info), elements: elements.map(shownTexts) },
-    deadline: common.deadline.toISOString(),
-  }));
+  return sealed.map(({ info, elements, ...part }, place) => {
+    const shown = { information: shownTexts(info), elements: elements.map(shownTexts) };
+    return {
+      ...part,
+      ...common,
+      place,
+      shown,
+      deadline: common.deadline.toISOString(),
+      validity: longestValidityOf(shown.elements, validity, now),
+    };
+  });
 }
 
 /**

@@ -29,7 +29,8 @@ export interface ReleasedRow {
   transaction: string;
   subject: string;
   object: string | null;
-  validity: string;
+  /** Null: the context has none. */
+  validity: string | null;
   language: string;
   mode: Part['mode'];
   sealed: string;

@@ -1,9 +1,8 @@
-import type { StatusFacts } from '#lib/contracts/record-status.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { consentEvents } from '../transaction/events.ts';
 import { statusColumns } from './records-store.ts';
-import type { DueTransaction, ExpiryNotice } from './status.ts';
+import type { DueTransaction, ExpiringRecord, ExpiryNotice } from './status.ts';
 
 /**
  * Sets when the first expiry notice is due, for committed transactions that have no such time yet, such as
@@ -35,15 +34,11 @@ export async function readDueTransactions(
      ORDER BY t.notice_at LIMIT ${limit}`);
   const [first] = rows;
   if (!first) return { due: [], now: new Date() };
-  const records = await db.query<StatusFacts & { transaction: string; expiresAt: Date }>(sql`
-    SELECT r.transaction, ${statusColumns} FROM records AS r
+  const records = await db.query<ExpiringRecord & { transaction: string }>(sql`
+    SELECT r.transaction, ${statusColumns}, r.committed_at AS "committedAt" FROM records AS r
      WHERE r.transaction = ANY(${rows.map(({ id }) => id)}::text[]) AND r.expires_at IS NOT NULL`);
   const byTransaction = Map.groupBy(records, ({ transaction }) => transaction);
-  const due = rows.map(({ id, dueAt, now }) => {
-    const own = byTransaction.get(id) ?? [];
-    const expiresAt = new Date(Math.max(...own.map((record) => Number(record.expiresAt))));
-    return { id, dueAt, records: own, expiresAt: own.length > 0 ? expiresAt : now };
-  });
+  const due = rows.map(({ id, dueAt }) => ({ id, dueAt, records: byTransaction.get(id) ?? [] }));
   return { due, now: first.now };
 }
 
@@ -59,15 +54,15 @@ export async function writeNotices(
   await db.query(sql`
     WITH given AS (
       SELECT g.* FROM jsonb_to_recordset(${JSON.stringify(notices)}::jsonb)
-          AS g (id text, "dueAt" timestamptz, "nextAt" timestamptz, name text)
+          AS g (id text, "dueAt" timestamptz, "nextAt" timestamptz, names text[])
     ), locked AS MATERIALIZED (
-      SELECT t.id, g."nextAt", g.name FROM transactions AS t JOIN given AS g ON g.id = t.id
+      SELECT t.id, g."nextAt", g.names FROM transactions AS t JOIN given AS g ON g.id = t.id
        WHERE t.state = 'COMMITTED' AND t.notice_at = g."dueAt" ORDER BY t.id FOR UPDATE OF t
     ), t AS (
       UPDATE transactions AS x SET notice_at = l."nextAt" FROM locked AS l WHERE x.id = l.id
-      RETURNING x.id, x.state, x.version, accord_now() AS changed_at, l.name
+      RETURNING x.id, x.state, x.version, accord_now() AS changed_at, l.names
     ), named AS (
-      SELECT t.*, 'io.accord.consent.' || t.name || '.v1' AS type FROM t WHERE t.name IS NOT NULL
+      SELECT t.*, 'io.accord.consent.' || n.name || '.v1' AS type FROM t CROSS JOIN unnest(t.names) AS n (name)
     ), ${consentEvents(sql`named`, sql`s.type`, source)}
     SELECT count(*) FROM t`);
 }

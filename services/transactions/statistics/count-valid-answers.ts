@@ -1,10 +1,10 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { Position } from '#lib/http/lists.ts';
+import { addDuration } from '#lib/text/duration.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
 import { newestPosition } from '../standing/records-store.ts';
 import { readNow } from '../transaction/store.ts';
-import { addDuration } from '../transaction/values.ts';
 import { shareCounts } from './share-counts.ts';
 import { type AnswerGroup, addUpValid, type ValidCount } from './valid-answers.ts';
 import { countNewest, hasUnexpired, readRangeEnd } from './valid-answers-store.ts';

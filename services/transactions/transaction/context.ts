@@ -33,7 +33,8 @@ export interface ConsentContext {
   origin: Origin;
   author?: string;
   object?: string;
-  validity: string;
+  /** Absent: the answers hold as long as their elements say (`validityOf`). */
+  validity?: string;
   callback?: string;
   callbackTriggerDelay: number;
   iframeOrigin?: string;
@@ -90,7 +91,6 @@ export function layoutReference({
 /** Defaults of the fields that have one. */
 export const contextDefaults = {
   origin: 'WEBFORM',
-  validity: 'P6M',
   callbackTriggerDelay: 4000,
   confirmation: 'NONE',
   updatable: true,

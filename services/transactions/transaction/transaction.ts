@@ -1,8 +1,8 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
 import { isStaff, type Principal } from '#lib/contracts/principal.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
+import { addDuration } from '#lib/text/duration.ts';
 import type { ConsentContext, ReadContext } from './context.ts';
-import { addDuration } from './values.ts';
 
 /** States of a transaction (docs/interface.md, "States"). */
 export const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'] as const;
@@ -68,7 +68,7 @@ export interface Transaction {
   createdAt: Date;
   changedAt: Date;
   expiresAt: Date;
-  /** When its committed answers expire; null: never, or they are not committed. */
+  /** When the last of its committed answers expires; null: none does, or they are not committed. */
   validUntil: Date | null;
   /** When its personal data were erased (docs/erasure.md). */
   erasedAt: Date | null;
@@ -208,11 +208,6 @@ export function historyAt(
 /** Whether the next step is to enter a code. */
 export function isAwaitingCode({ transaction, now }: ReadTransaction): boolean {
   return stateAt(transaction, now) === 'SUBMITTED' && transaction.awaitsCode;
-}
-
-/** When the records of a transaction expire, if it is committed at `committedAt`. */
-export function recordsExpiry({ context }: Pick<Transaction, 'context'>, committedAt: Date): Date {
-  return addDuration(committedAt, context.validity);
 }
 
 /**

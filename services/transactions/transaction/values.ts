@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { Temporal } from 'temporal-polyfill';
 import type { Fault } from '#lib/errors/fail.ts';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { canStandInPath, hostName } from '#lib/text/host-name.ts';
@@ -58,12 +57,6 @@ export function parseOrigin({ value, pointer }: Given): string | Fault {
   if (bare && hostName.test(url.hostname) && url.pathname === '/' && url.search === '' && url.hash === '')
     return url.origin;
   return invalid(pointer, 'must be an origin such as https://www.example.org');
-}
-
-/** Adds a duration on the UTC calendar: 31 August plus P6M is 28 or 29 February. */
-export function addDuration(at: Date, duration: string): Date {
-  const start = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO('UTC');
-  return new Date(start.add(duration).epochMilliseconds);
 }
 
 /** The key in `element/<type>/<key>/<serial>`; another text is a key. */

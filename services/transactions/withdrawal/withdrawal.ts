@@ -238,11 +238,14 @@ export function withdrawalReceipt(
     timestamp: at.toISOString(),
     confirmation: 'NONE',
     information: shown.information,
-    consents: withdrawn.map(({ answer, consent, receipt: { receiptId } }) => ({
-      ...consent,
-      answer: ['refused'],
-      withdraws: { record: answer.id, receiptId, given: statedTime(answer).toISOString() },
-    })),
+    // A withdrawal does not expire.
+    consents: withdrawn.map(
+      ({ answer, consent: { expirationTimestamp: _accepted, ...consent }, receipt: { receiptId } }) => ({
+        ...consent,
+        answer: ['refused'],
+        withdraws: { record: answer.id, receiptId, given: statedTime(answer).toISOString() },
+      }),
+    ),
     peers: peers.length > 0 ? peers : undefined,
     privacyPolicyUrl: shown.privacyPolicyUrl,
     collection: context.collection,

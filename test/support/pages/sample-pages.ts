@@ -125,6 +125,7 @@ export function sampleForm(
     ...(!isPreview && about('CREATED')),
     page: 'form',
     form: { language, info, elements, peers, layout: shown, ...(!isPreview && { links }) },
+    now: '2026-03-04T09:00:00.000Z',
     hidden: [],
     listsHidden: false,
     entered: { values, faults, changed, removed, kept },

@@ -60,6 +60,7 @@ export function fullReceipt(): Required<ReceiptBody> {
     dataControllerVisible: true,
     thirdParties: [{ name: 'Post', value: 'Delivers' }, { name: 'Printer' }],
     refusable: true,
+    validity: 'P30Y',
   };
   const conditions: Required<Omit<ConditionsContent, 'lang'>> = {
     title: 'Terms',
@@ -76,6 +77,7 @@ export function fullReceipt(): Required<ReceiptBody> {
     includeDefault: false,
     defaultValues: [],
     optional: true,
+    validity: 'P1Y',
   };
   const sha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
   const shown = { lang: 'pt-BR', texts: processing, sha256 };
@@ -120,7 +122,12 @@ export function fullReceipt(): Required<ReceiptBody> {
       },
       { ...element, answer: [] },
       { ...element, ...terms, answer: ['accepted'] },
-      { ...element, ...channel, answer: ['Letter'] },
+      {
+        ...element,
+        ...channel,
+        answer: ['Letter'],
+        expirationTimestamp: '2026-06-12T09:00:00.000Z',
+      },
     ],
     unanswered: [element, { ...element, ...terms }],
     peers: ['Lab', 'Hospital'].map((name) => ({

@@ -78,6 +78,7 @@ function textOfField(reader: ConsoleReader, field: ContentField, members: Member
   const values = shownValues(members, field);
   if (field.kind === 'check' || field.kind === 'not')
     return reader.t(values[0] === 'yes' ? 'elements.yes' : 'elements.no');
+  if (field.kind === 'duration') return values.map(reader.duration).join('');
   return reader.list(values.map((value) => (field.options ? reader.word('option', value) : value)));
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Fault } from '#lib/errors/fail.ts';
+import { isLengthened } from '#lib/text/answer-validity.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Activation, ActivationText } from '../../models/activation.ts';
 import type { Content } from '../../models/editor.ts';
@@ -77,7 +78,15 @@ function isAnswered(group: string): boolean {
 }
 
 /** What people agreed to, beside the question itself. */
-const agreedMembers = ['data', 'usage', 'retention', 'thirdParties', 'purposes', 'legalBases'] as const;
+const agreedMembers = [
+  'data',
+  'usage',
+  'retention',
+  'thirdParties',
+  'purposes',
+  'legalBases',
+  'validity',
+] as const;
 const wordOf: Readonly<Record<string, string>> = { retention: 'retention.fullText' };
 
 /** The members of what people agreed to that differ in a language of the active version. */
@@ -85,12 +94,15 @@ function grownMembers(draft: FoundVersion['version'], active: FoundVersion['vers
   return agreedMembers.filter((member) =>
     Object.entries(active.data).some(([language, before]) => {
       const after = (draft.data as Readonly<Record<string, object>>)[language];
-      return (
-        after !== undefined &&
-        JSON.stringify(Reflect.get(after, member)) !== JSON.stringify(Reflect.get(before, member))
-      );
+      return after !== undefined && isGrown(member, Reflect.get(before, member), Reflect.get(after, member));
     }),
   );
+}
+
+/** A shorter validity takes nothing from the people who agreed. */
+function isGrown(member: string, before: unknown, after: unknown): boolean {
+  if (member === 'validity') return isLengthened(before as string | undefined, after as string | undefined);
+  return JSON.stringify(after) !== JSON.stringify(before);
 }
 
 /** The members that only a MAJOR may change, named as in the editor. */

@@ -7,7 +7,8 @@ export interface ContentField {
   path: string;
   /**
    * `rows`: a list, whose places are the same in all languages. `not`: a switch that is on by default;
-   * ticked, it is off. `defaults`: the answers with which a question begins.
+   * ticked, it is off. `defaults`: the answers with which a question begins. `duration`: one of `options`, or
+   * none.
    */
   kind:
     | 'text'
@@ -18,6 +19,7 @@ export interface ContentField {
     | 'not'
     | 'defaults'
     | 'select'
+    | 'duration'
     | 'checks'
     | 'number'
     | 'url'
@@ -32,7 +34,7 @@ export interface ContentField {
   parts?: readonly string[];
   /** Last part of the message of its label, `content.<word>`. Default: the path. */
   word?: string;
-  /** Of select and checks. */
+  /** Of select, duration and checks. */
   options?: readonly string[];
 }
 
@@ -61,6 +63,13 @@ const controller: readonly ContentField[] = [
 const fonts = ['Georgia, serif', 'Arial, Helvetica, sans-serif', 'ui-monospace, monospace'];
 const valueTypes = ['RADIO_BUTTONS', 'CHECKBOXES', 'LIST_SINGLE', 'LIST_MULTI', 'TOGGLE', 'FREE_TEXT'];
 
+/** How long an answer holds, whatever form it is given in. */
+const validity: ContentField = {
+  path: 'validity',
+  kind: 'duration',
+  options: ['P30D', 'P3M', 'P6M', 'P1Y', 'P2Y', 'P3Y', 'P5Y', 'P10Y', 'P15Y', 'P20Y', 'P30Y', 'P50Y'],
+};
+
 /** The members that the editor knows (openapi.yaml, ProcessingContent and others); it keeps all others. */
 export const contentFields: Readonly<Record<ElementType, readonly ContentField[]>> = {
   processing: [
@@ -76,6 +85,7 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     flag('containsSensitiveData'),
     flag('containsMedicalData'),
     not('refusable', 'refusable.notice'),
+    validity,
     ...controller,
     not('dataControllerVisible', 'dataControllerHidden'),
   ],
@@ -85,6 +95,7 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     text('options', { kind: 'rows' }),
     { path: 'valueType', kind: 'select', options: valueTypes, isRequired: true },
     flag('optional'),
+    validity,
     text('defaultValues', { kind: 'defaults' }),
   ],
   conditions: [

@@ -38,7 +38,7 @@ function fieldOf(
   { path, kind, isRequired, isNeeded, word = path, options = [] }: ContentField,
   { type, language, languages }: { type: ElementType; language: string; languages: readonly string[] },
 ): FieldSpec {
-  const isList = kind === 'select' || kind === 'checks';
+  const isList = kind === 'select' || kind === 'checks' || kind === 'duration';
   const member = path.replace(/\.own$/, '').replaceAll('.', '/');
   const hint = kind === 'rich' ? 'content.richHint' : `content.${word}Hint`;
   return {
@@ -55,7 +55,9 @@ function fieldOf(
     ...(isList && {
       options: [
         ...(kind === 'select' && !isRequired ? [['', '–'] as const] : []),
-        ...wordChoices(reader, 'option', options),
+        ...(kind === 'duration'
+          ? [['', reader.t(`content.${word}.none`)] as const, ...durationChoices(reader, options)]
+          : wordChoices(reader, 'option', options)),
       ],
     }),
     ...(path === 'css.own' && { isCode: true }),
@@ -66,10 +68,16 @@ function fieldOf(
   };
 }
 
+/** Durations in words. */
+function durationChoices(reader: ConsoleReader, options: readonly string[]) {
+  return options.map((each) => [each, reader.duration(each)] as const);
+}
+
 /** Kinds of members whose inputs are called otherwise. */
 const inputKinds: Partial<Record<ContentField['kind'], FieldSpec['kind']>> = {
   rich: 'textarea',
   rows: 'text',
+  duration: 'select',
   not: 'check',
   defaults: 'text',
 };

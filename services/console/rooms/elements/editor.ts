@@ -69,7 +69,9 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     action: `${href}/edit`,
     submit: reader.t('elements.saveDraft'),
     cancelUrl: href,
-    fields: fieldsOf(reader, entry.type, edit).map((field) => withStored(field, values[field.name]?.[0])),
+    fields: fieldsOf(reader, entry.type, edit).map((field) =>
+      withStored(reader, field, values[field.name]?.[0]),
+    ),
     values,
     failure: failure ?? edit.checked,
     hidden: { draft, etag: edit.etag, base: JSON.stringify(edit.base), shown: 'yes' },
@@ -199,11 +201,13 @@ function languageOf(name: string): string | undefined {
 }
 
 /** A field that can show its value: a program may have stored another one than the editor offers. */
-function withStored(field: FieldSpec, value = ''): FieldSpec {
+function withStored(reader: ConsoleReader, field: FieldSpec, value = ''): FieldSpec {
   const { kind, options = [] } = field;
   if (kind === 'color' && !/^#[0-9a-f]{6}$/i.test(value)) return { ...field, kind: 'text', isCode: true };
   const isOffered = value === '' || options.some(([each]) => each === value);
-  return kind === 'select' && !isOffered ? { ...field, options: [...options, [value, value]] } : field;
+  return kind === 'select' && !isOffered
+    ? { ...field, options: [...options, [value, reader.duration(value)]] }
+    : field;
 }
 
 /** How well the accent colour of a theme can be read; links and buttons need a contrast of 4.5. */

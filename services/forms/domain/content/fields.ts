@@ -1,4 +1,5 @@
 import type { Fault } from '#lib/errors/fail.ts';
+import { readDuration } from '#lib/text/duration.ts';
 import { boundedNfc } from '#lib/text/nfc.ts';
 import { parseTimestamp } from '#lib/text/timestamp.ts';
 import { isBlank } from '#lib/text/visible-text.ts';
@@ -143,6 +144,21 @@ export const listThatMayBeEmpty = <T>(item: Field<T>, most: number): Field<T[]> 
   const read = listOf(item, most);
   return (value, at, faults) => (Array.isArray(value) && value.length === 0 ? [] : read(value, at, faults));
 };
+
+/**
+ * An ISO 8601 duration, in its canonical form.
+ * @param most the longest allowed. @param least the shortest allowed; default: longer than zero.
+ */
+export const duration =
+  (most: string, least?: string): Field<string> =>
+  (value, at, faults) => {
+    const given = line(100)(value, at, faults);
+    const read = given === undefined ? undefined : readDuration(given, most);
+    if (!read) return undefined;
+    if ('fault' in read) return addFault(faults, at, 'invalid', read.fault);
+    const isShort = least !== undefined && 'fault' in readDuration(least, read.text);
+    return isShort ? addFault(faults, at, 'invalid', `must be at least ${least}`) : read.text;
+  };
 
 /** An object with known members. Unknown members are ignored (docs/interface.md, "The consent context"). */
 export const objectOf =

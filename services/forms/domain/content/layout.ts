@@ -1,12 +1,13 @@
 import type { LayoutContext, LayoutTexts, PinnedLayout } from '#lib/contracts/forms.ts';
 import type { PublicForm } from '#lib/contracts/public-forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { longestValidity, readDuration } from '#lib/text/duration.ts';
+import { longestValidity } from '#lib/text/duration.ts';
 import { canonicalReference } from '../identifiers.ts';
 import { contentIn, type ModelType, type VersionData } from '../model.ts';
 import {
   addFault,
   day,
+  duration,
   type Field,
   flag,
   line,
@@ -72,15 +73,6 @@ const publicForm: Field<PublicForm> = (value, at, faults) => {
   const read = publicMembers(value, at, faults);
   return read?.identify && { ...read, identify: read.identify };
 };
-
-const duration =
-  (most: string): Field<string> =>
-  (value, at, faults) => {
-    const given = line(100)(value, at, faults);
-    const read = given === undefined ? undefined : readDuration(given, most);
-    if (!read) return undefined;
-    return 'fault' in read ? addFault(faults, at, 'invalid', read.fault) : read.text;
-  };
 
 /** A page to go to, as a context takes it. */
 const page: Field<string> = (value, at, faults) => {

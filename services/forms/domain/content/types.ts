@@ -1,9 +1,11 @@
 import { legalBases, purposes } from '#lib/contracts/element-rules.ts';
 import type { Fault } from '#lib/errors/fail.ts';
+import { longestOwnValidity } from '#lib/text/duration.ts';
 import { visibleText } from '#lib/text/visible-text.ts';
 import { checkThemeCss } from '../theme-css.ts';
 import {
   addFault,
+  duration,
   type Field,
   flag,
   integer,
@@ -69,6 +71,9 @@ const retention: Field = (value, at, faults) => {
   return read;
 };
 
+/** How long an answer holds, whatever form it is given in. */
+const ownValidity = duration(longestOwnValidity, 'P1D');
+
 export const readProcessing = objectOf({
   title: required(line()),
   data: required(lines),
@@ -83,6 +88,7 @@ export const readProcessing = objectOf({
   /** Empty: nobody receives the data. */
   thirdParties: listThatMayBeEmpty(objectOf({ name: required(line()), value: lines }), 50),
   refusable: flag,
+  validity: ownValidity,
 });
 
 const preferenceMembers = objectOf({
@@ -95,6 +101,7 @@ const preferenceMembers = objectOf({
   includeDefault: flag,
   defaultValues: listOf(lines, 50),
   optional: flag,
+  validity: ownValidity,
 });
 
 type Preference = ValueOf<typeof preferenceMembers>;
