@@ -100,6 +100,11 @@ export interface FormFields {
    * ACTIVE version.
    */
   shown: 'accord-shown';
+  /**
+   * Hidden field for each optional question with one answer whose earlier answer is selected: its identifier.
+   * Sent without an answer, the person has cleared the earlier one.
+   */
+  earlier: 'accord-earlier';
 }
 
 export type FormAction = 'submit' | 'accept-all' | 'refuse-all';

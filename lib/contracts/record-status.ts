@@ -13,6 +13,8 @@ export interface StatusFacts {
   expiresAt: Date | null;
   /** Whether the record is in force (services/transactions/standing/in-force.ts). */
   isInForce: boolean;
+  /** Whether the person has cleared the answer ({@link isNoAnswer}). */
+  isNoAnswer?: boolean;
 }
 
 type RecordStatus = (typeof recordStatuses)[number];
@@ -24,6 +26,7 @@ type StatusExplanation =
   | 'ENTRY_DELETED'
   | 'ROLLED_BACK'
   | 'ERASED'
+  | 'NO_ANSWER'
   | 'INFO_SERIAL_ARCHIVED'
   | 'BODY_SERIAL_ARCHIVED';
 
@@ -37,6 +40,7 @@ export function recordStatus(
   if (record.state === 'PENDING') return ['IRRELEVANT', 'STILL_PENDING'];
   if (active[record.key]?.deleted) return ['IRRELEVANT', 'ENTRY_DELETED'];
   if (record.state === 'ROLLED_BACK') return ['IRRELEVANT', 'ROLLED_BACK'];
+  if (record.isNoAnswer) return ['IRRELEVANT', 'NO_ANSWER'];
   if (record.expiresAt && record.expiresAt <= now) return ['EXPIRED', 'EXPIRED'];
   if (active[record.infoKey]?.major !== major(record.infoSerial))
     return ['IRRELEVANT', 'INFO_SERIAL_ARCHIVED'];
@@ -84,6 +88,17 @@ export function validRecords(
       (notices.has(record.key) && isRefusal(record)) ||
       recordStatus({ ...record, state: 'COMMITTED', isInForce: true }, active, now)[0] === 'VALID',
   );
+}
+
+/**
+ * Whether a record says that a person has cleared the answer to an optional question. No box ticked is an
+ * answer: it has positions.
+ */
+export function isNoAnswer(record: {
+  value: readonly string[];
+  positions: readonly number[] | null;
+}): boolean {
+  return record.value.length === 0 && record.positions === null;
 }
 
 /** Whether an answer is a refusal, which a notice does not replace. */

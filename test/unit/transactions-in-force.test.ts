@@ -262,6 +262,26 @@ describe('answers at the forms of one peer', () => {
   });
 });
 
+describe('an answer that a person clears', () => {
+  it('ends what is in force, leaves nothing in force, and can be given again', () => {
+    const answers = fc.array(fc.constantFrom('chosen' as const, 'none' as const), { minLength: 1 });
+    fc.assert(
+      fc.property(answers, (given) => {
+        const person = createPerson();
+        given.forEach((each, step) => {
+          const at = time(step);
+          const before = person.current();
+          const here = { source: null, givenAt: at, receivedAt: at, waitingSince: null, isNotice: false };
+          const effect = person.commit({ ...here, choice: each }, at);
+          expect(effect.ends?.id).toBe(before?.id);
+          expect(effect).toMatchObject({ withdraws: false, withdrawnAt: null });
+          expect(person.current()?.choice).toBe(each === 'none' ? undefined : 'chosen');
+        });
+      }),
+    );
+  });
+});
+
 describe('the table of docs/withdrawal.md', () => {
   const document = readFileSync(new URL('../../docs/withdrawal.md', import.meta.url), 'utf8');
   const rows = document

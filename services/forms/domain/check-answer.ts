@@ -60,6 +60,11 @@ function acceptNotice(version: ContentVersion, item: DescribedElement): AnswerRe
   return answerOf(version, { ...item, answers: null }, ['accepted'], null);
 }
 
+/** The answer by which a person clears an earlier one. */
+export function noAnswer(version: ContentVersion, item: DescribedElement): CheckedAnswer {
+  return checkedAnswer(version, item, [], null);
+}
+
 const missing: AnswerResult = { fault: 'required', detail: 'must be answered' };
 
 function checkChoice(version: ContentVersion, item: DescribedElement, texts: string[]): AnswerResult {
@@ -109,17 +114,15 @@ function answerOf(
   value: string[],
   positions: number[] | null,
 ): AnswerResult {
-  const { identifier, serial, entry, content } = item;
-  return {
-    answer: {
-      identifier,
-      type: entry.type,
-      key: version.key,
-      serial,
-      value,
-      positions,
-      options: item.answers,
-      content,
-    },
-  };
+  return { answer: checkedAnswer(version, item, value, positions) };
+}
+
+function checkedAnswer(
+  version: ContentVersion,
+  { identifier, serial, entry, content, answers }: DescribedElement,
+  value: string[],
+  positions: number[] | null,
+): CheckedAnswer {
+  const { type } = entry;
+  return { identifier, type, key: version.key, serial, value, positions, options: answers, content };
 }

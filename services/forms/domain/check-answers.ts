@@ -7,7 +7,7 @@ import type {
   DescribedInformation,
 } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { checkAnswer, isBlankAnswer } from './check-answer.ts';
+import { checkAnswer, isBlankAnswer, noAnswer } from './check-answer.ts';
 import { addFault } from './content/fields.ts';
 import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifiers.ts';
@@ -62,6 +62,8 @@ interface Matched {
   info: ContentVersion;
   answered: Map<string, { given: GivenAnswer; version: ContentVersion }>;
   shown: Map<string, ContentVersion>;
+  /** Keys of the questions whose earlier answer the page had selected. */
+  earlier: ReadonlySet<string>;
   /** Whether the answers state what the page showed. */
   isShownStated: boolean;
   peerInfos: Map<string, ContentVersion>;
@@ -86,6 +88,8 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
     const wasAsked = !onlyIfAnswered && wasShown(key, matched, form);
     if ('answer' in result || wasAsked) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
+    else if ('none' in result && isCleared(item, values, matched.earlier))
+      answers.push(noAnswer(version, item));
     else if ('fault' in result) addFault(faults, pointerTo(name), result.fault, result.detail);
     else if (wasAsked) unanswered.push(item);
   }
@@ -93,6 +97,15 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
   const info = matched.info.describe(form.language, form.info.name) as DescribedInformation;
   const { peerInfos } = matched;
   return { outcome: 'valid', language: form.language, info, answers, asked, unanswered, peerInfos };
+}
+
+/** Whether the person has cleared an own question on a page that had its earlier answer selected. */
+function isCleared(
+  { entry, owner }: DescribedElement,
+  values: readonly unknown[] | undefined,
+  earlier: ReadonlySet<string>,
+): boolean {
+  return values !== undefined && owner === null && earlier.has(entry.key);
 }
 
 /** An asked element. */
@@ -169,6 +182,7 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
     info: form.info.version,
     answered: new Map(),
     shown: new Map(),
+    earlier: new Set(given.earlier.map(({ key }) => key)),
     isShownStated: given.shown !== undefined,
     peerInfos: new Map(),
     stale: [],

@@ -14,6 +14,7 @@ const fields: FormFields = {
   comment: 'comment',
   action: 'accord-action',
   shown: 'accord-shown',
+  earlier: 'accord-earlier',
 };
 
 /** One entry of an answers map that names an element. */
@@ -31,6 +32,8 @@ export interface GivenAnswers {
    * Identifiers of the elements and of the peers' informations that the page showed; undefined if unknown.
    */
   shown: Identifier[] | undefined;
+  /** Identifiers of the questions whose earlier answer the page had selected. */
+  earlier: Identifier[];
   info: Identifier | undefined;
   action: FormAction;
   faults: Fault[];
@@ -55,13 +58,14 @@ export function readAnswers(answers: Record<string, string[]>, form: boolean): G
   const given: GivenAnswers = {
     elements: [],
     shown: undefined,
+    earlier: [],
     info: undefined,
     action: 'submit',
     faults: [],
     isTooLong: false,
   };
   const names = Object.keys(answers);
-  const formOnly = form ? [fields.action, fields.shown] : [];
+  const formOnly = form ? [fields.action, fields.shown, fields.earlier] : [];
   if (names.filter((name) => !(formOnly as string[]).includes(name)).length > maxAnswers) {
     addFault(given.faults, '', 'too-many', `must have at most ${maxAnswers} answers`);
     return { ...given, isTooLong: true };
@@ -80,6 +84,8 @@ function readEntry(name: string, values: unknown[], form: boolean, given: GivenA
   else if (form && name === fields.action) given.action = actionOf(values.at(-1));
   else if (form && name === fields.shown)
     given.shown = values.flatMap((value) => parseIdentifier(String(value)) ?? []);
+  else if (form && name === fields.earlier)
+    given.earlier = values.flatMap((value) => parseIdentifier(String(value)) ?? []);
   else {
     const identifier = withoutBlocPrefix(name);
     const parts = parseIdentifier(identifier);

@@ -3,7 +3,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ExportPage, ExportPart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
-import { partState, recipientViews } from './facts.ts';
+import { emptyKey, partState, recipientViews } from './facts.ts';
 import type { Drawn } from './page-model.ts';
 import { contactText, receiptView } from './receipt-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
@@ -187,7 +187,8 @@ function answerRow(
   const isPreference = element.split('/')[1] === 'preference';
   const isShown = consent !== undefined && isNotice(element, consent.texts) && answers[0] === 'accepted';
   const words = consent?.withdraws ? ['withdrawn'] : isShown ? ['shown'] : answers;
-  const given = isPreference ? answers : words.map((word) => reader.word('answer', word));
+  const chosen = answers.length > 0 ? answers : [reader.t(emptyKey(consent?.texts ?? {}))];
+  const given = isPreference ? chosen : words.map((word) => reader.word('answer', word));
   return [
     typeof title === 'string' && title !== '' ? [{ text: title, attributes }] : plain(element),
     [

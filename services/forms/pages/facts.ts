@@ -144,9 +144,14 @@ export function answerTexts(
   reader: Reader,
 ): string[] {
   if (withdraws) return [reader.t('answer.withdrawn')];
-  if (type === 'preference') return answer.length > 0 ? answer : [reader.t('preference.none')];
+  if (type === 'preference') return answer.length > 0 ? answer : [reader.t(emptyKey(texts))];
   if (answer[0] === 'refused') return [reader.t('answer.refused')];
   return [reader.t(isNotice(identifier, texts) ? 'answer.shown' : 'answer.accepted')];
+}
+
+/** No box ticked is an answer; without boxes, the person has cleared the question. */
+export function emptyKey({ valueType }: GivenAnswer['texts']): string {
+  return valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI' ? 'preference.none' : 'answer.none';
 }
 
 /** States of parts on pages, by the state of the transaction's follower. */

@@ -102,7 +102,9 @@ function elementLabels({
 }: QuestionView): FormLabels['elements'][string] {
   return {
     ...(type !== 'preference' && {
-      answers: Object.fromEntries(options.map(({ value, label }) => [value, label])),
+      answers: Object.fromEntries(
+        options.filter(({ value }) => value !== '').map(({ value, label }) => [value, label]),
+      ),
     }),
     ...(hint && { hint }),
     ...(facts?.retention && { retention: facts.retention }),

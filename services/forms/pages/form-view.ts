@@ -62,6 +62,8 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
       },
     columns: inColumns(questions, layout.orientation),
     owners,
+    /** Questions whose earlier answer is selected and can be cleared. */
+    earlier: all.filter(({ isEarlier }) => isEarlier).map(({ name }) => name),
     faults: faultLinks(entered, all, reader),
     changes: changesNotice(entered, reader),
     isKept: entered.kept,

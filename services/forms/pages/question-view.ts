@@ -51,8 +51,15 @@ export function questionView(
   reader: Reader,
   rich: RichBlocks,
 ) {
-  const { choices, defaults, ...view } = specifics(element.content, reader, () =>
-    specificsOf(element, reader, rich),
+  const {
+    choices: offered,
+    defaults,
+    ...view
+  } = clearable(
+    element,
+    specifics(element.content, reader, () => specificsOf(element, reader, rich)),
+    page,
+    reader,
   );
   const entered = Object.hasOwn(values, element.identifier) ? values[element.identifier] : undefined;
   const isSignalled = page.gpc === true && isAboutGpc(element.content) && view.control !== 'notice';
@@ -94,20 +101,37 @@ export function questionView(
     validity,
     /** What Global Privacy Control means for the question. */
     signal: isSignalled ? reader.t('question.gpc') : null,
-    options: choices.map(({ value, label, own }, index) => ({
+    options: offered.map(({ value, label, own }, index) => ({
       id: `${id}-${index + 1}`,
       value,
       label,
       attributes: own ? attributes : {},
-      checked: chosen.includes(value),
+      checked: value === '' ? chosen.every((each) => each === '') : chosen.includes(value),
       /** Names the organisation that preselected the option. */
-      suggested: chosen.includes(value) ? suggested : null,
+      suggested: value !== '' && chosen.includes(value) ? suggested : null,
     })),
+    /** The first option of a list. */
+    empty: reader.t(element.required ? 'preference.choose' : 'answer.none'),
+    /** Whether the earlier answer is selected, so that leaving the question out clears it. */
+    isEarlier: !element.required && !element.multiple && element.owner === null && previous !== undefined,
     /** The text of a text control. */
     text: chosen[0] ?? '',
     required: element.required && view.control !== 'checkboxes',
     describedBy: described.length > 0 ? described.join(' ') : null,
   };
+}
+
+/** A question with radio buttons that need not be answered has one more button, which clears it. */
+function clearable(
+  { required, owner }: FormElement,
+  view: Specifics,
+  { peersOptional }: FormModel,
+  reader: Reader,
+): Specifics {
+  if (required || (view.control !== 'pair' && view.control !== 'radios')) return view;
+  // Only the peer knows its earlier answer, which stays.
+  const label = reader.t(owner !== null && peersOptional ? 'answer.unchanged' : 'answer.none');
+  return { ...view, control: 'radios', choices: [...view.choices, { value: '', label, own: false }] };
 }
 
 /** States when an earlier answer was given. Only the peer knows the earlier answers to its elements. */

@@ -79,7 +79,7 @@ export async function isReusable(
   if (state !== 'COMMITTED') return false;
   if (asksChanged(transaction)) return isAllValid(db, { transaction, now }, facts);
   const records = await readStatusFacts(db, transaction.id);
-  return records.length > 0 && areValid(records, facts.active, now);
+  return areValid(records, facts.active, now);
 }
 
 /**
@@ -96,15 +96,16 @@ export async function isRepeatable(
   if (!isFinal(state)) return true;
   if (state !== 'COMMITTED') return false;
   const records = await readStatusFacts(db, transaction.id);
-  const isValid =
-    records.length > 0
-      ? areValid(records, active, now)
-      : addDuration(transaction.changedAt, transaction.context.validity ?? usualValidity) > now;
+  const isValid = records.some(({ isNoAnswer }) => !isNoAnswer)
+    ? areValid(records, active, now)
+    : addDuration(transaction.changedAt, transaction.context.validity ?? usualValidity) > now;
   return isValid && areInForce(db, transaction.id);
 }
 
+/** Whether there are answers, and all are VALID. That a question was cleared is none. */
 function areValid(records: readonly StatusFacts[], active: ActiveVersions, now: Date): boolean {
-  return records.every((record) => recordStatus(record, active, now)[0] === 'VALID');
+  const answers = records.filter(({ isNoAnswer }) => !isNoAnswer);
+  return answers.length > 0 && answers.every((record) => recordStatus(record, active, now)[0] === 'VALID');
 }
 
 /** Whether no own element needs to be asked, because of answers that may have been given anywhere. */

@@ -3,20 +3,23 @@
  * and no database. A question is a subject, an object and the key of an element.
  */
 
+import { isNoAnswer } from '#lib/contracts/record-status.ts';
+
 /** Where the person answered: null for a form of this instance, else the base URL of the peer that led. */
 export type Source = string | null;
 
-/** `chosen`: the answer to a preference. */
-type Choice = 'accepted' | 'refused' | 'chosen';
+/** `chosen`: the answer to a preference; `none`: it was cleared. */
+type Choice = 'accepted' | 'refused' | 'chosen' | 'none';
 
 /** The members of a record that say what was chosen. */
 interface Answered {
   type: string;
   value: readonly string[];
+  positions: readonly number[] | null;
 }
 
-export function choiceOf({ type, value }: Answered): Choice {
-  if (type === 'preference') return 'chosen';
+export function choiceOf({ type, value, positions }: Answered): Choice {
+  if (type === 'preference') return isNoAnswer({ value, positions }) ? 'none' : 'chosen';
   return value[0] === 'refused' ? 'refused' : 'accepted';
 }
 
@@ -79,7 +82,7 @@ export function questionOf({ questions }: Pick<Standing, 'questions'>, key: stri
 
 /** What a statement does when it is committed. */
 export interface Effect {
-  /** False: it counts as older than another statement, and is never in force. */
+  /** False: it is never in force, because it counts as older than another statement, or clears the answer. */
   isInForce: boolean;
   /** The statement that it replaces. */
   ends: Statement | null;
@@ -95,6 +98,11 @@ export function effectOf(incoming: Incoming, question: Question): Effect {
   const later = question.statements.filter((statement) => isLater(statement, incoming));
   const isOrdered = incoming.choice === 'accepted' && isCoveredByOrder(incoming, question);
   const isRefusedNotice = incoming.isNotice && current?.choice === 'refused';
+  if (incoming.choice === 'none') {
+    // The person has no answer then: nothing is in force.
+    const ends = later.length === 0 ? current : null;
+    return { isInForce: false, ends, withdraws: false, withdrawnAt: null };
+  }
   if (later.length === 0 && !isOrdered && !isRefusedNotice)
     return {
       isInForce: true,

@@ -45,10 +45,13 @@ const recordColumns = sql`
        THEN (SELECT t.context -> 'collection' ->> 'givenOn' FROM transactions AS t WHERE t.id = r.transaction)
   END AS "givenOn"`;
 
+/** SQL: whether the person has cleared the answer (`isNoAnswer` of lib/contracts/record-status.ts). */
+const isNoAnswer = sql`(r.value = '{}' AND r.positions IS NULL AND r.state <> 'ERASED')`;
+
 /** The columns of {@link StatusFacts}. */
 export const statusColumns = sql`
   r.state, r.key, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial",
-  r.expires_at AS "expiresAt", ${isInForce} AS "isInForce"`;
+  r.expires_at AS "expiresAt", ${isInForce} AS "isInForce", ${isNoAnswer} AS "isNoAnswer"`;
 
 const maxPerKey = 100;
 
@@ -62,7 +65,7 @@ export async function readStatusFacts(db: Queries, transaction: string): Promise
 export async function readRecords(db: Queries, filter: RecordFilter): Promise<StoredRecord[]> {
   return db.query<StoredRecord>(sql`
     SELECT ranked.* FROM (
-      SELECT ${recordColumns}, ${isInForce} AS "isInForce",
+      SELECT ${recordColumns}, ${isInForce} AS "isInForce", ${isNoAnswer} AS "isNoAnswer",
              row_number() OVER (PARTITION BY r.key, r.object ORDER BY r.created_at DESC, r.id DESC) AS place
         FROM records AS r WHERE ${join(filterSql(filter), ' AND ')}) AS ranked
      WHERE ranked.place <= ${maxPerKey}

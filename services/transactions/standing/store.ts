@@ -7,7 +7,7 @@ import { choiceOf, type Question, type Source, type Standing, type Statement } f
 
 /** SQL: the members of a {@link Statement} of a record `r`, as JSON. */
 const statement = sql`jsonb_build_object(
-  'id', r.id, 'key', r.key, 'type', r.type, 'value', r.value, 'source', r.source, 'givenAt', r.created_at,
+  'id', r.id, 'key', r.key, 'type', r.type, 'value', r.value, 'positions', r.positions, 'source', r.source, 'givenAt', r.created_at,
   'committedAt', r.committed_at, 'position', coalesce(r.from_position, r.position),
   'endedConsent', r.withdraws IS NOT NULL, 'isInForce', r.from_position IS NOT NULL AND r.until_position IS NULL,
   'isOrdered', r.source IS NOT NULL AND r.withdraws IS NOT NULL AND EXISTS (
@@ -17,6 +17,7 @@ type StoredStatement = Omit<Statement, 'givenAt' | 'committedAt' | 'choice'> & {
   key: string;
   type: string;
   value: string[];
+  positions: number[] | null;
   givenAt: string;
   committedAt: string;
 };
@@ -100,10 +101,11 @@ function toQuestions(
   );
 }
 
-function toStatement({ key: _key, type, value, givenAt, committedAt, ...rest }: StoredStatement): Statement {
+function toStatement(stored: StoredStatement): Statement {
+  const { key: _key, type, value, positions, givenAt, committedAt, ...rest } = stored;
   return {
     ...rest,
-    choice: choiceOf({ type, value }),
+    choice: choiceOf({ type, value, positions }),
     givenAt: new Date(givenAt),
     committedAt: new Date(committedAt),
   };

@@ -61,6 +61,7 @@ export function answerWord(reader: ConsoleReader, answer: string): string {
 
 /** The words of a record's answers, as a list. */
 export function answerWords(reader: ConsoleReader, answers: readonly string[]): string {
+  if (answers.length === 0) return reader.t('record.noAnswer');
   return reader.list(answers.map((each) => answerWord(reader, each)));
 }
 
