@@ -34,11 +34,37 @@ export function isNotice(identifier: string, content: object): boolean {
   );
 }
 
+/** How people answer a processing. */
+export const processingChoices = ['CONSENT', 'OBJECTION', 'NONE'] as const satisfies readonly NonNullable<
+  Codes['ProcessingContent']['choice']
+>[];
+type ProcessingChoice = (typeof processingChoices)[number];
+
+/** How a processing is answered. `refusable: false` is the stored form of `NONE`. */
+export function processingChoice(content: object): ProcessingChoice {
+  const { refusable, choice } = content as { refusable?: boolean; choice?: ProcessingChoice };
+  return refusable === false ? 'NONE' : (choice ?? 'CONSENT');
+}
+
+/**
+ * Whether an element is a processing to which people may object (GDPR, article 21). `accepted`: it was shown
+ * and there is no objection; `refused`: the person objects.
+ */
+export function isObjection(content: object): boolean {
+  return processingChoice(content) === 'OBJECTION';
+}
+
+/** Whether a person can end what was accepted with these texts: withdraw a consent, or object. */
+export function isEndable(shown: { texts: object }): boolean {
+  return isWithdrawable(shown) || isObjection(shown.texts);
+}
+
 /**
  * Whether a person can withdraw the consent to these texts: it could be refused, or consent is a legal basis
  * (GDPR, article 7(3)).
  */
 export function isWithdrawable({ texts }: { texts: object }): boolean {
+  if (isObjection(texts)) return false;
   const { refusable, legalBases } = texts as { refusable?: boolean; legalBases?: string[] };
   return refusable !== false || legalBases?.includes('LEGAL_BASIS_CONSENT') === true;
 }
@@ -78,6 +104,8 @@ export function bulkAnswer(
     return isToggle ? answers?.[action === 'accept-all' ? 1 : 0] : undefined;
   }
   if (!answers?.includes('refused')) return undefined;
+  // To accept everything is no reason to take an objection back.
+  if (isObjection(content)) return action === 'refuse-all' ? 'refused' : undefined;
   return action === 'accept-all' ? 'accepted' : 'refused';
 }
 

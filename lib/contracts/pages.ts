@@ -181,6 +181,8 @@ export interface ConsentStanding {
   identifier: string;
   /** RFC 3339: when it was withdrawn; null if it can be withdrawn. */
   withdrawn: string | null;
+  /** Whether it is a processing to which people object, instead of a consent. */
+  isObjection?: boolean;
 }
 
 /** What the subject can withdraw on a page that shows answers. */

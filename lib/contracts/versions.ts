@@ -17,6 +17,8 @@ export interface VersionAt {
   major: number | null;
   /** The base URL of the peer that owns the entry; null for an own one. */
   owner: string | null;
+  /** Whether it is a processing to which people may object. */
+  isObjection: boolean;
 }
 
 /** Entries at a time, which decisions are taken by (docs/decisions-api.md). */

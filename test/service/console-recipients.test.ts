@@ -108,14 +108,12 @@ describe('a processing that is written in the console', () => {
         ['en:retention.fullText', 'One year'],
         ['*:purposes', 'CONSENT_THIRD_PART_SHARING'],
         ['*:thirdParties.none', 'yes'],
-        ['*:refusable', 'yes'],
+        ['*:choice', 'NONE'],
       ],
     );
     const barred = await textOf(`${path}/activate`);
     expect(barred).toContain('The purpose is sharing with third parties: name them.');
-    expect(barred).toContain(
-      '#field-*:refusable">Shown without a choice: Choose a legal basis other than consent',
-    );
+    expect(barred).toContain('#field-*:choice">What people can do: Choose a legal basis other than consent');
   });
 });
 

@@ -72,7 +72,7 @@ describe('versions of an element in the console', () => {
     };
     expect(await changesOf({})).toContain('Nothing differs');
     const notice = { refusable: false };
-    expect(await changesOf({ en: notice, fr: notice })).toMatch(/<dt>Shown without a choice<\/dt>.*Yes/);
+    expect(await changesOf({ en: notice, fr: notice })).toContain('<dt>What people can do</dt>');
     const third = { thirdParties: [{ name: 'Imprimerie' }], containsMedicalData: true };
     const inFrench = await changesOf({ fr: third });
     expect(inFrench).toMatch(/<dt>Shared with \(French\)<\/dt>.*Imprimerie/);

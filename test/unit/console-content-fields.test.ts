@@ -36,6 +36,7 @@ const exceptions: Record<string, string> = {
   'conditions.lang': 'the API adds it to content that it shows',
   'information.lang': 'the API adds it to content that it shows',
   'processing.retention.label': 'retention.fullText says the same in words',
+  'processing.refusable': 'choice says the same',
   'preference.includeDefault': 'it is set with defaultValues',
   'theme.icon': 'no page shows it',
   'theme.logoPath': 'a logo is uploaded on a page of its own',

@@ -14,7 +14,7 @@ const typesetter = await createTypesetter(await compileTypesetter());
 /** Members that formats for people show in words or in another notation. */
 const inWords = new Set(
   'type lang language kind collectionMethod purposes legalBases unit valueType owner gpc timestamp'
-    .concat(' expirationTimestamp validity confirmedAt given withdrawn')
+    .concat(' expirationTimestamp validity choice confirmedAt given withdrawn')
     .split(' '),
 );
 

@@ -3,7 +3,7 @@ import type { AnswerAt, DecisionFacts } from '../../services/transactions/decisi
 import { decideElement, decidePurpose } from '../../services/transactions/decisions/decision.ts';
 
 const asOf = new Date('2026-05-03T10:00:00Z');
-const version = { type: 'processing', major: 1, owner: null };
+const version = { type: 'processing', major: 1, owner: null, isObjection: false };
 const answer: AnswerAt = {
   record: '0190a6f0-3c6b-7c9e-8a55-0d5c2b1f4e21',
   serial: '1.0',
@@ -15,7 +15,7 @@ const answer: AnswerAt = {
   given: new Date('2026-03-14T09:27:11Z'),
   expires: new Date('2026-09-14T09:27:11Z'),
 };
-const information = { type: 'information', major: 2, owner: null };
+const information = { type: 'information', major: 2, owner: null, isObjection: false };
 const facts: DecisionFacts = {
   element: 'processing.001',
   object: '',
@@ -48,7 +48,11 @@ describe('a decision about an element', () => {
   it.each([
     ['nothing has the key', 'UNKNOWN', { version: undefined }],
     ['the key is a preference', 'UNKNOWN', { version: { ...version, type: 'preference' } }],
-    ['a peer owns the element', 'NOT_OURS', { version: { ...version, owner: 'https://lab.example.org' } }],
+    [
+      'a peer owns the element',
+      'NOT_OURS',
+      { version: { ...version, owner: 'https://lab.example.org', isObjection: false } },
+    ],
     ['a hold restricts the use', 'RESTRICTED', { restricted: true, answer: undefined }],
     ['nobody has answered', 'NO_ANSWER', { answer: undefined }],
     ['the answer is a refusal', 'REFUSED', answered({ refused: true })],

@@ -1,3 +1,4 @@
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import type { ModelType, VersionData } from './model.ts';
 
@@ -7,6 +8,9 @@ interface Said {
   thirdParties?: unknown[];
   refusable?: boolean;
 }
+
+/** Where people have the right to object (GDPR, article 21(1)). */
+const objectionBases = ['LEGAL_BASIS_LEGITIMATE_INTEREST', 'LEGAL_BASIS_PUBLIC_INTEREST'];
 
 /**
  * What the people who read a processing would not be told, or be told wrongly (GDPR art. 13(1)(c), (e)). It
@@ -33,6 +37,15 @@ export function adviseOn(type: ModelType, data: VersionData): Fault[] {
         : []),
       ...(refusable === false && isBasedOnConsent
         ? [at('refusable', 'needs-legal-basis', 'needs a legal basis other than consent')]
+        : []),
+      ...(isObjection(content) && !legalBases.some((basis) => objectionBases.includes(basis))
+        ? [
+            at(
+              'legalBases',
+              'objection-basis',
+              'must be legitimate or public interest: only these can be objected to',
+            ),
+          ]
         : []),
     ];
   });

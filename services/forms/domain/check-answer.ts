@@ -1,4 +1,4 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
+import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement } from '#lib/contracts/forms.ts';
 import { isStorable } from '#lib/json/check-json.ts';
 import { readBoundedText } from '#lib/text/nfc.ts';
@@ -28,7 +28,7 @@ export function checkAnswer(
   item: DescribedElement,
   values: readonly unknown[] | undefined,
 ): AnswerResult {
-  if (isNotice(item.identifier, item.content) && isLeftOut(values)) return acceptNotice(version, item);
+  if (isTold(item) && isLeftOut(values)) return acceptNotice(version, item);
   if (values === undefined) return item.required ? missing : none;
   const texts: string[] = [];
   for (const value of values) {
@@ -46,6 +46,11 @@ export function checkAnswer(
     : checkChoice(version, item, texts);
 }
 
+/** Whether an element is answered by being shown: a notice, or a processing that may be objected to. */
+export function isTold({ identifier, content }: Pick<DescribedElement, 'identifier' | 'content'>): boolean {
+  return isNotice(identifier, content) || isObjection(content);
+}
+
 /** A notice may be left out of the answers, or named without a value. */
 function isLeftOut(values: readonly unknown[] | undefined): boolean {
   return values === undefined || values.every(isBlankAnswer);
@@ -55,7 +60,7 @@ export function isBlankAnswer(value: unknown): boolean {
   return typeof value === 'string' && isBlank(value);
 }
 
-/** A notice is recorded as accepted, without options, because none were offered. */
+/** Recorded as accepted without options: none were offered, or a program has left the answer out. */
 function acceptNotice(version: ContentVersion, item: DescribedElement): AnswerResult {
   return answerOf(version, { ...item, answers: null }, ['accepted'], null);
 }

@@ -1,4 +1,4 @@
-import { bulkAnswer, isNotice } from '#lib/contracts/element-rules.ts';
+import { bulkAnswer, isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { FormAction } from '#lib/contracts/form-content.ts';
 import type {
   AnswerCheck,
@@ -7,7 +7,7 @@ import type {
   DescribedInformation,
 } from '#lib/contracts/forms.ts';
 import type { Fault } from '#lib/errors/fail.ts';
-import { checkAnswer, isBlankAnswer, noAnswer } from './check-answer.ts';
+import { checkAnswer, isBlankAnswer, isTold, noAnswer } from './check-answer.ts';
 import { addFault } from './content/fields.ts';
 import type { ContentVersion } from './content-version.ts';
 import { formatIdentifier, type Identifier } from './identifiers.ts';
@@ -137,8 +137,8 @@ function questionsOf(action: FormAction, matched: Matched, form: AnswerableForm)
     ({ key, item, values }) =>
       values !== undefined ||
       !form.askedIfAnswered?.has(key) ||
-      !isNotice(item.identifier, item.content) ||
-      answeredHosts.has(hostOf(key)),
+      !isTold(item) ||
+      (isNotice(item.identifier, item.content) && answeredHosts.has(hostOf(key))),
   );
 }
 
@@ -172,8 +172,10 @@ function valuesOf(
   if (bulk !== undefined) return [bulk];
   const answer = matched.answered.get(key);
   if (answer) return answer.given.values;
-  // Browsers send nothing for a group of unchecked boxes.
-  return form.isFormPost && item.multiple && isShown && !form.askedIfAnswered?.has(key) ? [] : undefined;
+  // Browsers send nothing for boxes that are not ticked.
+  if (!form.isFormPost || !isShown || form.askedIfAnswered?.has(key)) return undefined;
+  if (item.multiple) return [];
+  return isObjection(item.content) && matched.isShownStated ? ['accepted'] : undefined;
 }
 
 /** Finds the version that each answer refers to. */
@@ -209,7 +211,7 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
 }
 
 /**
- * Finds notices that were added after the page was rendered. They make the answers stale, because only
+ * Finds notices and processings to object to that were added after the page was rendered. They make the answers stale, because only
  * elements that the subject saw are recorded.
  */
 function unseenNotices({ shown, isShownStated, answered }: Matched, form: AnswerableForm): string[] {
@@ -219,7 +221,9 @@ function unseenNotices({ shown, isShownStated, answered }: Matched, form: Answer
     if (!version || form.hidden.has(key) || form.askedIfAnswered?.has(key)) return [];
     if (shown.has(key) || answered.has(key)) return [];
     const content = version.data[version.defaultLanguage] ?? {};
-    return isNotice(version.identifier, content) ? [version.identifier] : [];
+    return isTold({ identifier: version.identifier, content: content as DescribedElement['content'] })
+      ? [version.identifier]
+      : [];
   });
 }
 

@@ -94,7 +94,7 @@ function checkLanguages(languages: string[], defaultLanguage: string, faults: Fa
 
 /** Members that define what an answer means, with the value of an absent member. */
 const meaningMembers: Partial<Record<ModelType, Record<string, unknown>>> = {
-  processing: { refusable: true },
+  processing: { refusable: true, choice: 'CONSENT' },
   conditions: { refusable: true },
   preference: { valueType: undefined, optional: false },
 };

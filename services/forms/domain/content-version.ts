@@ -1,4 +1,4 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
+import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { FormElement, FormPeer } from '#lib/contracts/form-content.ts';
 import type { DescribedElement, DescribedInformation, DescribedPeer } from '#lib/contracts/forms.ts';
 import type { ColorScheme, PageTheme } from '#lib/contracts/page-base.ts';
@@ -91,9 +91,14 @@ function describeItem(
     entry: { key, type, name },
     content: { lang, ...contentIn<Omit<DescribedItem['content'], 'lang'>>(data, lang) },
     answers: allowedAnswers(type, stored),
-    required: type !== 'information' && stored.optional !== true && !isNotice(identifier, stored),
+    required: type !== 'information' && stored.optional !== true && !mayBeLeftOut(identifier, stored),
     multiple: stored.valueType === 'CHECKBOXES' || stored.valueType === 'LIST_MULTI',
   } as DescribedItem;
+}
+
+/** Notices, and objections: who leaves them out has been told. */
+function mayBeLeftOut(identifier: string, content: object): boolean {
+  return isNotice(identifier, content) || isObjection(content);
 }
 
 /** The allowed answers: `accepted` or `refused`, the options, or null for free text and for information. */

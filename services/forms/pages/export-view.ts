@@ -1,9 +1,9 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
+import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ExportPage, ExportPart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
-import { emptyKey, partState, recipientViews } from './facts.ts';
+import { answerTexts, emptyKey, partState, recipientViews } from './facts.ts';
 import type { Drawn } from './page-model.ts';
 import { contactText, receiptView } from './receipt-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
@@ -188,7 +188,11 @@ function answerRow(
   const isShown = consent !== undefined && isNotice(element, consent.texts) && answers[0] === 'accepted';
   const words = consent?.withdraws ? ['withdrawn'] : isShown ? ['shown'] : answers;
   const chosen = answers.length > 0 ? answers : [reader.t(emptyKey(consent?.texts ?? {}))];
-  const given = isPreference ? chosen : words.map((word) => reader.word('answer', word));
+  const asObjection = consent !== undefined && isObjection(consent.texts);
+  const inWords = asObjection
+    ? answerTexts({ ...consent, answer: answers }, reader)
+    : words.map((word) => reader.word('answer', word));
+  const given = isPreference ? chosen : inWords;
   return [
     typeof title === 'string' && title !== '' ? [{ text: title, attributes }] : plain(element),
     [

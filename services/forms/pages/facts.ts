@@ -1,4 +1,4 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
+import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { DataController, ProcessingContent, Retention } from '#lib/contracts/form-content.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { FormPage, PageContent, ShownInformation, WithdrawalChoice } from '#lib/contracts/pages.ts';
@@ -113,7 +113,8 @@ type GivenAnswer = Pick<
 export function answerView(answer: GivenAnswer, reader: Reader, withdrawal?: WithdrawalChoice) {
   const { identifier, texts, owner, withdraws, created = withdraws?.given } = answer;
   const attributes = reader.in(answer.lang);
-  const given = withdraws ? 'answer.agreedOn' : 'answer.given';
+  const before = isObjection(texts) ? 'answer.toldOn' : 'answer.agreedOn';
+  const given = withdraws ? before : 'answer.given';
   return {
     title: String(texts.title ?? texts.label ?? ''),
     attributes,
@@ -143,6 +144,8 @@ export function answerTexts(
   { identifier, type, texts, answer, withdraws }: Omit<GivenAnswer, 'lang' | 'owner'>,
   reader: Reader,
 ): string[] {
+  if (isObjection(texts))
+    return [reader.t(answer[0] === 'refused' ? 'answer.objected' : 'answer.noObjection')];
   if (withdraws) return [reader.t('answer.withdrawn')];
   if (type === 'preference') return answer.length > 0 ? answer : [reader.t(emptyKey(texts))];
   if (answer[0] === 'refused') return [reader.t('answer.refused')];
@@ -191,9 +194,15 @@ export function partState({ state, reason, withdrawal }: Schemas['Follower']) {
 export function standingView(identifier: string, reader: Reader, withdrawal: WithdrawalChoice | undefined) {
   const standing = withdrawal?.standing.find((one) => one.identifier === identifier);
   const at = standing?.withdrawn;
+  const words = standing?.isObjection
+    ? { button: 'objection.object', done: 'answer.objectedOn' }
+    : { button: 'withdraw.button', done: 'answer.withdrawnOn' };
   return {
-    withdrawable: standing && !at ? { url: withdrawal?.url, identifiers: [identifier], peers: [] } : null,
-    withdrawnOn: at ? reader.t('answer.withdrawnOn', { date: reader.dateTime(at) }) : null,
+    withdrawable:
+      standing && !at
+        ? { url: withdrawal?.url, identifiers: [identifier], peers: [], text: reader.t(words.button) }
+        : null,
+    withdrawnOn: at ? reader.t(words.done, { date: reader.dateTime(at) }) : null,
   };
 }
 
@@ -216,8 +225,8 @@ export function recipientText(
  * which has a button of its own.
  */
 export function withdrawAllView(withdrawal: WithdrawalChoice | undefined) {
-  const identifiers = (withdrawal?.standing ?? []).flatMap(({ identifier, withdrawn }) =>
-    withdrawn === null ? identifier : [],
+  const identifiers = (withdrawal?.standing ?? []).flatMap((each) =>
+    each.withdrawn === null && !each.isObjection ? each.identifier : [],
   );
   const peers = withdrawal?.peers ?? [];
   return identifiers.length > 1 || peers.length > 0 ? { url: withdrawal?.url, identifiers, peers } : null;

@@ -61,7 +61,9 @@ export function formLabels(page: FormModel, reader: Reader, rich: RichBlocks): F
     rights: { title: t('form.rights'), ...view.rights },
     ...(view.validity && { validity: view.validity }),
     ...(view.expires && { expires: view.expires }),
-    elements: Object.fromEntries(questions.map((question) => [question.name, elementLabels(question)])),
+    elements: Object.fromEntries(
+      questions.map((question) => [question.name, elementLabels(question, reader)]),
+    ),
     peers: Object.fromEntries(
       view.owners.map((owner, index) => [
         page.form.peers[index]?.location ?? '',
@@ -92,19 +94,18 @@ function fixedLabels({ language, t }: Reader) {
 }
 
 /** Preferences need no labels for their answers: their options are texts. */
-function elementLabels({
-  type,
-  options,
-  hint,
-  facts,
-  note,
-  validity,
-}: QuestionView): FormLabels['elements'][string] {
+function elementLabels(
+  { type, options, hint, facts, note, validity, control }: QuestionView,
+  { t }: Reader,
+): FormLabels['elements'][string] {
   return {
     ...(type !== 'preference' && {
       answers: Object.fromEntries(
         options.filter(({ value }) => value !== '').map(({ value, label }) => [value, label]),
       ),
+      ...(control === 'objection' && {
+        answers: { accepted: t('answer.noObjection'), refused: t('objection.object') },
+      }),
     }),
     ...(hint && { hint }),
     ...(facts?.retention && { retention: facts.retention }),

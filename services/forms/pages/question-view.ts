@@ -1,4 +1,4 @@
-import { isAboutGpc, isNotice } from '#lib/contracts/element-rules.ts';
+import { isAboutGpc, isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type {
   ConditionsElement,
   FormElement,
@@ -14,10 +14,10 @@ import type { FormModel } from './page-model.ts';
 import type { RichBlock, RichBlocks } from './rich-blocks.ts';
 
 /**
- * The native control of a question. `pair`: two radio buttons of the same size, side by side; `notice`: no
- * control, because nothing is asked.
+ * The native control of a question. `pair`: two radio buttons of the same size, side by side; `objection`: a
+ * box to tick; `notice`: no control, because nothing is asked.
  */
-type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'select' | 'text' | 'notice';
+type Control = 'pair' | 'radios' | 'checkboxes' | 'check' | 'objection' | 'select' | 'text' | 'notice';
 
 /** The members that depend only on the element's type and content. */
 interface Specifics {
@@ -63,9 +63,10 @@ export function questionView(
   );
   const entered = Object.hasOwn(values, element.identifier) ? values[element.identifier] : undefined;
   const isSignalled = page.gpc === true && isAboutGpc(element.content) && view.control !== 'notice';
+  const objects = isSignalled && view.control === 'objection';
   const isDeselected = isSignalled && element.previous?.answers[0] === 'accepted';
   const previous = isDeselected ? undefined : element.previous?.answers;
-  const chosen = entered ?? previous ?? defaults;
+  const chosen = entered ?? (objects ? ['refused'] : previous) ?? defaults;
   const attributes = reader.in(element.content.lang);
   const error = faultText(element, view.control, faults, reader);
   const isPreset = !entered && !element.previous && defaults.length > 0;
@@ -100,7 +101,7 @@ export function questionView(
     note,
     validity,
     /** What Global Privacy Control means for the question. */
-    signal: isSignalled ? reader.t('question.gpc') : null,
+    signal: isSignalled ? reader.t(objects ? 'question.gpcObjection' : 'question.gpc') : null,
     options: offered.map(({ value, label, own }, index) => ({
       id: `${id}-${index + 1}`,
       value,
@@ -163,6 +164,7 @@ function isOptional({ content, required }: FormElement, control: Control): boole
   return (
     control !== 'checkboxes' &&
     control !== 'notice' &&
+    control !== 'objection' &&
     (!required || ('optional' in content && content.optional === true))
   );
 }
@@ -189,16 +191,20 @@ const absent = {
 
 function processingSpecifics({ identifier, content }: ProcessingElement, reader: Reader): Specifics {
   const notice = isNotice(identifier, content);
-  return {
+  const shown = {
     ...absent,
     title: content.title,
     description: content.usage,
     facts: processingFacts(content, reader),
     controller: controllerView(content.dataControllerVisible !== false ? content.dataController : undefined),
-    control: notice ? 'notice' : 'pair',
-    hint: notice ? noticeText(content, reader) : null,
-    choices: notice ? [] : choicesOf(true, reader.t('processing.accept'), reader.t('processing.refuse')),
   };
+  if (notice) return { ...shown, control: 'notice', hint: noticeText(content, reader), choices: [] };
+  if (isObjection(content)) {
+    const choices = [{ value: 'refused', label: reader.t('objection.object'), own: false }];
+    return { ...shown, control: 'objection', hint: reader.t('objection.hint'), choices };
+  }
+  const choices = choicesOf(true, reader.t('processing.accept'), reader.t('processing.refuse'));
+  return { ...shown, control: 'pair', choices };
 }
 
 /** Explains with the legal bases why a notice offers no choice. The legal basis consent has no message. */

@@ -1,4 +1,4 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
+import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPeer, ReceiptUnanswered } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
@@ -92,6 +92,11 @@ function optionViews(
   return offered.map((option) => {
     const label = labels[option];
     if (label) return own(label);
+    if (isObjection(texts))
+      return {
+        text: reader.t(option === 'accepted' ? 'answer.noObjection' : 'objection.object'),
+        attributes: {},
+      };
     const word = option === 'accepted' ? 'accept' : 'refuse';
     const known = type === 'conditions' ? 'conditions' : 'processing';
     return { text: reader.t(`${known}.${word}`), attributes: {} };

@@ -1,3 +1,4 @@
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import type {
   ReceiptBody,
@@ -35,6 +36,7 @@ interface Row {
 export function receiptView(page: Page, reader: Reader, rich: RichBlocks) {
   const { receipt, transaction } = page;
   const links = transaction?.links;
+  const words = headWords(receipt);
   const consents = [...receipt.consents, ...(receipt.unanswered ?? [])].map((consent) =>
     consentView(consent, reader, rich, page.withdrawal),
   );
@@ -42,8 +44,8 @@ export function receiptView(page: Page, reader: Reader, rich: RichBlocks) {
     ownerView(peer, answeredText(receipt, peer, reader), reader, rich),
   );
   return {
-    title: reader.t(receipt.kind ? 'receipt.withdrawalTitle' : 'receipt.title'),
-    intro: reader.t(receipt.kind ? 'receipt.withdrawalIntro' : 'receipt.intro', {
+    title: reader.t(words.title),
+    intro: reader.t(words.intro, {
       collector: askerView(page, reader)?.name ?? receipt.collector.name,
     }),
     main: mainRows(page, reader),
@@ -63,6 +65,15 @@ export function receiptView(page: Page, reader: Reader, rich: RichBlocks) {
       text: reader.word('receipt.format', mediaType),
     })),
   };
+}
+
+/** The messages of title and introduction, by what the receipt proves. */
+function headWords({ kind, consents }: ReceiptBody): { title: string; intro: string } {
+  if (!kind) return { title: 'receipt.title', intro: 'receipt.intro' };
+  const areObjections = consents.length > 0 && consents.every(({ texts }) => isObjection(texts));
+  return areObjections
+    ? { title: 'receipt.objectionTitle', intro: 'receipt.objectionIntro' }
+    : { title: 'receipt.withdrawalTitle', intro: 'receipt.withdrawalIntro' };
 }
 
 /** Other formats of a receipt that its page links to. */
@@ -237,11 +248,16 @@ function ownerView(
 
 /** What became of a consent: on the receipt of its withdrawal, and on a page that knows of a later one. */
 function answerNotes(
-  { identifier, withdraws, withdrawn, expirationTimestamp }: ReceiptConsent,
+  { identifier, texts, withdraws, withdrawn, expirationTimestamp }: ReceiptConsent,
   reader: Reader,
   withdrawal: WithdrawalChoice | undefined,
 ): string[] {
-  if (withdraws) return [reader.t('answer.agreedOn', { date: reader.dateTime(withdraws.given) })];
+  if (withdraws)
+    return [
+      reader.t(isObjection(texts) ? 'answer.toldOn' : 'answer.agreedOn', {
+        date: reader.dateTime(withdraws.given),
+      }),
+    ];
   if (withdrawn) return [reader.t('answer.withdrawnBefore', { date: reader.dateTime(withdrawn) })];
   const { withdrawnOn } = standingView(identifier, reader, withdrawal);
   return [validUntilText(expirationTimestamp, reader), withdrawnOn].filter((note) => note !== null);

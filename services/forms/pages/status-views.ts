@@ -1,3 +1,4 @@
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ErrorPage, ResultPage } from '#lib/contracts/pages.ts';
 import { isAnonymousSubject } from '#lib/contracts/public-forms.ts';
@@ -50,7 +51,7 @@ export function resultView(page: Result, reader: Reader) {
   const count = answersOf(page).length;
   return {
     title: kind
-      ? reader.t('withdrawal.title', { count })
+      ? reader.t(areObjections(page) ? 'objection.title' : 'withdrawal.title', { count })
       : reader.t(isSent ? titleOfSent(page) : `${name}.title`),
     mark: isSent ? 'neutral' : (marks[name] ?? 'warning'),
     texts: textsOf(page, reader),
@@ -79,6 +80,12 @@ export function resultView(page: Result, reader: Reader) {
     childText: reader.t(kind ? 'withdrawal.undo' : isCommitted ? 'committed.change' : 'final.startAgain'),
     ...contactOf(page, links?.child === undefined && !waits, reader),
   };
+}
+
+/** Whether a page of a withdrawal is about objections alone. */
+function areObjections(page: ResultPage): boolean {
+  const answers = answersOf(page);
+  return answers.length > 0 && answers.every(({ texts }) => isObjection(texts));
 }
 
 function answersOf({ receipt }: ResultPage) {
@@ -155,16 +162,19 @@ function committedTexts(page: ResultPage, reader: Reader): string[] {
 function withdrawalTexts(page: ResultPage, reader: Reader): string[] {
   const { changed, withdrawal, keptBy = [], transaction } = page;
   const count = answersOf(page).length;
+  const isObjecting = areObjections(page);
   const isGivenAgain = withdrawal?.standing.some(({ withdrawn }) => withdrawn === null);
   // Peers that cannot be told are among the recipients only.
   const told = (transaction.recipients ?? []).filter(
     ({ kind, state }) => kind === 'PEER' && state !== 'UNSUPPORTED' && state !== 'FAILED',
   );
   return [
-    ...(count > 0 ? [reader.t('withdrawal.at', { count, date: reader.dateTime(changed) })] : []),
-    ...(isGivenAgain ? [reader.t('withdrawal.again')] : []),
+    ...(count > 0
+      ? [reader.t(isObjecting ? 'objection.at' : 'withdrawal.at', { count, date: reader.dateTime(changed) })]
+      : []),
+    ...(isGivenAgain && !isObjecting ? [reader.t('withdrawal.again')] : []),
     ...told.map(({ name: owner }) => reader.t('withdrawal.told', { owner })),
-    reader.t('withdrawal.before'),
+    reader.t(isObjecting ? 'objection.before' : 'withdrawal.before'),
     ...keptBy.map((owner) => reader.t('withdrawal.peer', { owner })),
   ];
 }

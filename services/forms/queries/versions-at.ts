@@ -14,6 +14,10 @@ const activeAt = (at: string | undefined): Statement => sql`
    WHERE v.model = m.id AND v.activated_at <= wanted.at
      AND (v.archived_at IS NULL OR v.archived_at > wanted.at)`;
 
+/** SQL: whether the version `v` is a processing to which people may object. */
+const isObjection = sql`
+  coalesce(v.data -> v.default_language ->> 'choice' = 'OBJECTION', false) AS "isObjection"`;
+
 /** Own entries at a time, now if absent; unknown keys are left out. */
 export function readVersionsAt(
   db: Queries,
@@ -21,7 +25,7 @@ export function readVersionsAt(
   at: string | undefined,
 ): Promise<KeyedVersion[]> {
   return db.query<KeyedVersion>(sql`
-    SELECT m.key, m.type, v.major, NULL AS owner
+    SELECT m.key, m.type, v.major, NULL AS owner, ${isObjection}
       FROM models AS m LEFT JOIN LATERAL (${activeAt(at)}) AS v ON true
      WHERE m.key = ANY(${keys}::text[])`);
 }
@@ -32,7 +36,8 @@ export function readVersionsAt(
  */
 export function readOwners(db: Queries, references: readonly string[]): Promise<KeyedVersion[]> {
   return db.query<KeyedVersion>(sql`
-    SELECT e.key || '@' || p.host AS key, e.type, e.active_major AS major, p.url AS owner
+    SELECT e.key || '@' || p.host AS key, e.type, e.active_major AS major, p.url AS owner,
+           false AS "isObjection"
       FROM peers AS p JOIN peer_entries AS e ON e.peer = p.url
      WHERE e.key || '@' || p.host = ANY(${references}::text[])`);
 }
@@ -44,7 +49,7 @@ export function readPurposes(
   at: string | undefined,
 ): Promise<(KeyedVersion & { purpose: string })[]> {
   return db.query<KeyedVersion & { purpose: string }>(sql`
-    SELECT p.purpose, m.key, m.type, v.major, NULL AS owner
+    SELECT p.purpose, m.key, m.type, v.major, NULL AS owner, ${isObjection}
       FROM models AS m
       JOIN LATERAL (${activeAt(at)}) AS v ON true
       JOIN unnest(${purposes}::text[]) AS p (purpose) ON v.data -> v.default_language -> 'purposes' ? p.purpose

@@ -3,7 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { expiryOf, latestExpiry } from '#lib/text/answer-validity.ts';
 import { queueNotification } from '../messages/queue.ts';
 import { lockSubjectOf } from '../person/positions-sql.ts';
-import { consentNoticesOn } from '../receipts/notices.ts';
+import { impliedOn } from '../receipts/notices.ts';
 import { completeReceipt } from '../receipts/receipt.ts';
 import { deliveryDeadline } from '../sent-parts/part.ts';
 import { type Effect, effectOf, type Incoming, questionOf, sinceOf } from '../standing/in-force.ts';
@@ -36,7 +36,7 @@ export async function commitSubmitted(
   const { transaction, now, draft, usedAt, answers, withdrawnParts } = submitted;
   const { subject, context, version } = transaction;
   const drafted = JSON.parse(draft) as ReceiptBody;
-  const notices = consentNoticesOn(drafted);
+  const notices = impliedOn(drafted);
   const given = answers.map((answer) => ({ ...incomingOf(answer), isNotice: notices.includes(answer.key) }));
   // All answers of a transaction were given at once.
   const since = given[0] && sinceOf(given[0]);

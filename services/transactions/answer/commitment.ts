@@ -1,8 +1,8 @@
-import { isConsentNotice } from '#lib/contracts/element-rules.ts';
 import type { ValidCheck } from '#lib/contracts/forms.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { expiryOf, latestExpiry } from '#lib/text/answer-validity.ts';
+import { isImplied } from '../receipts/notices.ts';
 import { composeReceipt, type SignedReceipt } from '../receipts/receipt.ts';
 import { composeParts, deliveryDeadline, type NewPart } from '../sent-parts/part.ts';
 import {
@@ -125,7 +125,7 @@ export function composeCommitment(
   const validUntil = latestExpiry(expiries);
   const source = transaction.leader?.location ?? null;
   const effects = check.answers.map((answer) => {
-    const isNotice = isConsentNotice(answer);
+    const isNotice = isImplied(answer);
     const incoming = {
       source,
       givenAt,

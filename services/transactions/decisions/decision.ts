@@ -41,6 +41,8 @@ export interface ElementDecision {
   given?: string;
   expires?: string;
   evidence?: 'COLLECTED' | 'PEER';
+  /** Where people may object: an answer that allows is no consent. */
+  basis?: 'OBJECTION';
   owner?: string;
   asOf: string;
   position: number;
@@ -94,6 +96,7 @@ export function decideElement(facts: DecisionFacts): ElementDecision {
       ...(answer.expires && { expires: answer.expires.toISOString() }),
       evidence: answer.ofPeer ? 'PEER' : 'COLLECTED',
     }),
+    ...(version?.isObjection && { basis: 'OBJECTION' as const }),
     ...(version?.owner && { owner: version.owner }),
     asOf: asOf.toISOString(),
     position,

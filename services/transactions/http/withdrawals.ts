@@ -1,8 +1,12 @@
 import type { Context } from 'koa';
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
+import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { Queries } from '#lib/db/database.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import type { FormFields, OperationHandlers } from '#lib/http/operation.ts';
 import { presentTransaction } from '../present/transaction.ts';
+import { readReceiptBodies } from '../receipts/store.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
@@ -19,7 +23,9 @@ export function withdrawalHandlers(dependencies: Dependencies) {
       const read = await withdrawConsents(dependencies, { id: params.txid, principal, body });
       const caller = { principal: callerAt(principal, read.transaction) };
       if (form || mode === 'html') return redirectToTransaction(ctx, dependencies, read, caller);
-      return sendTransaction(ctx, dependencies, read, caller, read.created ? 201 : 200);
+      await sendTransaction(ctx, dependencies, read, caller, read.created ? 201 : 200);
+      const objected = await readObjected(dependencies.db, [read.transaction]);
+      ctx.body = { ...(ctx.body as object), ...objected(read.transaction) };
     },
 
     async withdrawChoices(ctx, { principal, ...sent }) {
@@ -34,10 +40,15 @@ export function withdrawalHandlers(dependencies: Dependencies) {
         dependencies.db,
         reads.map(({ transaction }) => transaction),
       );
+      const objected = await readObjected(
+        dependencies.db,
+        reads.map(({ transaction }) => transaction),
+      );
       ctx.body = {
         transactions: reads.map((read) => {
           const links = mintLinks(dependencies, read, principal);
-          return presentTransaction(read, principal, baseUrl, related, links);
+          const presented = presentTransaction(read, principal, baseUrl, related, links);
+          return { ...presented, ...objected(read.transaction) };
         }),
       };
     },
@@ -57,6 +68,20 @@ export function withdrawalHandlers(dependencies: Dependencies) {
 
 function unlessNothingIsLeft(error: unknown): void {
   if (!(error instanceof Failure) || error.code !== 'nothing-to-withdraw') throw error;
+}
+
+/** Reads to which elements the person objects by withdrawals: identifiers, by the transaction. */
+async function readObjected(db: Queries, withdrawals: readonly Pick<Transaction, 'id'>[]) {
+  const bodies = await readReceiptBodies(
+    db,
+    withdrawals.map(({ id }) => id),
+  );
+  return ({ id }: Pick<Transaction, 'id'>): { objected?: string[] } => {
+    const body = bodies.get(id);
+    const { consents = [] } = body === undefined ? {} : (JSON.parse(body) as Partial<ReceiptBody>);
+    const objected = consents.flatMap(({ identifier, texts }) => (isObjection(texts) ? identifier : []));
+    return objected.length > 0 ? { objected } : {};
+  };
 }
 
 /** @throws Failure `forbidden` for a person who names somebody else; `invalid` if nobody is named. */

@@ -1,4 +1,4 @@
-import { isConsentNotice, isNotice, isWithdrawable } from '#lib/contracts/element-rules.ts';
+import { isConsentNotice, isNotice, isObjection, isWithdrawable } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, ValidCheck } from '#lib/contracts/forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Standing } from '../standing/in-force.ts';
@@ -13,8 +13,16 @@ export function noticesOn({ consents, peers }: Receipt): string[] {
 }
 
 /**
- * Leaves out notices that rest on consent and are refused or withdrawn: a notice offers no choice, so sending
- * a form must not give the consent again (docs/withdrawal.md, "The rule").
+ * Whether an answer was not chosen: the form showed a notice that rests on consent, or a program left out the
+ * answer to a processing that may be objected to.
+ */
+export function isImplied(answer: Pick<CheckedAnswer, 'identifier' | 'content' | 'positions'>): boolean {
+  return isConsentNotice(answer) || (isObjection(answer.content) && answer.positions === null);
+}
+
+/**
+ * Leaves out implied answers to what is refused, withdrawn or objected to: sending a form must not give the
+ * consent again, nor take the objection back (docs/withdrawal.md, "The rule").
  * @param check answers to own elements, checked.
  */
 export function withoutWithdrawnNotices<Check extends { answers: CheckedAnswer[] }>(
@@ -22,7 +30,7 @@ export function withoutWithdrawnNotices<Check extends { answers: CheckedAnswer[]
   standing: Pick<Standing, 'questions'>,
 ): Check {
   const isWithdrawn = (key: string) => currentOf(questionOf(standing, key))?.choice === 'refused';
-  const answers = check.answers.filter((answer) => !(isConsentNotice(answer) && isWithdrawn(answer.key)));
+  const answers = check.answers.filter((answer) => !(isImplied(answer) && isWithdrawn(answer.key)));
   return { ...check, answers };
 }
 
@@ -33,9 +41,10 @@ export function noticesIn({ answers, parts }: ValidCheck): string[] {
   );
 }
 
-/** Keys of the notices on a receipt that rest on consent. */
-export function consentNoticesOn({ consents }: ReceiptBody): string[] {
-  return consents.flatMap(({ identifier, texts }) =>
-    isNotice(identifier, texts) && isWithdrawable({ texts }) ? keyOf(identifier) : [],
-  );
+/** Keys of the answers on a receipt that are implied ({@link isImplied}). */
+export function impliedOn({ consents }: ReceiptBody): string[] {
+  return consents.flatMap(({ identifier, texts, options }) => {
+    const isShown = isNotice(identifier, texts) && isWithdrawable({ texts });
+    return isShown || (isObjection(texts) && options.length === 0) ? keyOf(identifier) : [];
+  });
 }

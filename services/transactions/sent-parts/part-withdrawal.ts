@@ -1,4 +1,4 @@
-import { isWithdrawable } from '#lib/contracts/element-rules.ts';
+import { isEndable } from '#lib/contracts/element-rules.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { keyOf } from '../transaction/values.ts';
 import type { Part } from './part.ts';
@@ -26,7 +26,7 @@ function canBeTold({ state, reason, shown }: Pick<Part, 'state' | 'reason' | 'sh
   if (state === 'WAITING') return true;
   if (state === 'REFUSED' || (state === 'DROPPED' && reason !== 'expired')) return false;
   return shown.elements.some(
-    (shownText) => shownText.identifier.startsWith('element/processing/') && isWithdrawable(shownText),
+    (shownText) => shownText.identifier.startsWith('element/processing/') && isEndable(shownText),
   );
 }
 

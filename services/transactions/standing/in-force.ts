@@ -54,7 +54,7 @@ export interface Incoming {
    */
   waitingSince: number | null;
   choice: Choice;
-  /** Whether it answers a notice that rests on consent: the form showed it without a choice. */
+  /** Whether it is implied: no choice was offered or made (receipts/notices.ts, `isImplied`). */
   isNotice: boolean;
 }
 

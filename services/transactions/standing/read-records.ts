@@ -1,4 +1,5 @@
 import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { VersionsAt } from '#lib/contracts/versions.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { type Position, writeCursor } from '#lib/http/lists.ts';
 import { readNow } from '../transaction/store.ts';
@@ -23,19 +24,36 @@ import {
 export async function listRecords(
   { db, forms }: { db: Queries; forms: FormsOperations },
   { states, ...filter }: RecordFilter & { states?: readonly string[] },
-): Promise<Record<string, PresentedRecord[]>> {
+): Promise<Record<string, (PresentedRecord & { basis?: 'OBJECTION' })[]>> {
   const records = await readRecords(db, filter);
-  const active = await readActiveVersions(forms, records);
+  const [active, asked] = await Promise.all([
+    readActiveVersions(forms, records),
+    readVersions(forms, records),
+  ]);
   const now = await readNow(db);
-  const grouped: Record<string, PresentedRecord[]> = Object.create(null);
+  const grouped: Awaited<ReturnType<typeof listRecords>> = Object.create(null);
   for (const record of records) {
-    const presented = presentRecord(record, active, now);
+    const isObjection = asked.versions[record.key]?.isObjection;
+    const presented = {
+      ...presentRecord(record, active, now),
+      ...(isObjection && { basis: 'OBJECTION' as const }),
+    };
     if (states && !states.includes(presented.state) && !states.includes(presented.status)) continue;
     const name = record.object === '' ? record.key : `${record.key}|${record.subject}|${record.object}`;
     grouped[name] ??= [];
     grouped[name].push(presented);
   }
   return grouped;
+}
+
+/** The entries of processings among the records, as they are asked now. */
+async function readVersions(
+  forms: FormsOperations,
+  records: readonly { key: string; type: string }[],
+): Promise<VersionsAt> {
+  const keys = new Set(records.flatMap(({ key, type }) => (type === 'processing' ? key : [])));
+  if (keys.size === 0) return { versions: {}, purposes: {} };
+  return forms.versionsAt({ keys: [...keys], purposes: [] });
 }
 
 /** One condition finds records, several conditions find subjects with their records. */

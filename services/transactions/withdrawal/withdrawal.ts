@@ -1,4 +1,4 @@
-import { isWithdrawable } from '#lib/contracts/element-rules.ts';
+import { isEndable, isObjection } from '#lib/contracts/element-rules.ts';
 import type { ConsentStanding } from '#lib/contracts/pages.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
@@ -75,7 +75,7 @@ export function chooseConsents(
     const consent = receipt && consentOn(receipt, answer.key);
     return receipt && consent ? [{ answer, receipt, consent }] : [];
   });
-  const withdrawable = found.filter(({ consent }) => isWithdrawable(consent));
+  const withdrawable = found.filter(({ consent }) => isEndable(consent));
   const chosen = withdrawable.filter(
     ({ answer }, place) => withdrawable.findIndex((first) => first.answer.key === answer.key) === place,
   );
@@ -264,7 +264,7 @@ function consentOn({ consents }: ReceiptBody, key: string): ReceiptConsent | und
 /** Whether the answer to a question on a receipt can be withdrawn. */
 export function isWithdrawableOn(receipt: ReceiptBody, key: string): boolean {
   const consent = consentOn(receipt, key);
-  return consent !== undefined && isWithdrawable(consent);
+  return consent !== undefined && isEndable(consent);
 }
 
 /** What has become of the answers on a receipt, for its pages. */
@@ -273,8 +273,9 @@ export function standingOf(receipt: ReceiptBody, standing: readonly ShownStandin
     const { identifier } = consent;
     const answer = standing.find(({ key }) => key === keyOf(identifier));
     if (!answer) return [];
+    const named = { identifier, ...(isObjection(consent.texts) && { isObjection: true }) };
     if (isAccepted(answer))
-      return (answer.isWithdrawable ?? isWithdrawable(consent)) ? [{ identifier, withdrawn: null }] : [];
-    return answer.withdrawnAt === null ? [] : [{ identifier, withdrawn: answer.withdrawnAt }];
+      return (answer.isWithdrawable ?? isEndable(consent)) ? [{ ...named, withdrawn: null }] : [];
+    return answer.withdrawnAt === null ? [] : [{ ...named, withdrawn: answer.withdrawnAt }];
   });
 }

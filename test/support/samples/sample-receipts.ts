@@ -60,6 +60,7 @@ export function fullReceipt(): Required<ReceiptBody> {
     dataControllerVisible: true,
     thirdParties: [{ name: 'Post', value: 'Delivers' }, { name: 'Printer' }],
     refusable: true,
+    choice: 'CONSENT',
     validity: 'P30Y',
   };
   const conditions: Required<Omit<ConditionsContent, 'lang'>> = {

@@ -60,7 +60,10 @@ function comparedMembers(reader: ConsoleReader, type: ElementType, versions: rea
   const contents = versions.flatMap(({ data }) => Object.values(data) as Members[]);
   // The editor shows a style sheet as several fields.
   const isKnown = (path: string) =>
-    path === 'css' || path === 'includeDefault' || fields.some((field) => field.path === path);
+    path === 'css' ||
+    path === 'includeDefault' ||
+    path === 'refusable' ||
+    fields.some((field) => field.path === path);
   const paths = [...new Set(contents.flatMap((members) => [...leavesOf(members).keys()]))];
   const unknown = paths
     .filter((path) => !isKnown(path))

@@ -1,4 +1,4 @@
-import { legalBases, purposes } from '#lib/contracts/element-rules.ts';
+import { legalBases, processingChoices, purposes } from '#lib/contracts/element-rules.ts';
 import type { ElementType } from '../../models/read-model.ts';
 
 /** A member of an element's content, as the editor shows it. */
@@ -84,7 +84,7 @@ export const contentFields: Readonly<Record<ElementType, readonly ContentField[]
     { path: 'legalBases', kind: 'checks', options: legalBases },
     flag('containsSensitiveData'),
     flag('containsMedicalData'),
-    not('refusable', 'refusable.notice'),
+    { path: 'choice', kind: 'select', options: processingChoices, isRequired: true },
     validity,
     ...controller,
     not('dataControllerVisible', 'dataControllerHidden'),

@@ -1,3 +1,4 @@
+import { processingChoice } from '#lib/contracts/element-rules.ts';
 import type { Content } from '../../models/editor.ts';
 import type { ElementType } from '../../models/read-model.ts';
 import type { PostedForm } from '../../pages/form.ts';
@@ -30,9 +31,15 @@ function withStyleSheet({ css, ...members }: Members): Members {
 
 /** The values of a member as an input shows them. */
 export function shownValues(members: Members | undefined, { path, kind }: ContentField): string[] {
-  const value = path
-    .split('.')
-    .reduce<unknown>((at, name) => (at as Members | undefined)?.[name], members && withControls(members));
+  const value =
+    path === 'choice'
+      ? members && processingChoice(members)
+      : path
+          .split('.')
+          .reduce<unknown>(
+            (at, name) => (at as Members | undefined)?.[name],
+            members && withControls(members),
+          );
   if (Array.isArray(value))
     return value.map((each) => (typeof each === 'object' ? JSON.stringify(each) : String(each)));
   if (kind === 'check') return value === true ? ['yes'] : [];
@@ -104,6 +111,8 @@ export function mergeContent(
     for (const field of fields.filter((each) => isStated(each, posted))) {
       if (field.kind === 'defaults') setDefaults(members, language, posted);
       else setMember(members, field.path.split('.'), readField(field, { language, languages, posted }));
+      // The one word for both: what was stored before must not contradict it.
+      if (field.path === 'choice' && members.choice !== undefined) delete members.refusable;
     }
     data[language] = withStyleSheet(members);
   }

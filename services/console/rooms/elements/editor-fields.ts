@@ -39,7 +39,9 @@ function fieldOf(
   { type, language, languages }: { type: ElementType; language: string; languages: readonly string[] },
 ): FieldSpec {
   const isList = kind === 'select' || kind === 'checks' || kind === 'duration';
-  const member = path.replace(/\.own$/, '').replaceAll('.', '/');
+  // Faults name the word that is stored (`processingChoice`).
+  const members =
+    path === 'choice' ? ['choice', 'refusable'] : [path.replace(/\.own$/, '').replaceAll('.', '/')];
   const hint = kind === 'rich' ? 'content.richHint' : `content.${word}Hint`;
   return {
     name: inputName(language, path),
@@ -64,7 +66,9 @@ function fieldOf(
     // A draft may lack what an active version needs; the label says which members are optional.
     isNeeded: isRequired ?? isNeeded ?? false,
     ...(language !== '*' && languages.length > 1 && { group: reader.languageName(language) }),
-    pointer: (language === '*' ? languages : [language]).map((each) => `/data/${each}/${member}`),
+    pointer: (language === '*' ? languages : [language]).flatMap((each) =>
+      members.map((name) => `/data/${each}/${name}`),
+    ),
   };
 }
 

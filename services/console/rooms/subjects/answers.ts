@@ -29,14 +29,16 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
     const filters = kit.filters(ctx, path, [element, { name: 'a', kind: 'hidden' }]);
     const { element: key = '' } = filters.values;
     const [question] = key ? await readQuestions(ctx, kit, [key], reader.language) : [];
-    const options = question?.options?.map((each) => [each, answerWord(reader, each)] as const);
+    const options = question?.options?.map(
+      (each) => [each, answerWord(reader, each, question.isObjection)] as const,
+    );
     const value = answerOf(kit.names.open(filters.values.a), key) ?? options?.[0]?.[0];
     await sendList(ctx, kit, {
       view: 'answers',
       title: reader.t('answers.title'),
       path,
       filters,
-      columns: columnsOf(reader, kit),
+      columns: columnsOf(reader, kit, question?.isObjection ?? false),
       async read(cursor, limit) {
         if (!question || value === undefined) return { rows: [] };
         const body = { condition: { key, value } };
@@ -78,7 +80,7 @@ function answerOf(sealed: string | undefined, key: string): string | undefined {
   return sealed?.startsWith(`${key}\n`) ? sealed.slice(key.length + 1) : undefined;
 }
 
-function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Extracted>[] {
+function columnsOf(reader: ConsoleReader, kit: RoomKit, isObjection: boolean): Column<Extracted>[] {
   const { text, time } = columnsFor<Extracted>(reader);
   return [
     text('subjects.name', ({ subjectName }) => subjectName, {
@@ -86,7 +88,7 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Extracted>[] {
     }),
     {
       label: reader.t('answers.answer'),
-      cell: ({ record }) => ({ text: wordsOf(reader, record) }),
+      cell: ({ record }) => ({ text: wordsOf(reader, isObjection ? { ...record, basis: 'OBJECTION' } : record) }),
       csv: ({ record }) => joinOptions(record.values),
     },
     time('answers.given', ({ record }) => record.creationTimestamp),

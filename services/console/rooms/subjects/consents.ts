@@ -39,8 +39,9 @@ function currentAnswers(answers: readonly Answer[]): Answer[] {
 }
 
 /** What a person answered, in words; a refusal that ended a consent was a withdrawal. */
-export function answerOf(reader: ConsoleReader, { values, withdraws }: Answer): string {
-  return withdraws === undefined ? answerWords(reader, values) : reader.t('withdrawn');
+export function answerOf(reader: ConsoleReader, { values, withdraws, basis }: Answer): string {
+  if (withdraws !== undefined && basis === undefined) return reader.t('withdrawn');
+  return answerWords(reader, values, basis !== undefined);
 }
 
 /** The element of an answer by its name; in CSV by its key. */

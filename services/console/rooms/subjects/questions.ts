@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
@@ -14,6 +15,8 @@ export interface Question {
   options: readonly string[] | null;
   isMultiple: boolean;
   isRequired: boolean;
+  /** Whether people may object: `accepted` means no objection. */
+  isObjection: boolean;
 }
 
 /** ACTIVE questions, and ACTIVE forms, by name. */
@@ -47,22 +50,27 @@ export async function readQuestions(
 ): Promise<Question[]> {
   const found = await Promise.all(keys.map((key) => readActive(ctx, kit, key, language)));
   return found.flatMap((each) =>
-    each && questionTypes.some((type) => type === each.entry.type) && each.content.refusable !== false
+    each &&
+    questionTypes.some((type) => type === each.entry.type) &&
+    !isNotice(`element/${each.entry.type}/`, each.content)
       ? questionOf(each)
       : [],
   );
 }
 
-/** The word of an answer: decisions have words, other answers are the options themselves. */
-export function answerWord(reader: ConsoleReader, answer: string): string {
-  const key = `answer.${answer}`;
+/**
+ * The word of an answer: decisions have words, other answers are the options themselves.
+ * @param objection whether it answers a processing to which people may object.
+ */
+export function answerWord(reader: ConsoleReader, answer: string, objection = false): string {
+  const key = `${objection ? 'objection' : 'answer'}.${answer}`;
   return reader.has(key) ? reader.t(key) : answer;
 }
 
 /** The words of a record's answers, as a list. */
-export function answerWords(reader: ConsoleReader, answers: readonly string[]): string {
+export function answerWords(reader: ConsoleReader, answers: readonly string[], objection = false): string {
   if (answers.length === 0) return reader.t('record.noAnswer');
-  return reader.list(answers.map((each) => answerWord(reader, each)));
+  return reader.list(answers.map((each) => answerWord(reader, each, objection)));
 }
 
 interface Active {
@@ -100,5 +108,6 @@ function questionOf({ entry: { key, type, name }, serial, content }: Active): Qu
           : (options as string[]),
     isMultiple: valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI',
     isRequired: optional !== true,
+    isObjection: isObjection(content),
   };
 }

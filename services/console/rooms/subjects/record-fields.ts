@@ -64,9 +64,9 @@ export function fieldsOf(
 }
 
 function questionField(reader: ConsoleReader, question: Question): FieldSpec {
-  const { identifier, text, options, isMultiple, isRequired } = question;
+  const { identifier, text, options, isMultiple, isRequired, isObjection } = question;
   const kind = options ? (isMultiple ? 'checks' : 'radios') : 'textarea';
-  const words = options?.map((each) => [each, answerWord(reader, each)] as const);
+  const words = options?.map((each) => [each, answerWord(reader, each, isObjection)] as const);
   const none = !isRequired && kind === 'radios' ? [['', reader.t('record.noAnswer')] as const] : [];
   return {
     name: identifier,

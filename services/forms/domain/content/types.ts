@@ -1,4 +1,4 @@
-import { legalBases, purposes } from '#lib/contracts/element-rules.ts';
+import { legalBases, processingChoices, purposes } from '#lib/contracts/element-rules.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { longestOwnValidity } from '#lib/text/duration.ts';
 import { visibleText } from '#lib/text/visible-text.ts';
@@ -74,7 +74,7 @@ const retention: Field = (value, at, faults) => {
 /** How long an answer holds, whatever form it is given in. */
 const ownValidity = duration(longestOwnValidity, 'P1D');
 
-export const readProcessing = objectOf({
+const processingMembers = objectOf({
   title: required(line()),
   data: required(lines),
   retention: required(retention),
@@ -88,8 +88,24 @@ export const readProcessing = objectOf({
   /** Empty: nobody receives the data. */
   thirdParties: listThatMayBeEmpty(objectOf({ name: required(line()), value: lines }), 50),
   refusable: flag,
+  choice: oneOf(...processingChoices),
   validity: ownValidity,
 });
+
+/** A processing. Of the two words for how it is answered, `refusable` is stored for `NONE`. */
+export const readProcessing: Field<Record<string, unknown>> = (value, at, faults) => {
+  const before = faults.length;
+  const read = processingMembers(value, at, faults);
+  if (!read || faults.length > before) return read;
+  const { choice, ...rest } = read;
+  const isUnequal = rest.refusable !== undefined && (rest.refusable === false) !== (choice === 'NONE');
+  if (choice !== undefined && isUnequal)
+    addFault(faults, `${at}/choice`, 'differs-from-refusable', 'must say the same as refusable');
+  if (choice === 'OBJECTION' && rest.legalBases?.includes('LEGAL_BASIS_CONSENT'))
+    addFault(faults, `${at}/legalBases`, 'objection-to-consent', 'must not be consent: a consent is refused');
+  if (choice === 'NONE') return { ...rest, refusable: false };
+  return choice === 'OBJECTION' ? { ...rest, choice } : rest;
+};
 
 const preferenceMembers = objectOf({
   label: required(line()),
