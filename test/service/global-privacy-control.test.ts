@@ -35,7 +35,7 @@ function readForm(html: string) {
   const page = parsePage(html);
   const selected = page
     .tagged('input')
-    .filter(({ attribs }) => 'checked' in attribs && attribs.type === 'radio')
+    .filter(({ attribs }) => 'checked' in attribs && attribs.type === 'radio' && attribs.value)
     .map(({ attribs }) => attribs.name);
   const submit = page.tagged('form').find(({ attribs }) => attribs.action?.includes('/submit'))
     ?.attribs.action;

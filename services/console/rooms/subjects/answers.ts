@@ -88,7 +88,9 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit, isObjection: boolean): C
     }),
     {
       label: reader.t('answers.answer'),
-      cell: ({ record }) => ({ text: wordsOf(reader, isObjection ? { ...record, basis: 'OBJECTION' } : record) }),
+      cell: ({ record }) => ({
+        text: wordsOf(reader, isObjection ? { ...record, basis: 'OBJECTION' } : record),
+      }),
       csv: ({ record }) => joinOptions(record.values),
     },
     time('answers.given', ({ record }) => record.creationTimestamp),
