@@ -211,8 +211,8 @@ function matchAnswers(given: GivenAnswers, form: AnswerableForm): Matched {
 }
 
 /**
- * Finds notices and processings to object to that were added after the page was rendered. They make the answers stale, because only
- * elements that the subject saw are recorded.
+ * Finds notices, and processings to object to, that were added after the page was rendered. They make the
+ * answers stale, because only elements that the subject saw are recorded.
  */
 function unseenNotices({ shown, isShownStated, answered }: Matched, form: AnswerableForm): string[] {
   if (!isShownStated) return [];
