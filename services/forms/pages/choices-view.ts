@@ -1,3 +1,4 @@
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ChoicesEntryPage, ChoicesPage } from '#lib/contracts/pages.ts';
 import type { ReceiptConsent } from '#lib/contracts/receipt-body.ts';
@@ -20,7 +21,9 @@ export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
   const { own, shown, links, done, instance, returnUrl } = page;
   const { t } = reader;
   const choices = own.choices.map((choice, place) => choiceView(choice, shown[place] ?? null, page, reader));
-  const withdrawable = own.choices.filter((choice) => choice.withdrawable);
+  const withdrawable = own.choices.filter(
+    (choice, place) => choice.withdrawable && !isObjection(shown[place]?.texts ?? {}),
+  );
   return {
     title: t('choices.title'),
     intro: t('choices.intro', { instance: instance.name }),
@@ -44,8 +47,9 @@ function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: C
   const { reason, given, expires, recipients, object, history, receipt } = choice;
   const attributes = choice.language ? reader.in(choice.language) : ({} as LanguageAttributes);
   const isOver = reason === 'EXPIRED' || reason === 'NOT_ACTIVE';
+  const objects = isObjection(consent?.texts ?? {});
   const inWords = (answer: string[], isWithdrawn: boolean) =>
-    wordsOf({ ...choice, answers: answer }, isWithdrawn ? null : consent, reader);
+    wordsOf({ ...choice, answers: answer }, isWithdrawn && !objects ? null : consent, reader);
   return {
     title: choice.title,
     attributes,
@@ -67,6 +71,7 @@ function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: C
     change: links && choice.changeable && !isOver ? actOf(links.change, [choice]) : null,
     renew: links && choice.changeable && (isOver || expires) ? renewal(links.change, choice) : null,
     withdraw: links && choice.withdrawable ? actOf(links.withdraw, [choice]) : null,
+    withdrawText: t(objects ? 'objection.object' : 'withdraw.button'),
     history: history.map((earlier) => ({
       date: reader.date(earlier.given),
       answer: inWords(earlier.answers, earlier.withdraws === true),

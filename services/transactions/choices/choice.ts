@@ -1,4 +1,4 @@
-import { isNotice } from '#lib/contracts/element-rules.ts';
+import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import { recordStatus, type StatusFacts } from '#lib/contracts/record-status.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
@@ -56,7 +56,7 @@ export function composeChoice(stored: StoredChoice, { receipt, notices, active, 
     identifier,
     consent,
     status,
-    reason: reasonOf(stored, status),
+    reason: reasonOf(stored, status, consent?.texts ?? {}),
     recipients: [
       ...namedIn(consent?.texts.thirdParties).map((name) => ({ name })),
       ...notices.map(({ name, state, since }) => ({ name, state, since })),
@@ -71,8 +71,13 @@ function isAsked(active: ActiveVersions, key: string): boolean {
   return version !== undefined && !version.deleted && version.major !== undefined && version.major !== null;
 }
 
-function reasonOf({ type, value, withdraws }: StoredChoice, status: Choice['status']): ChoiceReason {
-  if (type !== 'preference' && value[0] === 'refused') return withdraws ? 'WITHDRAWN' : 'REFUSED';
+function reasonOf(
+  { type, value, withdraws }: StoredChoice,
+  status: Choice['status'],
+  texts: object,
+): ChoiceReason {
+  if (type !== 'preference' && value[0] === 'refused')
+    return withdraws && !isObjection(texts) ? 'WITHDRAWN' : 'REFUSED';
   if (status === 'EXPIRED') return 'EXPIRED';
   return status === 'VALID' ? 'GIVEN' : 'NOT_ACTIVE';
 }
