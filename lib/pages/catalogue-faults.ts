@@ -23,6 +23,7 @@ export function catalogueFaults(
   own: Messages,
   { language, english, isWhole }: { language: string; english: Messages; isWhole: boolean },
 ): string[] {
+  const needed = formsOf(language);
   const missing = isWhole ? Object.keys(english).filter((key) => !Object.hasOwn(own, key)) : [];
   return [
     ...missing.map((key) => `${key}: is missing`),
@@ -30,16 +31,17 @@ export function catalogueFaults(
       const original = english[key];
       if (original === undefined || !Object.hasOwn(english, key))
         return [`${key}: no page has such a message`];
-      return messageFaults(text, { language, original }).map((fault) => `${key}: ${fault}`);
+      return messageFaults(text, { language, original, needed }).map((fault) => `${key}: ${fault}`);
     }),
   ];
 }
 
 function messageFaults(
   text: unknown,
-  { language, original }: { language: string; original: string },
+  { language, original, needed }: { language: string; original: string; needed: readonly string[] },
 ): string[] {
   if (typeof text !== 'string' || text.trim() === '') return ['must be a text'];
+  if (!/[{}<]/.test(text + original)) return [];
   let parts: Part[];
   try {
     parts = partsOf(text, language);
@@ -47,7 +49,6 @@ function messageFaults(
     return ['is no message: braces must come in pairs, and a plural needs the form "other"'];
   }
   const [found, wanted] = [placeholdersIn(parts), placeholdersIn(partsOf(original, 'en'))];
-  const needed = formsOf(language);
   return [
     ...wanted.filter((name) => !found.includes(name)).map((name) => `lacks {${name}}`),
     ...found.filter((name) => !wanted.includes(name)).map((name) => `has {${name}}, which is not filled in`),
