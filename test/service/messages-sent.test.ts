@@ -415,6 +415,18 @@ describe('news of a withdrawal', () => {
     expect(await messagesOf(withdrawal)).toMatchObject([{ kind: 'withdrawal', to: 'a…@example.org' }]);
   });
 
+  it('reach the address that the organisation knows, if the transaction has none', async () => {
+    const emailAddress = someone();
+    const made = await createTransaction(shop);
+    await submit(made);
+    const { subject } = await transactionIn(shop.get(`/consents/${made.id}`));
+    const { id } = (await (await shop.get(`/subjects/${subject}`)).json()) as { id: string };
+    await shop.send('PUT', `/subjects/${id}`, { emailAddress });
+    const withdrawal = await transactionIn(shop.send('POST', `/consents/${made.id}/withdraw`));
+    await server.waitFor(emailAddress);
+    expect(await messagesOf(withdrawal)).toMatchObject([{ kind: 'withdrawal' }]);
+  });
+
   it('are not sent to subjects who withdrew themselves', async () => {
     const made = await createTransaction(shop, { subjectInfos: { emailAddress: someone() } });
     await submit(made);

@@ -2,7 +2,13 @@ import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Channels } from '../transaction/context.ts';
-import { codeDestination, type Destination, notificationAddress } from '../transaction/destination.ts';
+import { readProvenMail } from '../person/contacts-sql.ts';
+import {
+  codeDestination,
+  type Destination,
+  mailDestination,
+  notificationAddress,
+} from '../transaction/destination.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { DestinationDigests, Message } from './message.ts';
 
@@ -85,14 +91,19 @@ export async function queueNotification(
   });
 }
 
-/** Queues the mail about a withdrawal that staff or a peer made. Without a valid address there is no mail. */
+/**
+ * Queues the mail about a withdrawal that staff made, to the address of the transaction, or else to that by
+ * which the organisation knows the person. Without a valid one there is no mail.
+ */
 export async function queueWithdrawalNews(
   tx: Queries,
   messaging: Messaging,
-  withdrawal: Pick<Transaction, 'id' | 'context' | 'createdBy' | 'isAddressKnown'>,
+  withdrawal: Pick<Transaction, 'id' | 'subject' | 'context' | 'createdBy' | 'isAddressKnown'>,
 ): Promise<void> {
-  const destination = notificationAddress(withdrawal);
-  if (!destination || !messaging.channels.mail) return;
+  if (!messaging.channels.mail) return;
+  const known = async () => mailDestination((await readProvenMail(tx, withdrawal.subject)) ?? '');
+  const destination = notificationAddress(withdrawal) ?? (await known());
+  if (!destination) return;
   const { id: transaction, createdBy: causedBy } = withdrawal;
   await messaging.queue(tx, { transaction, kind: 'withdrawal', destination, causedBy });
 }

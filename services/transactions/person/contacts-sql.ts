@@ -50,6 +50,15 @@ export async function proveContact(tx: Queries, subject: string, address: string
      WHERE c.subject = ${subject} AND c.digest = ${contactDigest(sql`${address}::text`)} AND NOT c.proven`);
 }
 
+/** The e-mail address of a person, if the organisation entered it or a code that was sent there came back. */
+export async function readProvenMail(db: Queries, subject: string): Promise<string | undefined> {
+  const found = await db.maybeOne<{ address: string }>(sql`
+    SELECT s.email_address AS address
+      FROM subjects AS s JOIN contacts AS c ON c.subject = s.name AND c.proven
+     WHERE s.name = ${subject} AND c.digest = ${contactDigest(sql`s.email_address`)}`);
+  return found?.address;
+}
+
 /** A person who has an address. */
 export interface PersonOfAddress {
   id: string;
