@@ -58,7 +58,7 @@ const rules = {
   withdrawal: 'withdrawal|withdrawal-request',
   erasure: 'erasure',
   'received-parts': 'peer-part',
-  choices: 'session|choice',
+  choices: 'session|choice|sent-answers',
   decisions: 'decision',
   request: 'parse-context|context-warnings',
   statistics: 'stats|valid-answers',

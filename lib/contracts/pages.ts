@@ -59,7 +59,9 @@ export interface VerifyPage {
 /** The choices of a person, as the representation has them, and what can be done about them. */
 export interface ChoicesPage {
   page: 'choices';
-  own: Schemas['ChoicesAt'];
+  own: Required<Pick<Schemas['ChoicesAt'], 'name' | 'location' | 'choices'>>;
+  /** Where else answers are that were given in forms of this instance. */
+  peers: Required<Pick<Schemas['ChoicesAt'], 'name' | 'location' | 'sent'>>[];
   /** How each of `own.choices` stands on its receipt; null without one. */
   shown: (ReceiptConsent | null)[];
   /** Who used the data, newest first. */
@@ -70,7 +72,7 @@ export interface ChoicesPage {
   done: 'withdrawn' | 'erasure' | null;
   /** Whether the session has begun so recently that everything can be exported. */
   isFresh: boolean;
-  /** Whether another page shows this one or links to it. */
+  /** Whether another page shows this one. */
   inFrame: boolean;
   returnUrl?: string;
   /** All POST, but `export` and `again`, which asks for a link; absent for those who only read. */

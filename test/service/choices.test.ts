@@ -64,7 +64,7 @@ async function answered(subject: string, given: Record<string, string[]> = answe
 }
 
 const choiceOf = ({ organisations }: ShownChoices, key: string) =>
-  organisations[0]?.choices.find(({ identifier }) => identifier.includes(`/${key}/`));
+  organisations[0]?.choices?.find(({ identifier }) => identifier.includes(`/${key}/`));
 
 describe('what a person has said', () => {
   it('is one list with the texts that were seen, what counts now, and the earlier answers', async () => {

@@ -31,6 +31,7 @@ export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
     none: choices.length === 0 ? t('choices.none', { instance: instance.name }) : null,
     choices,
     withdrawAll: links && withdrawable.length > 1 ? actOf(links.withdraw, withdrawable) : null,
+    peers: page.peers.map((peer) => peerView(peer, page, reader)),
     data: dataView(page, reader),
     end: links?.end ?? null,
     back: returnUrl && safeUrl(returnUrl)?.startsWith('http') ? backTo(returnUrl, reader) : null,
@@ -77,6 +78,34 @@ function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: C
       answer: inWords(earlier.answers, earlier.withdraws === true),
     })),
     historyTitle: t('choices.history', { count: history.length }),
+  };
+}
+
+/** A peer that may keep answers: what is known here, and the button that withdraws all of them. */
+function peerView(
+  { name, location, sent }: ChoicesPage['peers'][number],
+  { links, inFrame }: ChoicesPage,
+  reader: Reader,
+) {
+  const { t } = reader;
+  const { state, forms, last, withdrawable, withdrawal } = sent;
+  // In a frame, only that it has some.
+  if (inFrame) return { name, location, text: null, facts: [], withdraw: null };
+  return {
+    name,
+    location,
+    text:
+      withdrawal && state === 'WITHDRAWN'
+        ? recipientText(withdrawal, reader)
+        : t(`choices.peer.${state}`, { owner: name }),
+    facts: [
+      { label: t('choices.peer.forms'), value: t('choices.peer.count', { count: forms }) },
+      { label: t('choices.peer.last'), value: reader.date(last) },
+    ],
+    withdraw:
+      links && withdrawable
+        ? { url: links.withdraw, fields: [['peers', location]] satisfies Act['fields'] }
+        : null,
   };
 }
 

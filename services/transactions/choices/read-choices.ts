@@ -4,10 +4,11 @@ import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
 import { isInForce } from '../person/positions-sql.ts';
 import { readReceiptBodies } from '../receipts/store.ts';
-import { readNotices } from '../sent-parts/notices-store.ts';
+import { readNotices, withdrawalNotice } from '../sent-parts/notices-store.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
 import { readNow } from '../transaction/store.ts';
 import { type Choice, composeChoice, type StoredChoice } from './choice.ts';
+import type { SentPart } from './sent-answers.ts';
 
 const maxChoices = 1_000;
 const maxHistory = 20;
@@ -53,4 +54,14 @@ export async function readChoices(
       now,
     }),
   );
+}
+
+/** The parts of a person's answers that were sent from here. */
+export function readSentParts(db: Queries, subject: string): Promise<SentPart[]> {
+  return db.query<SentPart>(sql`
+    SELECT f.location, f.name, f.state, f.reason, f.shown, f.transaction, t.changed_at AS "givenAt",
+           CASE WHEN n.state IS NOT NULL THEN jsonb_build_object('state', n.state, 'since', n.since) END AS withdrawal
+      FROM transactions AS t JOIN sent_parts AS f ON f.transaction = t.id
+      LEFT JOIN ${withdrawalNotice}
+     WHERE t.subject = ${subject} AND t.state IN ('COMMITTED', 'SUBMITTED')`);
 }

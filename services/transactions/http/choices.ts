@@ -9,12 +9,13 @@ import { askedColorScheme, keepColorScheme } from '#lib/pages/color-scheme.ts';
 import { changeChoices } from '../choices/change-choices.ts';
 import type { Choice } from '../choices/choice.ts';
 import { endAll, openSession } from '../choices/open-session.ts';
-import { readChoices } from '../choices/read-choices.ts';
+import { readChoices, readSentParts } from '../choices/read-choices.ts';
+import { sentAnswers } from '../choices/sent-answers.ts';
 import { isFresh, sessionExpiry } from '../choices/session.ts';
 import { presentExportFacts } from '../export/present.ts';
 import { listTransactionIds, readExportFacts } from '../export/store.ts';
 import { readSubject, type Subject } from '../person/store.ts';
-import { presentChoice } from '../present/choices.ts';
+import { presentChoice, presentSent } from '../present/choices.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
 import { firstOf, readText } from './filters.ts';
@@ -34,7 +35,8 @@ export function choicesHandlers(dependencies: Dependencies) {
       const subject = await requirePerson(dependencies, principal, readText(query.subject));
       const read = subject ? await readChoices(dependencies, subject.name) : [];
       if (mode === 'html') return sendChoices(ctx, dependencies, { subject, read, principal });
-      ctx.body = { organisations: [await presentOwn(dependencies, read, principal)] };
+      const peers = subject ? await readPeers(dependencies, subject) : [];
+      ctx.body = { organisations: [await presentOwn(dependencies, read, principal), ...peers] };
     },
 
     async openChoices(ctx, { body, principal }) {
@@ -119,6 +121,11 @@ async function presentOwn({ db, instance, tokens }: Dependencies, read: Choice[]
   };
 }
 
+/** The answers that went to peers. */
+async function readPeers({ db }: Dependencies, { name }: Subject) {
+  return sentAnswers(await readSentParts(db, name)).map(presentSent);
+}
+
 async function sendChoices(
   ctx: Context,
   dependencies: Dependencies,
@@ -136,12 +143,13 @@ async function sendChoices(
   const page: ChoicesPage = {
     page: 'choices',
     own,
+    peers: subject ? await readPeers(dependencies, subject) : [],
     shown: read.map(({ consent }) => consent ?? null),
     audit: facts?.audit ?? [],
     erasures: facts?.erasures ?? [],
     done: doneIn(ctx),
     isFresh: session !== undefined && isFresh(session, now),
-    inFrame: session?.frame !== undefined,
+    inFrame: session?.frame?.iframeOrigin !== undefined || ctx.get('sec-fetch-dest') === 'iframe',
     ...(session?.frame?.returnUrl && { returnUrl: session.frame.returnUrl }),
     ...(session && {
       links: {

@@ -1,11 +1,27 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Choice } from '../choices/choice.ts';
+import type { SentAnswers } from '../choices/sent-answers.ts';
 import { linksOf, type TransactionTokens } from '../transaction/links.ts';
 import { titleOf } from './result-page.ts';
 
 type Presented = components['schemas']['Choice'];
 
 const dayMs = 24 * 60 * 60 * 1000;
+
+/** The representation of the answers that went to a peer (openapi.yaml, `ChoicesAt`). */
+export function presentSent({ name, location, forms, last, state, isWithdrawable, notice }: SentAnswers) {
+  return {
+    name,
+    location,
+    sent: {
+      forms,
+      last: last.toISOString(),
+      state,
+      withdrawable: isWithdrawable,
+      ...(notice && { withdrawal: { state: notice.state, since: notice.since.toISOString() } }),
+    },
+  };
+}
 
 interface Shown {
   baseUrl: string;

@@ -31,7 +31,9 @@ function canBeTold({ state, reason, shown }: Pick<Part, 'state' | 'reason' | 'sh
 }
 
 /** The owners that have not been told to withdraw their part, and can be. */
-export function untoldOwners(parts: readonly Part[]): Pick<Part, 'name' | 'location'>[] {
+export function untoldOwners(
+  parts: readonly Pick<Part, 'name' | 'location' | 'state' | 'reason' | 'shown' | 'withdrawal'>[],
+): Pick<Part, 'name' | 'location'>[] {
   return parts.filter((part) => part.withdrawal === null && canBeTold(part));
 }
 

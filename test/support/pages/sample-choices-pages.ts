@@ -16,6 +16,36 @@ const links = {
   again: link(''),
 };
 
+const last = '2025-05-03T08:31:00Z';
+const samplePeers: ChoicesPage['peers'] = [
+  {
+    name: 'Northern Lab',
+    location: 'https://lab.example',
+    sent: { forms: 2, last, state: 'RECEIVED', withdrawable: true },
+  },
+  {
+    name: 'Institute of Sleep',
+    location: 'https://sleep.example:8443',
+    sent: { forms: 1, last, state: 'SENDING', withdrawable: true },
+  },
+  {
+    name: 'Harbour Pharmacy',
+    location: 'https://pharmacy.example',
+    sent: {
+      forms: 3,
+      last,
+      state: 'WITHDRAWN',
+      withdrawable: false,
+      withdrawal: { state: 'ACKNOWLEDGED', since: '2025-06-03T08:31:00Z' },
+    },
+  },
+  {
+    name: 'Old Library',
+    location: 'https://library.example',
+    sent: { forms: 1, last, state: 'UNKNOWN', withdrawable: false },
+  },
+];
+
 /** One answer of each kind. @param consents of a receipt, whose texts the choices have. */
 function sampleChoices(consents: readonly ReceiptConsent[]): Choice[] {
   const reasons: Partial<Choice>[] = [
@@ -70,6 +100,7 @@ export function sampleChoicesPages(
     ...base,
     page: 'choices',
     own,
+    peers: [],
     shown,
     audit: [{ at: '2025-05-04T08:31:00Z', action: 'receipt.read', by: 'account' }],
     erasures: [],
@@ -94,6 +125,8 @@ export function sampleChoicesPages(
   };
   return {
     choices: page({}),
+    'choices-peers': page({ peers: samplePeers }),
+    'choices-peers-framed': page({ peers: samplePeers, inFrame: true }),
     'choices-withdrawn': page({ done: 'withdrawn', isFresh: false }),
     'choices-erasure': page({ done: 'erasure', erasures: [{ ...asked, state: 'REQUESTED' }] }),
     'choices-held': page({ erasures: [{ ...asked, state: 'HELD' }] }),

@@ -1,0 +1,67 @@
+import type { Notice } from '../sent-parts/notice.ts';
+import type { Part } from '../sent-parts/part.ts';
+import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
+
+/** A part of a person's answers at a peer, with its withdrawal. */
+export interface SentPart
+  extends Pick<Part, 'location' | 'name' | 'state' | 'reason' | 'shown' | 'withdrawal'> {
+  transaction: string;
+  /** When the answers were given. */
+  givenAt: Date;
+}
+
+/**
+ * Where the answers of a person are: the peer has stored some (RECEIVED), or some are on their way (SENDING);
+ * it was told that all were withdrawn (WITHDRAWN); it may have them, but has not said so in time (UNKNOWN).
+ */
+export type SentState = 'RECEIVED' | 'SENDING' | 'WITHDRAWN' | 'UNKNOWN';
+
+/** The answers of a person that went to a peer: which they are, only the peer knows. */
+export interface SentAnswers {
+  name: string;
+  /** Base URL. */
+  location: string;
+  /** How many forms had questions of it. */
+  forms: number;
+  /** When the last of them was answered. */
+  last: Date;
+  state: SentState;
+  /** Whether it can be told to withdraw all. */
+  isWithdrawable: boolean;
+  /** What it knows of the last withdrawal; null without one. */
+  notice: { state: Notice['state']; since: Date } | null;
+}
+
+/** The answers at each peer that may keep some, the peer with the last answers first. */
+export function sentAnswers(parts: readonly SentPart[]): SentAnswers[] {
+  const kept = parts.filter(mayBeKept);
+  return [...Map.groupBy(kept, ({ location }) => location)]
+    .map(([location, its]): SentAnswers => {
+      const [newest] = its.toSorted((a, b) => b.givenAt.getTime() - a.givenAt.getTime()) as [SentPart];
+      const notices = its.flatMap(({ withdrawal }) => withdrawal ?? []);
+      const [last] = notices.toSorted((a, b) => Date.parse(b.since) - Date.parse(a.since));
+      return {
+        name: newest.name,
+        location,
+        forms: new Set(its.map(({ transaction }) => transaction)).size,
+        last: newest.givenAt,
+        state: stateOf(its),
+        isWithdrawable: untoldOwners(its).length > 0,
+        notice: last ? { state: last.state, since: new Date(last.since) } : null,
+      };
+    })
+    .sort((a, b) => b.last.getTime() - a.last.getTime());
+}
+
+/** A part that was refused, or taken back before it was sent, is nowhere. */
+function mayBeKept({ state, reason }: Pick<SentPart, 'state' | 'reason'>): boolean {
+  return state !== 'REFUSED' && (state !== 'DROPPED' || reason === 'expired');
+}
+
+function stateOf(parts: readonly SentPart[]): SentState {
+  const standing = parts.filter(({ withdrawal }) => withdrawal === null);
+  if (standing.length === 0) return 'WITHDRAWN';
+  const isIn = (...states: Part['state'][]) => standing.some(({ state }) => states.includes(state));
+  if (isIn('ACCEPTED', 'HELD')) return 'RECEIVED';
+  return isIn('SENDING', 'WAITING') ? 'SENDING' : 'UNKNOWN';
+}

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type SentPart, sentAnswers } from '../../services/transactions/choices/sent-answers.ts';
+
+const shown = {
+  information: { identifier: 'element/information/info.001@lab/1.0', lang: 'en', texts: {}, sha256: '' },
+  elements: [{ identifier: 'element/processing/sleep.001@lab/1.0', lang: 'en', texts: {}, sha256: '' }],
+} as SentPart['shown'];
+const part = (more: Partial<SentPart>): SentPart => ({
+  location: 'https://lab.example',
+  name: 'Lab',
+  state: 'ACCEPTED',
+  reason: null,
+  shown,
+  withdrawal: null,
+  transaction: 'a',
+  givenAt: new Date('2026-05-03T08:00:00Z'),
+  ...more,
+});
+const withdrawal = { state: 'QUEUED', since: '2026-05-04T08:00:00Z' } as const;
+
+const anyPart = fc
+  .record({
+    location: fc.constantFrom('https://lab.example', 'https://sleep.example'),
+    transaction: fc.constantFrom('a', 'b', 'c'),
+    state: fc.constantFrom<SentPart['state']>('WAITING', 'SENDING', 'HELD', 'ACCEPTED', 'REFUSED', 'DROPPED'),
+    reason: fc.constantFrom(null, 'expired', 'unsent'),
+    withdrawal: fc.constantFrom(null, withdrawal),
+  })
+  .map(part);
+
+describe('the answers of a person at peers', () => {
+  it('are one block for each peer that may keep some, and withdrawn only if nothing else is left', () => {
+    fc.assert(
+      fc.property(fc.array(anyPart), (parts) => {
+        const kept = parts.filter(
+          ({ state, reason }) => state !== 'REFUSED' && (state !== 'DROPPED' || reason === 'expired'),
+        );
+        const blocks = sentAnswers(parts);
+        expect(blocks.map(({ location }) => location).sort()).toEqual(
+          [...new Set(kept.map(({ location }) => location))].sort(),
+        );
+        for (const { location, state, isWithdrawable } of blocks) {
+          const its = kept.filter((each) => each.location === location);
+          expect(state === 'WITHDRAWN').toBe(its.every((each) => each.withdrawal !== null));
+          if (state === 'WITHDRAWN') expect(isWithdrawable).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it('say when the last form was answered, under the name that was seen there', () => {
+    const later = new Date('2026-06-03T08:00:00Z');
+    expect(
+      sentAnswers([part({}), part({ transaction: 'b', givenAt: later, name: 'New Lab', state: 'SENDING' })]),
+    ).toEqual([
+      {
+        name: 'New Lab',
+        location: 'https://lab.example',
+        forms: 2,
+        last: later,
+        state: 'RECEIVED',
+        isWithdrawable: true,
+        notice: null,
+      },
+    ]);
+  });
+});
