@@ -1,8 +1,8 @@
 import type { MessageKind } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
-import type { Channels } from '../transaction/context.ts';
 import { readProvenMail } from '../person/contacts-sql.ts';
+import type { Channels } from '../transaction/context.ts';
 import {
   codeDestination,
   type Destination,
