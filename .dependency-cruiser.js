@@ -31,6 +31,7 @@ const rooms = [
   'present', // representations for clients and pages
   'export', // everything about one person
   'delivery', // compose messages and hand them to a mail server or gateway
+  'campaigns', // ask people again: pick, send at most once, unsubscribe
   'http', // the operations of openapi.yaml
 ];
 const inTransactions = (names) => `^services/transactions/(${names.join('|')})/`;
@@ -62,6 +63,7 @@ const rules = {
   decisions: 'decision',
   request: 'parse-context|context-warnings',
   statistics: 'stats|valid-answers',
+  campaigns: 'rules',
 };
 const rulePaths = Object.entries(rules).map(
   ([room, names]) => `^services/transactions/${room}/(${names})\\.ts$`,

@@ -23,6 +23,7 @@ const pieces = [
     'subjects',
     'receipts',
     'erasures',
+    'campaigns',
     'accounts',
     'tokens',
     'models',

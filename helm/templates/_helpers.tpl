@@ -19,7 +19,7 @@ forms:
 transactions:
   calls: [auth, forms]
   secrets: [transaction-token, instance-signing, instance-sealing, document-sealing, erasure-pepper]
-  paths: [/consents, /f, /l, /transactions, /records, /subjects, /receipts, /verify, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /choices, /erasures, /.well-known/authzen-configuration]
+  paths: [/consents, /f, /l, /transactions, /records, /subjects, /receipts, /verify, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /choices, /erasures, /campaigns, /.well-known/authzen-configuration]
   egress: [mail, sms]
 peers:
   calls: [auth, forms, transactions]

@@ -1,9 +1,19 @@
 import type { PinnedLayout } from '#lib/contracts/forms.ts';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { ShownInformation } from '#lib/contracts/pages.ts';
 
 /** `choices`: links to what is kept of a person; it belongs to no transaction. */
-export type MessageKind = 'invitation' | 'code' | 'notification' | 'bad-news' | 'withdrawal' | 'choices';
+export type MessageKind =
+  | 'invitation'
+  | 'code'
+  | 'notification'
+  | 'bad-news'
+  | 'withdrawal'
+  | 'choices'
+  | 'campaign';
+/** Why a person is asked again. */
+type CampaignReason = components['schemas']['CampaignMember']['reason'];
 export type MessageChannel = 'mail' | 'sms';
 
 /** Facts of a message to a subject, written in the subject's language. */
@@ -44,6 +54,8 @@ export interface MessageContent {
    * the first one.
    */
   links?: { name: string; url: string }[];
+  /** Only for `campaign`: why the person is asked again, and the address that ends such messages. */
+  campaign?: { reason: CampaignReason; isReminder: boolean; unsubscribe: string };
   /** Only for `notification`: the receipt could not be attached as a PDF. */
   isReceiptLeftOut?: boolean;
 }

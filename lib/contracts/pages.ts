@@ -19,6 +19,7 @@ export type PageContent =
   | ChoicesPage
   | ChoicesEntryPage
   | VerifyPage
+  | UnsubscribePage
   | FormPage
   | ConfirmPage
   | ResultPage
@@ -92,6 +93,13 @@ export interface ChoicesEntryPage {
   isMailed: boolean;
   /** The address that was entered, which is none. */
   fault?: { address: string };
+}
+
+/** /choices/unsubscribe: ends the messages of campaigns. */
+export interface UnsubscribePage {
+  page: 'unsubscribe';
+  /** Whether they have ended; else the page asks. */
+  isDone: boolean;
 }
 
 /** GET /f/{key}: who asks, and how to begin. */

@@ -12,6 +12,8 @@ export const subscribableActions = [
   'subject.erased',
   'subject.restricted',
   'record.superseded',
+  'campaign.started',
+  'campaign.finished',
   'message.sent',
   'message.failed',
   'audit.checkpoint',

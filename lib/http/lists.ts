@@ -94,9 +94,15 @@ export async function sendList<Row extends { id: string; position: string }>(
     parameters?: Record<string, string>;
     find: (page: PageRequest) => Promise<Row[]>;
     present: (row: Row) => object;
+    /** What an id of the list looks like; default: a UUID. */
+    idPattern?: RegExp;
   },
 ): Promise<void> {
-  const { page, next, limit } = await readPage(query, list.find, { idOf: ({ id }) => id });
+  const { idPattern } = list;
+  const { page, next, limit } = await readPage(query, list.find, {
+    idOf: ({ id }) => id,
+    ...(idPattern && { idPattern }),
+  });
   if (next) linkNext(ctx, list.url, { cursor: next, limit: String(limit), ...list.parameters });
   ctx.body = page.map(list.present);
 }

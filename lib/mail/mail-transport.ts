@@ -17,6 +17,8 @@ export interface OutgoingMail {
   /** BCP 47. */
   language: string;
   attachments: { filename: string; contentType: string; content: Buffer }[];
+  /** URL that ends such mails when it is posted to, in one click (RFC 8058). */
+  unsubscribe?: string | undefined;
 }
 
 /**
@@ -25,11 +27,15 @@ export interface OutgoingMail {
  */
 export type SendResult =
   | { result: 'sent' }
-  /** @param isAway the reply concerns us, not this message: others would fail, too. */
-  | { result: 'refused' | 'failed'; error: string; isAway?: boolean };
+  /**
+   * @param isAway the reply concerns us, not this message: others would fail, too. @param isUnsure the
+   * message may have been accepted: its content was being sent, and no reply came.
+   */
+  | { result: 'refused' | 'failed'; error: string; isAway?: boolean; isUnsure?: boolean };
 
 export interface MailTransport {
-  send(mail: OutgoingMail, signal: AbortSignal): Promise<SendResult>;
+  /** @param onData is called before the content is sent: the server cannot have accepted the mail before. */
+  send(mail: OutgoingMail, signal: AbortSignal, onData?: () => void): Promise<SendResult>;
   /** Connects and signs in, as for a mail. @returns the failure; undefined if the server is ready. */
   check(): Promise<SendResult | undefined>;
   close(): Promise<void>;
@@ -75,20 +81,46 @@ export function createMailTransport({ url, ca, host }: MailServer): MailTranspor
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  const watchers = new Map<string, () => void>();
+  // The stream of a mail begins to flow when the server has answered DATA with 354.
+  transport.use('stream', ({ message }, done) => {
+    const create = message.createReadStream.bind(message);
+    const [, id = ''] = /^<(.+)@/.exec(message.messageId()) ?? [];
+    message.createReadStream = (options) => create(options).once('resume', () => watchers.get(id)?.());
+    done();
+  });
   return {
-    async send({ id, to, language, ...mail }, stopped) {
+    async send({ id, to, language, unsubscribe, ...mail }, stopped, onData) {
       const timeout = AbortSignal.timeout(attemptMs);
+      let hasData = false;
+      watchers.set(id, () => {
+        hasData = true;
+        onData?.();
+      });
       try {
         await transport.sendMail({
           ...mail,
           to: { name: '', address: to },
           messageId: `<${id}@${host}>`,
-          headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
+          headers: {
+            'Auto-Submitted': 'auto-generated',
+            'Content-Language': language,
+            ...(unsubscribe && {
+              'List-Unsubscribe': `<${unsubscribe}>`,
+              'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+            }),
+          },
           signal: AbortSignal.any([stopped, timeout]),
         });
         return { result: 'sent' };
       } catch (error) {
-        return timeout.aborted ? { result: 'failed', error: 'timeout' } : readFailure(error as SmtpError);
+        const { responseCode } = error as SmtpError;
+        const failure = timeout.aborted
+          ? ({ result: 'failed', error: 'timeout' } as const)
+          : readFailure(error as SmtpError);
+        return hasData && responseCode === undefined ? { ...failure, isUnsure: true } : failure;
+      } finally {
+        watchers.delete(id);
       }
     },
     check: () =>

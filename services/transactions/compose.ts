@@ -16,6 +16,8 @@ import type { Instance } from '#lib/runtime/live-settings.ts';
 import { createServiceApp, type ServiceParts } from '#lib/runtime/service-app.ts';
 import { createAnswersDigests } from './answer/answers.ts';
 import { createCodes } from './answer/code.ts';
+import { createCampaignJob } from './campaigns/run.ts';
+import { createUnsubscribeTokens } from './campaigns/unsubscribe-token.ts';
 import { createLinkSender } from './choices/ask-link.ts';
 import { createChoicesTokens } from './choices/session.ts';
 import { createDecisionCounts } from './decisions/counts.ts';
@@ -143,6 +145,8 @@ export async function composeTransactions(
     choicesTokens,
     choices: sessions,
     countChoices: options.limiter.countChoices,
+    unsubscribeTokens: createUnsubscribeTokens(tokenSecrets),
+    wakeCampaigns: () => void campaignJob.runOnce(),
     decisionCounts,
     versions: createVersionsCache({ forms, bus }),
     expiryNoticeMs,
@@ -151,6 +155,7 @@ export async function composeTransactions(
     documents: createSecretBox(options.documentKeys, 'accord documents'),
     wakeErasure: () => void eraser.runOnce(),
   };
+  const campaignJob = createCampaignJob({ ...dependencies, transports, log });
   const eraser = createEraser({ ...dependencies, log, everyMs: settings.sweepMs });
   const audit = composeAudit({
     area: 'consents',
@@ -218,6 +223,7 @@ export async function composeTransactions(
     async start() {
       relay.start();
       messageJob.start();
+      campaignJob.start();
       for (const { start } of jobs) start();
       channelReport.start();
       void channelReport.runOnce();
@@ -225,7 +231,7 @@ export async function composeTransactions(
     async stop() {
       await channelReport.stop();
       for (const { stop } of jobs) await stop();
-      await messageJob.stop();
+      await Promise.all([messageJob.stop(), campaignJob.stop()]);
       await Promise.all([transports.mail?.close(), transports.sms?.transport.close()]);
       await relay.stop();
     },

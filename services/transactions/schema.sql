@@ -322,7 +322,7 @@ CREATE TABLE messages (
   id          uuid PRIMARY KEY,
   -- Null for `choices`: links to what is kept of each person that has the address.
   transaction text REFERENCES transactions (id),
-  kind        text NOT NULL CHECK (kind IN ('invitation', 'code', 'notification', 'bad-news', 'withdrawal', 'choices')),
+  kind        text NOT NULL CHECK (kind IN ('invitation', 'code', 'notification', 'bad-news', 'withdrawal', 'choices', 'campaign')),
   channel     text NOT NULL CHECK (channel IN ('mail', 'sms')),
   queue       text NOT NULL,
   -- The masked address.
@@ -461,3 +461,86 @@ CREATE TABLE notices (
 CREATE UNIQUE INDEX notices_of_part ON notices (recipient, (erasure IS NULL)) WHERE kind = 'PEER';
 CREATE INDEX notices_due ON notices (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX notices_overdue ON notices (created_at) WHERE kind = 'PEER' AND state = 'OVERDUE';
+
+-- Campaigns, which ask people again (docs/campaigns.md). People are named by subjects.id alone.
+CREATE TABLE campaigns (
+  id         text PRIMARY KEY CHECK (length(id) = 22),
+  name       text NOT NULL,
+  state      text NOT NULL CHECK (state IN ('DRAFT', 'RUNNING', 'PAUSED', 'DONE', 'CANCELLED')),
+  -- {elements, who, within}
+  selection  jsonb NOT NULL,
+  -- Whether only the people in campaign_subjects are asked.
+  is_named   boolean NOT NULL,
+  -- As it was sent, without a subject.
+  context    jsonb NOT NULL,
+  channel    text NOT NULL CHECK (channel IN ('EMAIL', 'SMS')),
+  -- As they were given; null: at once, and 90 days later.
+  start_at   timestamptz,
+  end_at     timestamptz,
+  per_minute integer NOT NULL,
+  -- {from, to} in the time zone of the instance; null: all day.
+  hours      jsonb,
+  reminders  integer NOT NULL CHECK (reminders BETWEEN 0 AND 3),
+  ground     text,
+  -- Who has drafted it, as the author of its transactions.
+  author     text NOT NULL,
+  created_by text NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- When it became RUNNING for the first time; end_at is set from then on.
+  started_at timestamptz,
+  ended_at   timestamptz,
+  -- The last subject that was looked at; null: none yet.
+  picked_to  uuid,
+  -- Whether all people were picked.
+  is_picked  boolean NOT NULL DEFAULT false,
+  -- Until when the messages that were begun use up the pace.
+  used_until timestamptz NOT NULL DEFAULT '-infinity',
+  CHECK (state IN ('DRAFT', 'CANCELLED') OR (started_at IS NOT NULL AND end_at IS NOT NULL))
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX campaigns_created ON campaigns (created_at DESC, id DESC);
+
+-- The only people that a campaign asks, if it names them.
+CREATE TABLE campaign_subjects (
+  campaign text NOT NULL REFERENCES campaigns (id) ON DELETE CASCADE,
+  subject  uuid NOT NULL REFERENCES subjects (id) ON DELETE CASCADE,
+  PRIMARY KEY (campaign, subject)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX campaign_subjects_subject ON campaign_subjects (subject);
+
+-- A person whom a campaign asks. The erasure of the person deletes the row.
+CREATE TABLE campaign_members (
+  campaign    text NOT NULL REFERENCES campaigns (id),
+  subject     uuid NOT NULL REFERENCES subjects (id) ON DELETE CASCADE,
+  -- What the answer is about; empty for nothing.
+  object      text NOT NULL,
+  reason      text NOT NULL CHECK (reason IN ('EXPIRING', 'EXPIRED', 'CHANGED', 'NEVER')),
+  state       text NOT NULL CHECK (state IN ('PICKED', 'SENDING', 'SENT', 'ANSWERED', 'CLOSED', 'SKIPPED', 'FAILED', 'UNSUBSCRIBED', 'UNSURE')),
+  -- Why the person is not asked.
+  why         text,
+  -- Messages that were accepted.
+  step        integer NOT NULL DEFAULT 0,
+  -- Attempts of the next message that have failed.
+  attempts    integer NOT NULL DEFAULT 0,
+  transaction text,
+  -- Of the latest attempt, in messages.
+  message     uuid,
+  -- When the next message is due; infinity: none is to come.
+  due_at      timestamptz NOT NULL,
+  -- SENDING: until when the attempt can be under way. Later it is UNSURE.
+  lease_until timestamptz,
+  -- When a message was last begun that may have been accepted.
+  mailed_at   timestamptz,
+  changed_at  timestamptz NOT NULL,
+  PRIMARY KEY (campaign, subject),
+  CHECK ((state = 'SENDING') = (lease_until IS NOT NULL))
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX campaign_members_due ON campaign_members (campaign, due_at) WHERE state IN ('PICKED', 'SENT');
+CREATE INDEX campaign_members_state ON campaign_members (campaign, state, subject);
+CREATE INDEX campaign_members_sending ON campaign_members (lease_until) WHERE state = 'SENDING';
+CREATE INDEX campaign_members_subject ON campaign_members (subject, mailed_at);
+
+-- People who want no messages of campaigns.
+CREATE TABLE unsubscriptions (
+  subject uuid PRIMARY KEY REFERENCES subjects (id) ON DELETE CASCADE,
+  since   timestamptz NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);

@@ -83,5 +83,6 @@ const prefixes = [
   '/access',
   '/choices',
   '/erasures',
+  '/campaigns',
   '/.well-known/authzen-configuration',
 ];

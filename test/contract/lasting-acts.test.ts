@@ -6,7 +6,7 @@ const routine = 'records what a person decides, which is the daily work of progr
 const ends = 'takes rights away, which must work at once in an emergency';
 const reads = 'only reads';
 const proven = 'requires a credential of its own in the request';
-const draft = 'concerns drafts, which no person has seen; setVersionStatus puts them in force';
+const draft = 'concerns drafts, which no person has seen; another operation puts them in force';
 const peers = 'signed by a peer with its pinned key; people have no access';
 
 /** Operations with effects that require no recent sign-in, each with its reason. */
@@ -29,6 +29,10 @@ const without: Record<string, string> = {
   endChoices: ends,
   withdrawChoices: 'withdrawing is as easy as consenting (GDPR, article 7(3))',
   requestErasure: 'is only a request; decideErasure carries it out',
+  createCampaign: draft,
+  updateCampaign: draft,
+  setCampaignStatus: 'pauses and cancels, which must work at once; what it starts is sent at a bounded pace',
+  unsubscribePerson: ends,
   createSubject: undone,
   updateSubject: undone,
   holdSubject: 'keeps data; endHold requires the sign-in',

@@ -1,4 +1,5 @@
 import { audit } from './audit/routes.ts';
+import { campaigns } from './campaigns/routes.ts';
 import { elements } from './elements/routes.ts';
 import { forms } from './forms/routes.ts';
 import { home } from './home/routes.ts';
@@ -15,6 +16,7 @@ export const rooms: readonly Room[] = [
   elements,
   forms,
   subjects,
+  campaigns,
   transactions,
   receipts,
   integration,

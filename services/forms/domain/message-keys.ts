@@ -9,6 +9,7 @@ const reservedKeys = {
   code: 'message.code',
   'bad-news': 'message.bad-news',
   withdrawal: 'message.withdrawal',
+  campaign: 'message.campaign',
 } as const satisfies Partial<Record<MessageKind, string>>;
 
 /** The key of the model that replaces the built-in text of a kind; null if no key is reserved for it. */
@@ -18,6 +19,6 @@ export function reservedKeyOf(kind: MessageKind): string | null {
 
 /** The kind of message that an `email` model is for. */
 export function messageKindOf(key: string): MessageKind {
-  const kinds = ['invitation', 'code', 'bad-news', 'withdrawal'] as const;
+  const kinds = ['invitation', 'code', 'bad-news', 'withdrawal', 'campaign'] as const;
   return kinds.find((kind) => reservedKeys[kind] === key) ?? 'notification';
 }

@@ -31,6 +31,7 @@ export function contractHandlers(dependencies: Dependencies) {
     'pdf',
     ...(issuer.builtIn ? ['accounts' as const] : []),
     'audit',
+    'campaigns',
   ];
   const groups = apiGroups({ ...document });
   /** The document and the pages are made once for each name and logo of the instance. */

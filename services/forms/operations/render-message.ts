@@ -21,8 +21,8 @@ export async function renderMessage(
 ): Promise<RenderedMessage> {
   const { renderer, instance } = context;
   const { kind, link, languages } = content;
-  const urls = [...(link === null ? [] : [link]), ...(content.links ?? []).map(({ url }) => url)];
-  if (!urls.every((url) => isOwnUrl(url, instance.baseUrl)))
+  const urls = [link, content.campaign?.unsubscribe, ...(content.links ?? []).map(({ url }) => url)];
+  if (!urls.every((url) => url == null || isOwnUrl(url, instance.baseUrl)))
     throw new Error('The link of a message is not a URL of this instance');
   const { email, theme } = await readModels(context, content.model ?? reservedKeyOf(kind), content.theme);
   const known = email ? email.languages : renderer.languages;

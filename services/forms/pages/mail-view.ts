@@ -24,6 +24,13 @@ export function mailView(
     minutes: isCode ? 10 : null,
     until: null,
     owners: [],
+    ...(kind === 'campaign' && {
+      campaign: {
+        reason: 'CHANGED',
+        isReminder: false,
+        unsubscribe: `${instance.baseUrl}/choices/unsubscribe`,
+      },
+    }),
   };
   const { subject, html } = renderMessage(sample, { language: lang, mail, brand: null }, reader);
   return { subject, html, attributes: reader.in(lang) };

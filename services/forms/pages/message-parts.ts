@@ -31,7 +31,7 @@ export const organisationOf = ({ organisation, instance }: MessageContent): stri
 
 /** The built-in text of a message. */
 export function builtInParts(content: MessageContent, reader: Reader): MessageParts {
-  const { kind, code, link, owners } = content;
+  const { kind, code, link, owners, campaign } = content;
   const { t } = reader;
   const values = { organisation: organisationOf(content) };
   const isPart = kind === 'bad-news' && owners.length > 0;
@@ -41,8 +41,9 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
     ...(link ? [t('message.private')] : []),
     t('message.automatic', { instance: inlineText(content.instance.name, maxOrganisation) }),
   ];
+  const subject = campaign?.isReminder ? 'reminder' : 'subject';
   return {
-    subject: isPart ? title : t(`message.${kind}.subject`, values),
+    subject: isPart ? title : t(`message.${kind}.${subject}`, values),
     title,
     body: isPart ? lostParts(owners, reader) : bodyOf(content, values, reader),
     code,
@@ -55,12 +56,12 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
         ? { label: t(`message.${kind}.button`), attributes: {}, url: link }
         : null,
     signature: [],
-    footer: footer.map(paragraph),
+    footer: [...footer.map(paragraph), ...unsubscribeLink(content, reader)],
   };
 }
 
 function bodyOf(content: MessageContent, values: { organisation: string }, reader: Reader): RichNode[] {
-  const { kind, purpose, until, withdrawn } = content;
+  const { kind, purpose, until, withdrawn, campaign } = content;
   const { t } = reader;
   const title = purpose === null ? '' : inlineText(purpose, maxTitle);
   if (kind === 'code') return [paragraph(t('message.code.text', values))];
@@ -68,6 +69,17 @@ function bodyOf(content: MessageContent, values: { organisation: string }, reade
   if (kind === 'bad-news') {
     const about = title ? [t('message.bad-news.about', { purpose: title })] : [];
     return [t('message.bad-news.text', values), ...about].map(paragraph);
+  }
+  if (campaign) {
+    const about = title ? [t('message.campaign.about', { purpose: title })] : [];
+    const ends = until ? [t('message.campaign.until', { date: reader.dateTime(until) })] : [];
+    const texts = [
+      t(`message.campaign.${campaign.reason}`, values),
+      ...about,
+      t('message.campaign.how'),
+      ...ends,
+    ];
+    return texts.map(paragraph);
   }
   return [
     paragraph(
@@ -140,6 +152,13 @@ function ownersElements(owners: MessageContent['owners'], reader: Reader): RichN
   });
 }
 
+/** How messages of campaigns are ended, whatever a model says (RFC 8058 has it in a header besides). */
+function unsubscribeLink({ campaign }: MessageContent, { t }: Reader, attributes = {}): RichNode[] {
+  if (!campaign) return [];
+  const link = element('a', [{ text: t('message.campaign.unsubscribe') }], { href: campaign.unsubscribe });
+  return [element('p', [link], attributes)];
+}
+
 /** That the receipt is not attached, although models may say that it is. */
 function leftOut({ isReceiptLeftOut }: MessageContent, { t }: Reader): string[] {
   return isReceiptLeftOut ? [t('message.receiptLeftOut')] : [];
@@ -183,7 +202,7 @@ export function modelParts(
     ].map((node) => withAttributes(node, attributes as Record<string, string>)),
     button: link ? buttonOf(link, mail, () => reader.t(`message.${kind}.button`), attributes) : null,
     signature,
-    footer,
+    footer: [...footer, ...unsubscribeLink(content, reader, attributes)],
   };
 
   function buttonOf(url: string, { buttonLabel }: MailModel, builtIn: () => string, own: LanguageAttributes) {

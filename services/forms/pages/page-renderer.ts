@@ -30,6 +30,7 @@ import { receiptView } from './receipt-view.ts';
 import { createRichBlocks, type RichBlock, type RichBlocks, writeRichBlocks } from './rich-blocks.ts';
 import { createRichText } from './rich-text-tree.ts';
 import { childView, errorView, resultName, resultView } from './status-views.ts';
+import { unsubscribeView } from './unsubscribe-view.ts';
 import { verifyView } from './verify-view.ts';
 import { hostView, welcomeView } from './welcome-view.ts';
 import { loadWords } from './words.ts';
@@ -65,6 +66,7 @@ const templateNames = [
     'choices',
     'choices-entry',
     'verify',
+    'unsubscribe',
     'form',
     'answered',
     'confirm',
@@ -215,6 +217,8 @@ function viewOf(model: PageModel, { reader, blocks, renderMessage }: ViewTools):
       return choicesEntryView(model, reader);
     case 'verify':
       return verifyView(model, reader);
+    case 'unsubscribe':
+      return unsubscribeView(model, reader);
     case 'confirm':
       return confirmView(model, reader);
     case 'messages':

@@ -21,8 +21,8 @@ export function smsText(
   organisation: string,
   { reader, model }: { reader: Reader; model: Wording | null },
 ): string {
-  const { code, link, instance } = content;
-  const lastLine = code ? `@${new URL(instance.baseUrl).hostname} #${code}` : (link ?? '');
+  const { code, instance } = content;
+  const lastLine = code ? `@${new URL(instance.baseUrl).hostname} #${code}` : linesOf(content, reader);
   const withModel = model ? [withCode(model, code)] : [];
   const builtIn = builtInWordings(content, reader);
   const candidates = [...withModel, ...builtIn].flatMap((wording) =>
@@ -33,6 +33,12 @@ export function smsText(
     if (fitting !== undefined) return fitting;
   }
   return withLastLine(simplest(builtIn.at(-1)?.(organisation) ?? ''), lastLine);
+}
+
+/** The link; before it the address that ends messages of campaigns. */
+function linesOf({ link, campaign }: MessageContent, { t }: Reader): string {
+  const stop = campaign ? [`${t('message.campaign.stop')} ${campaign.unsubscribe}`] : [];
+  return [...stop, link ?? ''].join('\n');
 }
 
 /** The built-in texts, from the longest to the shortest. */

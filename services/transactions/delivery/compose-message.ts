@@ -34,6 +34,7 @@ interface Dependencies {
 export type MessageToCompose = Pick<Message, 'id' | 'kind' | 'channel'> & {
   transaction: string;
   code?: string;
+  campaign?: MessageRequest['campaign'];
 };
 
 type ComposedMessage = RenderedMessage & { attachments: OutgoingMail['attachments'] };
@@ -45,7 +46,7 @@ type ComposedMessage = RenderedMessage & { attachments: OutgoingMail['attachment
  */
 export async function composeMessage(
   dependencies: Dependencies,
-  { id: message, kind, channel, transaction: id, code }: MessageToCompose,
+  { id: message, kind, channel, transaction: id, code, campaign }: MessageToCompose,
 ): Promise<ComposedMessage | undefined> {
   const { db, forms, instance } = dependencies;
   const read = await readTransactionWithReceipt(db, id);
@@ -74,6 +75,7 @@ export async function composeMessage(
     minutes: kind === 'code' ? await readCodeMinutes(db, id) : null,
     until: untilOf(kind, read)?.toISOString() ?? null,
     owners,
+    ...(campaign && { campaign }),
     ...(kind === 'withdrawal' && receipt && { withdrawn: withdrawnOn(receipt) }),
   };
   if (kind !== 'notification') return { ...(await forms.renderMessage(content)), attachments: [] };
@@ -159,9 +161,12 @@ async function attachReceipt(
   return { attachments: [attachment], isLeftOut: false };
 }
 
+/** Whether a message leads to a form. */
+const invites = (kind: MessageKind) => kind === 'invitation' || kind === 'campaign';
+
 /** Whether a message need not be sent any more: an invitation to a transaction that has ended. */
 function isObsolete(kind: MessageKind, { transaction, now }: ReadTransaction): boolean {
-  return kind === 'invitation' && isFinal(stateAt(transaction, now));
+  return invites(kind) && isFinal(stateAt(transaction, now));
 }
 
 /**
@@ -174,12 +179,12 @@ async function linkOf(
   { id, kind }: Pick<Message, 'id' | 'kind'>,
   read: ReadTransaction,
 ): Promise<string> {
-  const use = kind === 'invitation' ? 'tx' : 'receipt';
+  const use = invites(kind) ? 'tx' : 'receipt';
   return (await storeShortLink(dependencies, read, { id, use })).url;
 }
 
 function untilOf(kind: MessageKind, { transaction }: ReadTransaction) {
-  return kind === 'invitation' ? transaction.expiresAt : receiptExpiry(transaction);
+  return invites(kind) ? transaction.expiresAt : receiptExpiry(transaction);
 }
 
 /** What the receipt of a withdrawal says that was withdrawn. */

@@ -164,6 +164,7 @@ async function attempt(
 
 function readResult(result: SendResult): AttemptResult<MessageFacts> {
   if (result.result === 'sent') return { kind: 'done', facts: { error: null } };
-  const { result: kind, ...facts } = result;
+  // A message of this queue may be sent twice: its Message-ID says so.
+  const { result: kind, isUnsure: _isUnsure, ...facts } = result;
   return { kind: kind === 'refused' ? 'refused' : 'retry', facts };
 }

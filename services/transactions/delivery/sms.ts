@@ -29,7 +29,8 @@ export function createSmsTransport({ url }: { url: string }): SmsTransport {
     ...(username && { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
   };
   return {
-    async send(sms, stopped) {
+    async send(sms, stopped, onData) {
+      onData?.();
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
         const { statusCode, body } = await request(target, {
@@ -43,9 +44,11 @@ export function createSmsTransport({ url }: { url: string }): SmsTransport {
         await body.dump({ limit: maxResponseBytes }).catch(() => {});
         return readStatus(statusCode);
       } catch (error) {
+        const failure = error as NodeJS.ErrnoException;
         return {
           result: 'failed',
-          error: timeout.aborted ? 'timeout' : classOf(error as NodeJS.ErrnoException),
+          error: timeout.aborted ? 'timeout' : classOf(failure),
+          ...(!neverSent.test(failure.code ?? '') && { isUnsure: true }),
         };
       }
     },
@@ -61,11 +64,21 @@ function formFields({ from, to, text }: OutgoingSms): string {
   return String(new URLSearchParams({ ...(from !== null && { From: from }), To: to, Body: text }));
 }
 
+/** Errors before the gateway could read the request. */
+const neverSent =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS)/;
+
 /** 4xx is final, except for a time-out and too many requests. */
 function readStatus(status: number): SendResult {
   if (status >= 200 && status < 300) return { result: 'sent' };
   const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
-  return { result: isFinal ? 'refused' : 'failed', error: `http-${status}` };
+  // A gateway that fails may have passed the message on before.
+  const isUnsure = status >= 500 && status !== 503;
+  return {
+    result: isFinal ? 'refused' : 'failed',
+    error: `http-${status}`,
+    ...(isUnsure && { isUnsure }),
+  };
 }
 
 function classOf({ code = '' }: NodeJS.ErrnoException): string {

@@ -11,6 +11,7 @@ export interface OutgoingSms {
 }
 
 export interface SmsTransport {
-  send(sms: OutgoingSms, signal: AbortSignal): Promise<SendResult>;
+  /** @param onData is called before the request is sent: until then the gateway cannot have accepted it. */
+  send(sms: OutgoingSms, signal: AbortSignal, onData?: () => void): Promise<SendResult>;
   close(): Promise<void>;
 }

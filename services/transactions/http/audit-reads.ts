@@ -57,6 +57,10 @@ const recordedReads: Readonly<Record<string, RecordedRead>> = {
   listRecords: { action: 'records.read', whose: ofFilter },
   listSubjectRecords: { action: 'records.read', whose: ofSubject },
   getSubject: { action: 'subject.read', whose: ofNameOrId },
+  listCampaignMembers: {
+    action: 'subjects.listed',
+    ofMany: { action: 'subjects.listed', target: 'subject/all' },
+  },
   listSubjects: { action: 'subjects.listed', ofMany: { action: 'subjects.listed', target: 'subject/all' } },
 };
 

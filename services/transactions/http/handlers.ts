@@ -4,6 +4,7 @@ import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import type { Instance } from '#lib/runtime/live-settings.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
+import type { UnsubscribeTokens } from '../campaigns/unsubscribe-token.ts';
 import type { ChoicesTokens } from '../choices/session.ts';
 import type { DecisionCounts } from '../decisions/counts.ts';
 import type { DecideDependencies } from '../decisions/decide.ts';
@@ -12,6 +13,7 @@ import type { ErasureDependencies } from '../erasure/erase.ts';
 import type { ShortCodes } from '../transaction/short-link.ts';
 import { auditReads } from './audit-reads.ts';
 import { authzenHandlers } from './authzen.ts';
+import { campaignHandlers } from './campaigns.ts';
 import { childHandlers } from './children.ts';
 import { choicesHandlers } from './choices.ts';
 import { choicesLinkHandlers } from './choices-links.ts';
@@ -54,6 +56,9 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   choices: ChoicesSessions;
   /** Counts requests for a link to choices; false beyond the limits. */
   countChoices: RateLimiter['countChoices'];
+  unsubscribeTokens: UnsubscribeTokens;
+  /** Wakes the job that sends the messages of campaigns. */
+  wakeCampaigns: () => void;
   /** Counts questions against the limit `decision`. */
   countDecisions: RateLimiter['countDecisions'];
   decisionCounts: Pick<DecisionCounts, 'count'>;
@@ -79,6 +84,7 @@ export function createHandlers(dependencies: Dependencies) {
     ...subjectExportHandlers(dependencies),
     ...documentHandlers(dependencies),
     ...erasureHandlers(dependencies),
+    ...campaignHandlers(dependencies),
     ...statsHandlers(dependencies),
     ...decisionHandlers(dependencies),
     ...authzenHandlers(dependencies),

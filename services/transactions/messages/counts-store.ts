@@ -13,6 +13,11 @@ interface Counted {
   /** Country calling code; null for mail. */
   prefix: string | null;
   causedBy?: string | null;
+  /**
+   * False: nothing is locked. A sender that has locked several people must not wait for an address, and sends
+   * so few messages to one that a limit is hardly ever exceeded.
+   */
+  isExact?: boolean;
 }
 
 /**
@@ -22,10 +27,11 @@ interface Counted {
  */
 export async function countRecentMessages(
   tx: Queries,
-  { address, prefix, causedBy = null }: Counted,
+  { address, prefix, causedBy = null, isExact = true }: Counted,
 ): Promise<RecentMessages> {
-  await tx.query(sql`SELECT pg_advisory_xact_lock(${address.readInt32BE(0)}, ${address.readInt32BE(4)})`);
-  if (prefix !== null) await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('sms'), 0)`);
+  if (isExact)
+    await tx.query(sql`SELECT pg_advisory_xact_lock(${address.readInt32BE(0)}, ${address.readInt32BE(4)})`);
+  if (isExact && prefix !== null) await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('sms'), 0)`);
   const user = causedBy?.startsWith('user:') ? causedBy : null;
   return tx.one<RecentMessages>(sql`
     SELECT r.*, s.*, a.*

@@ -18,6 +18,8 @@ export interface Messaging {
   /** Seals and opens codes that are shown. */
   box: SecretBox;
   addressOf: DestinationDigests['addressOf'];
+  /** For how many seconds the limits of messages forbid one of a campaign; 0: it may be sent now. */
+  waitFor(tx: Queries, destination: Destination): Promise<number>;
   /**
    * Queues a message; it is sent after the COMMIT (docs/messages.md).
    * @param whenLimited above a limit, `refuse` throws. With `record` the message waits above an hourly limit,

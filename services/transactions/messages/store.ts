@@ -193,7 +193,7 @@ export function waitingMessages(
 }
 
 /** Inserts an event for each message in `m` about a transaction that was sent or has failed. */
-function messageEvents(source: string): Statement {
+export function messageEvents(source: string): Statement {
   return insertEvents(
     {
       from: sql`(SELECT * FROM m WHERE m.state IN ('SENT', 'FAILED') AND m.transaction IS NOT NULL)`,

@@ -29,7 +29,7 @@ export function mailDestination(text: string): Destination | undefined {
 }
 
 /** @returns undefined if the text is no telephone number. */
-function smsDestination(text: string): Destination | undefined {
+export function smsDestination(text: string): Destination | undefined {
   const to = parsePhoneNumber({ value: text, pointer: '' });
   if (isFault(to)) return undefined;
   return { channel: 'sms', to, masked: maskPhoneNumber(to), prefix: phonePrefix(to) };

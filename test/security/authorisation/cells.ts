@@ -34,6 +34,8 @@ export const operations = listOperations(readContract())
   .filter(({ path }) => !path.startsWith('/federation/'))
   // The URL of an acknowledgement is its credential: test/service/webhooks-recipients.test.ts.
   .filter(({ path }) => !path.endsWith('/acknowledge'))
+  // So is that of the link in a message of a campaign: test/service/campaigns.test.ts.
+  .filter(({ path }) => path !== '/choices/unsubscribe')
   .map(({ path, method, operation }) => ({
     path,
     method: method.toUpperCase(),

@@ -114,6 +114,19 @@ async function newErasure(aim: Aim): Promise<{ erasure: string }> {
   return { erasure: (await answer<{ id: string }>(aim.admin.send('POST', path))).id };
 }
 
+const campaign = {
+  name: 'Asked again',
+  select: { elements: ['processing.001'], who: ['CHANGED'] },
+  context: { layout: 'layout.001' },
+};
+
+async function newCampaign({ operator }: Aim): Promise<{ campaign: string }> {
+  const { id } = await answer<{ id: string }>(operator.send('POST', '/campaigns', campaign));
+  return { campaign: id };
+}
+
+const ofCampaign = (more: Parts = {}) => thing(newCampaign, { campaign: '5sVdYk2pQxWm4tYv9LsRb2' }, more);
+
 const ofErased = (more: Parts = {}) => thing(newSubject, { name: 'nobody at all' }, more);
 
 async function newKey({ admin }: Aim): Promise<{ id: string }> {
@@ -259,6 +272,14 @@ export const recipes: Record<string, Recipe> = {
   listErasures: plain(),
   getErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }),
   decideErasure: thing(newErasure, { erasure: '5sVdYk2pQxWm4tYv9LsRb2' }, { json: { status: 'RUNNING' } }),
+  listCampaigns: plain(),
+  createCampaign: plain({ json: campaign }),
+  getCampaign: ofCampaign(),
+  updateCampaign: ofCampaign({ json: campaign }),
+  setCampaignStatus: ofCampaign({ json: { status: 'CANCELLED' } }),
+  forecastCampaign: ofCampaign(),
+  listCampaignMembers: ofCampaign(),
+  previewCampaignMessage: ofCampaign(),
   getReceipt: about('final'),
   getVerifyPage: plain(),
   verifyReceipt: plain({ jws: 'a.b.c' }),

@@ -45,6 +45,7 @@ const publicPaths: Readonly<Record<string, readonly string[]>> = {
     '/access',
     '/choices',
     '/erasures',
+    '/campaigns',
     '/.well-known/authzen-configuration',
   ],
   peers: [

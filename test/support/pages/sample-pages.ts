@@ -485,6 +485,8 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         { ...base(language), page: 'verify' as const, ...(outcome && { outcome }) },
       ]),
     ),
+    unsubscribe: { ...base(language), page: 'unsubscribe', isDone: false },
+    'unsubscribe-done': { ...base(language), page: 'unsubscribe', isDone: true },
     'messages-none': { ...base(language), page: 'messages', messages: [] },
     child: result(
       'COMMITTED',

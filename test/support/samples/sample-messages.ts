@@ -2,7 +2,14 @@ import type { MessageContent, MessageKind } from '#lib/contracts/messages.ts';
 import type { MailModel } from '../../../services/forms/pages/message-parts.ts';
 import { type SampleLanguage, sampleInformation } from './sample-content.ts';
 
-export const messageKinds = ['invitation', 'code', 'notification', 'bad-news', 'withdrawal'] as const;
+export const messageKinds = [
+  'invitation',
+  'code',
+  'notification',
+  'bad-news',
+  'withdrawal',
+  'campaign',
+] as const;
 
 const baseUrl = 'https://consent.riverside.example';
 
@@ -33,6 +40,13 @@ export function sampleMessage(
             { name: 'Northern Lab', late: true, elements: [{ title: 'A study', lang: 'en' }] },
           ]
         : [],
+    ...(kind === 'campaign' && {
+      campaign: {
+        reason: 'CHANGED',
+        isReminder: false,
+        unsubscribe: `${baseUrl}/choices/unsubscribe?t=AZehoPNvfiuhyQ2Of2pbTA.x0Tn1mB3l7q9aQxYvZ2c5g`,
+      },
+    }),
     ...changes,
   };
 }

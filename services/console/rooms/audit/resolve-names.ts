@@ -42,6 +42,7 @@ export async function resolveNames(
 export const listedKinds = [
   { kind: 'account', operation: 'listAccounts', hrefOf: (id: string) => `/console/settings/accounts/${id}` },
   { kind: 'key', operation: 'listKeys', hrefOf: () => '/console/integration/security' },
+  { kind: 'campaign', operation: 'listCampaigns', hrefOf: (id: string) => `/console/campaigns/${id}` },
   { kind: 'peer', operation: 'listPeers', hrefOf: (id: string) => `/console/integration/peers/${id}` },
   {
     kind: 'webhook',

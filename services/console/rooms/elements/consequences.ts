@@ -13,6 +13,7 @@ import {
   isQuestion,
   listEntries,
 } from '../../models/read-model.ts';
+import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { editedOf } from './content-values.ts';
@@ -64,6 +65,10 @@ export async function describeActivation(
         ...(entry.default ? [{ text: t('elements.shownByDefault') }] : []),
         ...(peers ? [{ text: t('elements.shownByPeers', { peers }) }] : []),
       ],
+      againUrl:
+        isQuestion(entry.type) &&
+        kit.may(ctx, 'createCampaign') &&
+        withQuery('/console/campaigns/new', { element: entry.key }),
       whyMajor: mayBeMinor ? [] : placeFaults(ctx, kit, { entry, draft, errors: check.minor.errors }),
     },
   };

@@ -81,6 +81,12 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
       operation: 'createModel',
       when: entry.status === 'ACTIVE' && isQuestion(entry.type),
     },
+    {
+      href: withQuery('/console/campaigns/new', { element: entry.key }),
+      word: 'elements.again',
+      operation: 'createCampaign',
+      when: entry.status === 'ACTIVE' && isQuestion(entry.type),
+    },
     { href: `${href}/logo`, word: 'logo', operation: 'uploadLogo', when: entry.type === 'theme' },
     { href: `${href}/edit`, word: hasDraft ? 'elements.goOn' : 'elements.edit', operation: 'createVersion' },
   ]);

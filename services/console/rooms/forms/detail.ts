@@ -44,6 +44,12 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
       operation: 'createTransaction',
       when: isActive,
     },
+    {
+      href: withQuery('/console/campaigns/new', { form: entry.key }),
+      word: 'forms.again',
+      operation: 'createCampaign',
+      when: isActive,
+    },
     { href: `${href}/address`, word: 'forms.address', when: isActive },
     { href: `${href}/try`, word: 'forms.try', operation: 'createTransaction', when: isActive },
     { href: `${href}/preview`, word: 'forms.preview', when: isActive || hasDraft },

@@ -20,7 +20,7 @@ const periods = ['P1D', 'P2D', 'P3D', 'P7D', 'P14D', 'P30D'];
 /** Events of a kind stand together. */
 function sectionOf(action: string): 'consents' | 'messages' | 'models' | 'peers' | 'instance' {
   const [kind = ''] = action.split('.');
-  if (kind === 'message') return 'messages';
+  if (kind === 'message' || kind === 'campaign') return 'messages';
   if (kind === 'model') return 'models';
   if (kind === 'peer') return 'peers';
   return kind === 'key' || kind === 'audit' ? 'instance' : 'consents';

@@ -66,6 +66,11 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         { href: `${href}/link`, word: 'link.act', operation: 'createTransaction' },
       ]),
       more: actLinks(ctx, kit, [
+        {
+          href: withQuery('/console/campaigns/new', { s: String(ctx.params.s) }),
+          word: 'subjects.again',
+          operation: 'createCampaign',
+        },
         { href: decisionsPath(kit, name), word: 'decisions.open', operation: 'decideQuestions' },
         { href: `${href}/edit`, word: 'subjects.edit', operation: 'updateSubject' },
         { href: `${href}/document/export`, word: 'subjects.exportDocument', operation: 'exportSubject' },

@@ -1,0 +1,237 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { Temporal } from 'temporal-polyfill';
+import { fieldFailure } from '../../api/api-failure.ts';
+import type { Schemas } from '../../api/api-types.ts';
+import { type Entry, entryChoices, findVersion, listEntries } from '../../models/read-model.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { timesOfDays } from '../../pages/filters.ts';
+import {
+  type Choice,
+  type FieldSpec,
+  fieldsFor,
+  type PostedForm,
+  readerOf,
+  wordChoices,
+} from '../../pages/form.ts';
+import { formPage } from '../../pages/form-page.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+
+type Campaign = Schemas['Campaign'];
+type Input = Schemas['CampaignInput'];
+
+const reasons = ['CHANGED', 'EXPIRED', 'EXPIRING', 'NEVER'] as const;
+const periods = ['P7D', 'P30D', 'P90D'];
+const hours = Array.from({ length: 25 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
+/** Stands for a form with the element alone. */
+const alone = '-';
+
+/** What a campaign is drafted about: the page that leads here names it. */
+interface About {
+  /** Key of the only element; undefined: those of the form. */
+  element: string | undefined;
+  /** The only person. */
+  person: string | undefined;
+}
+
+/** Drafting a campaign, and changing the draft. */
+export function campaignFormRoutes(router: Router, kit: RoomKit): void {
+  formPage(router, kit, {
+    path: '/new',
+    operation: 'createCampaign',
+    view: 'form',
+    isCreating: true,
+    async ask(ctx, reader) {
+      const about = aboutOf(kit, (name) => one(ctx.query[name]));
+      const person = about.person ?? '';
+      return {
+        title: reader.t(person ? 'campaign.newFor' : 'campaign.new', { name: person }),
+        submit: reader.t('campaign.make'),
+        fields: await fieldsOf(ctx, kit, reader, about),
+        values: {
+          name: await nameFor(ctx, kit, reader, about),
+          layout: one(ctx.query.form) ?? (about.element ? alone : ''),
+          who: about.person ? ['CHANGED', 'EXPIRED', 'EXPIRING'] : ['CHANGED'],
+          within: 'P30D',
+          perMinute: '60',
+          from: '08:00',
+          to: '20:00',
+          reminders: '0',
+        },
+        hidden: { element: about.element ?? '', s: one(ctx.query.s) ?? '' },
+        locals: { text: reader.t('campaign.text') },
+      };
+    },
+    async send(ctx) {
+      const posted = kit.posted(ctx);
+      const body = await readInput(ctx, kit, posted);
+      return (await kit.api(ctx).call('createCampaign', { body })).body;
+    },
+    done: (ctx, { id }) => kit.open(ctx, `${kit.path}/${id}`, 'campaignDrafted'),
+  });
+
+  formPage(router, kit, {
+    path: '/:campaign/edit',
+    operation: 'updateCampaign',
+    view: 'form',
+    async ask(ctx, reader) {
+      const { body: campaign } = await kit.api(ctx).call('getCampaign', { params: paramsOf(ctx) });
+      const [element] = 'layoutData' in campaign.context ? campaign.select.elements : [];
+      return {
+        title: reader.t('campaign.editTitle', { name: campaign.name }),
+        submit: reader.t('campaign.save'),
+        fields: await fieldsOf(ctx, kit, reader, { element, person: undefined }),
+        values: valuesOf(campaign, kit.timeZone),
+        hidden: { element: element ?? '' },
+        ...(campaign.select.named !== undefined && { locals: { text: reader.t('campaign.editNamed') } }),
+      };
+    },
+    async send(ctx) {
+      const body = await readInput(ctx, kit, kit.posted(ctx));
+      await kit.api(ctx).call('updateCampaign', { params: paramsOf(ctx), body });
+    },
+    done: 'campaignChanged',
+  });
+}
+
+const paramsOf = (ctx: Context) => ({ campaign: String(ctx.params.campaign) });
+const one = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+function aboutOf(kit: RoomKit, read: (name: string) => string | undefined): About {
+  const sealed = read('s');
+  return { element: read('element'), person: sealed && kit.names.open(sealed) };
+}
+
+/** A name to begin with: that of the element or the form. */
+async function nameFor(ctx: Context, kit: RoomKit, reader: ConsoleReader, { element, person }: About) {
+  const key = element ?? one(ctx.query.form);
+  if (!key) return person ? reader.t('campaign.nameFor', { name: reader.t('campaign.onePerson') }) : '';
+  const { body } = await kit.api(ctx).call('getModelByKey', { params: { key } });
+  return reader.t('campaign.nameFor', { name: body.name });
+}
+
+/** The forms that ask the element, or all that are active. */
+async function formChoices(ctx: Context, kit: RoomKit, reader: ConsoleReader, element: string | undefined) {
+  const of: Record<string, string> = element ? { uses: element, usesIn: 'ACTIVE' } : {};
+  const forms: Entry[] = await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE', ...of });
+  const only: Choice[] = element ? [[alone, reader.t('campaign.alone')]] : [];
+  return [...only, ...entryChoices(forms)];
+}
+
+async function fieldsOf(
+  ctx: Context,
+  kit: RoomKit,
+  reader: ConsoleReader,
+  { element, person }: About,
+): Promise<FieldSpec[]> {
+  const field = fieldsFor(reader, 'campaign');
+  const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
+  return [
+    field('name', { isRequired: true, maxLength: 200 }),
+    field('layout', {
+      kind: 'select',
+      isRequired: true,
+      pointer: ['/context', '/select/elements'],
+      options: await formChoices(ctx, kit, reader, element),
+    }),
+    field('who', {
+      kind: 'checks',
+      isRequired: true,
+      pointer: '/select/who',
+      options: wordChoices(reader, 'campaignWho', reasons),
+    }),
+    field('within', {
+      kind: 'select',
+      pointer: '/select/within',
+      options: wordChoices(reader, 'campaignWithin', periods),
+    }),
+    field('ground', { kind: 'textarea', maxLength: 1_000, isNeeded: true }),
+    ...(features.includes('sms')
+      ? [
+          field('channel', {
+            kind: 'select',
+            options: wordChoices(reader, 'campaignChannel', ['EMAIL', 'SMS']),
+          }),
+        ]
+      : []),
+    ...(person ? [] : paceFields(reader)),
+    field('reminders', {
+      kind: 'select',
+      options: wordChoices(reader, 'campaignReminders', ['0', '1', '2', '3']),
+    }),
+  ];
+}
+
+function paceFields(reader: ConsoleReader): FieldSpec[] {
+  const field = fieldsFor(reader, 'campaign');
+  const times: Choice[] = hours.map((hour) => [hour, hour]);
+  return [
+    field('start', { kind: 'date', word: 'begins' }),
+    field('end', { kind: 'date' }),
+    field('perMinute', { kind: 'number', isRequired: true }),
+    field('from', { kind: 'select', pointer: '/hours/from', options: times.slice(0, 24) }),
+    field('to', { kind: 'select', pointer: '/hours/to', options: times.slice(1) }),
+  ];
+}
+
+function dayOf(time: string, timeZone: string): string {
+  return Temporal.Instant.from(time).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+}
+
+function valuesOf(campaign: Campaign, timeZone: string) {
+  const { name, context, select, ground, channel, start, end, perMinute, hours, reminders } = campaign;
+  return {
+    name,
+    layout: context.layout ?? alone,
+    who: select.who,
+    within: select.within,
+    ground,
+    channel,
+    start: start && dayOf(start, timeZone),
+    // The end is the beginning of the day after the last.
+    end: end && dayOf(new Date(Date.parse(end) - 1).toISOString(), timeZone),
+    perMinute: String(perMinute),
+    from: hours?.from ?? '00:00',
+    to: hours?.to ?? '24:00',
+    reminders: String(reminders),
+  };
+}
+
+/** @throws ApiFailure with the field that lacks. */
+async function readInput(ctx: Context, kit: RoomKit, posted: PostedForm): Promise<Input> {
+  const field = readerOf(posted);
+  const { element, person } = aboutOf(kit, (name) => field(name) || undefined);
+  const layout = field('layout');
+  if (!layout) throw fieldFailure('layout', 'required');
+  const elements = element ? [element] : await elementsOf(ctx, kit, layout);
+  const who = reasons.filter((reason) => posted.who?.includes(reason));
+  if (who.length === 0) throw fieldFailure('who', 'required');
+  const [from, to] = [field('from'), field('to')];
+  const ground = field('ground');
+  const channel = field('channel');
+  return {
+    name: field('name'),
+    select: {
+      elements,
+      who,
+      within: field('within') || 'P30D',
+      ...(person && { subjects: [person] }),
+    },
+    context: layout === alone ? { layoutData: { elements } } : { layout },
+    ...(ground && { ground }),
+    ...(channel && { channel: channel === 'SMS' ? 'SMS' : 'EMAIL' }),
+    ...(field('start') && { start: timesOfDays({ after: field('start') }, kit.timeZone).after }),
+    ...(field('end') && { end: timesOfDays({ before: field('end') }, kit.timeZone).before }),
+    ...(field('perMinute') && { perMinute: Number(field('perMinute')) }),
+    ...(from && to && `${from}-${to}` !== '00:00-24:00' && { hours: { from, to } }),
+    reminders: Number(field('reminders') || '0'),
+  };
+}
+
+/** Keys of the own elements of a form. */
+async function elementsOf(ctx: Context, kit: RoomKit, key: string): Promise<string[]> {
+  const { body: entry } = await kit.api(ctx).call('getModelByKey', { params: { key } });
+  const active = await findVersion(ctx, kit, entry, 'ACTIVE');
+  const content = active?.version.data[active.version.defaultLanguage] as { elements?: string[] } | undefined;
+  return (content?.elements ?? []).filter((each) => !each.includes('@'));
+}

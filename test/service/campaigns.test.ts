@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import {
+  draftCampaign,
+  forecastOf,
+  makeAskedElement,
+  membersOf,
+  readCampaign,
+  setCampaign,
+  untilCounts,
+} from '../support/instances/live-campaigns.ts';
+import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
+import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
+import { problemOf } from '../support/instances/live-subject.ts';
+import { type ReceivedMail, startMailServer } from '../support/network/mail-server.ts';
+import { until } from '../support/run/until.ts';
+
+const server = await startMailServer();
+afterAll(() => server.close());
+const instance = useInstance({ MAIL_URL: server.url });
+const admin = useSetup(() => signIn(instance, 'admin'));
+const operator = useSetup(() => signIn(instance, 'operator'));
+beforeAll(() => keepEvents(instance));
+
+type Valid = components['schemas']['ValidAnswers'];
+
+/** Has a campaign write to the people of an element, and waits until all have got the mail. */
+async function writeTo(element: Awaited<ReturnType<typeof makeAskedElement>>, more: object = {}, sent = 1) {
+  const id = await draftCampaign(operator, element, more);
+  expect((await setCampaign(operator, id, 'RUNNING')).status).toBe(200);
+  await untilCounts(operator, id, { SENT: sent });
+  return id;
+}
+
+/** The addresses in a mail that begin like this. */
+const linkTo = (raw: string | undefined, path: string) =>
+  new RegExp(`http://localhost:\\d+(${path}[^\\s>)\\]]*)`).exec(raw ?? '')?.[1] ?? '';
+const headerOf = ({ headers }: ReceivedMail['mail'], name: string) =>
+  headers.find(({ key }) => key === name)?.value;
+
+describe('a campaign after a MAJOR', () => {
+  it('asks exactly those whom the forecast of the MAJOR counted, but for who refused, once, with a mail that leads to the form', async () => {
+    const element = await makeAskedElement(admin);
+    const [ann, ben] = [await element.answered(), await element.answered()];
+    const refused = await element.answered('refused');
+    const counted = (await (await operator.get(`/stats/valid?keys=${element.key}`)).json()) as Valid;
+    await element.change();
+    const id = await draftCampaign(operator, element);
+    expect(await forecastOf(operator, id)).toMatchObject({
+      people: 3,
+      asked: 2,
+      reasons: [{ reason: 'CHANGED', people: 3, answers: counted.values[0]?.subjects }],
+      excluded: [{ why: 'REFUSED', people: 1 }],
+      atLeast: false,
+    });
+    expect((await membersOf(operator, id)).map(({ subject, to, state }) => ({ subject, to, state }))).toEqual(
+      expect.arrayContaining([
+        { subject: ann, to: `${ann[0]}…@example.org`, state: 'PICKED' },
+        { subject: ben, to: `${ben[0]}…@example.org`, state: 'PICKED' },
+      ]),
+    );
+    expect((await setCampaign(operator, id, 'RUNNING')).status).toBe(200);
+    await untilCounts(operator, id, { SENT: 2, PICKED: 0 });
+    expect([ann, ben, refused].map((name) => server.to(name).length)).toEqual([1, 1, 0]);
+
+    const { mail } = await server.waitFor(ann);
+    expect(mail.text).toMatch(/your earlier answer does not\s+count any more/);
+    expect(headerOf(mail, 'list-unsubscribe')).toMatch(
+      /^<http:\/\/localhost:\d+\/choices\/unsubscribe\?t=[\w.-]+>$/,
+    );
+    expect(headerOf(mail, 'list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
+    const form = await instance.fetch(linkTo(mail.text, '/l/'), { headers: { Accept: 'text/html' } });
+    expect(form.headers.get('location')).toMatch(/\/consents\/\w{22}\?t=/);
+    const member = (await membersOf(operator, id)).find(({ subject }) => subject === ann);
+    const read = await (await operator.get(`/consents/${member?.transaction}/context`)).json();
+    expect(read).toMatchObject({ ask: 'CHANGED', origin: 'EMAIL', subject: ann });
+    expect(await (await operator.get(`/consents/${member?.transaction}/messages`)).json()).toMatchObject([
+      { kind: 'campaign', state: 'SENT', to: `${ann[0]}…@example.org` },
+    ]);
+  });
+
+  it('stops for who answers anyhow, and is DONE when all have answered', async () => {
+    const element = await makeAskedElement(admin);
+    const ann = await element.answered();
+    await element.change();
+    const id = await writeTo(element, { reminders: 3 });
+    await element.answered('refused', { name: ann, serial: '2.0' });
+    await untilCounts(operator, id, { SENT: 0, ANSWERED: 1 });
+    await until(async () => expect(await readCampaign(operator, id)).toMatchObject({ state: 'DONE' }));
+    const told = (await eventsOf(instance, { id })).map(({ event: { type, data } }) => ({ type, data }));
+    expect(told).toEqual([
+      { type: 'io.accord.campaign.started.v1', data: { campaign: id, state: 'RUNNING' } },
+      { type: 'io.accord.campaign.finished.v1', data: { campaign: id, state: 'DONE' } },
+    ]);
+  });
+
+  it('sends a reminder after seven days, and no more of them than it was told', async () => {
+    const element = await makeAskedElement(admin);
+    const ann = await element.answered();
+    await element.change();
+    onTestFinished(() => letTimePass(instance, '0'));
+    const id = await writeTo(element, { reminders: 1 });
+    await letTimePass(instance, '8 days');
+    const { mail } = await server.waitFor(ann, 2);
+    expect(mail.subject).toMatch(/^Reminder:/);
+    await untilCounts(operator, id, { SENT: 1 });
+    await letTimePass(instance, '30 days');
+    await letTimePass(instance, '91 days');
+    await untilCounts(operator, id, { CLOSED: 1 });
+    expect(server.to(ann)).toHaveLength(2);
+    await until(async () => expect(await readCampaign(operator, id)).toMatchObject({ state: 'DONE' }));
+  });
+});
+
+describe('a campaign never writes to people', () => {
+  it('who refused, are held, have no address, were written to lately, or have unsubscribed', async () => {
+    const element = await makeAskedElement(admin);
+    const recent = await element.answered();
+    await element.change();
+    await writeTo(element);
+    const other = await makeAskedElement(admin);
+    await other.answered('accepted', { name: recent });
+    await other.answered('refused');
+    await other.answered('accepted', { name: `nobody ${randomUUID()}`, address: null });
+    const held = await other.answered();
+    await admin.send('PUT', `/subjects/${encodeURIComponent(held)}/hold`, { reason: 'A claim' });
+    await other.change();
+    const id = await draftCampaign(operator, other);
+    const { people, asked, excluded } = await forecastOf(operator, id);
+    expect({ people, asked }).toEqual({ people: 4, asked: 0 });
+    expect(excluded).toEqual(
+      expect.arrayContaining([
+        { why: 'REFUSED', people: 1 },
+        { why: 'HELD', people: 1 },
+        { why: 'NO_ADDRESS', people: 1 },
+        { why: 'RECENT', people: 1 },
+      ]),
+    );
+    await setCampaign(operator, id, 'RUNNING');
+    await until(async () => expect(await readCampaign(operator, id)).toMatchObject({ state: 'DONE' }));
+    expect(await membersOf(operator, id)).toEqual([]);
+  });
+
+  it('who use the link of the mail to end such messages: opening it changes nothing, one click does', async () => {
+    const element = await makeAskedElement(admin);
+    const ann = await element.answered();
+    await element.change();
+    const id = await writeTo(element);
+    const { mail } = await server.waitFor(ann);
+    const link = linkTo(headerOf(mail, 'list-unsubscribe'), '/choices/unsubscribe');
+    const page = await instance.fetch(link, { headers: { Accept: 'text/html' } });
+    expect(await page.text()).toContain('End these messages');
+    expect(await (await instance.fetch(link)).json()).toEqual({ unsubscribed: false });
+    await untilCounts(operator, id, { SENT: 1 });
+    const clicked = await instance.fetch(link, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'List-Unsubscribe=One-Click',
+    });
+    expect(await clicked.json()).toEqual({ unsubscribed: true });
+    await untilCounts(operator, id, { UNSUBSCRIBED: 1, SENT: 0 });
+    const records = await (await operator.get(`/records?subject=${encodeURIComponent(ann)}`)).json();
+    expect(records).toMatchObject({ [element.key]: [{ value: 'accepted' }] });
+    const again = await draftCampaign(operator, element);
+    expect(await forecastOf(operator, again)).toMatchObject({
+      people: 1,
+      asked: 0,
+      excluded: [{ why: 'UNSUBSCRIBED', people: 1 }],
+    });
+    expect((await instance.fetch(`${link}x`)).status).toBe(404);
+  });
+
+  it('who never answered, without a ground', async () => {
+    const element = await makeAskedElement(admin);
+    const name = `${randomUUID()}@example.org`;
+    await operator.send('POST', '/subjects', { name, emailAddress: name });
+    const body = {
+      name: 'First time',
+      select: { elements: [element.key], who: ['NEVER'], subjects: [name] },
+      context: element.context,
+    };
+    const refused = await operator.send('POST', '/campaigns', body);
+    expect(await problemOf(refused)).toMatchObject({ said: '422 invalid', errors: [{ pointer: '/ground' }] });
+    const id = await draftCampaign(operator, element, { ...body, ground: 'They asked us to' });
+    expect(await forecastOf(operator, id)).toMatchObject({ people: 1, asked: 1 });
+    await setCampaign(operator, id, 'RUNNING');
+    await untilCounts(operator, id, { SENT: 1 });
+    const listed = await admin.get(`/audit/consents?target=campaign/${id}`);
+    const { values } = (await listed.json()) as components['schemas']['AuditList'];
+    expect(values).toMatchObject([{ action: 'campaign.started', outcome: 'They asked us to' }, {}]);
+  });
+});
+
+describe('a campaign', () => {
+  it('refuses elements of peers, elements that its form does not ask, and people that are not known', async () => {
+    const element = await makeAskedElement(admin);
+    const draft = (select: object) =>
+      operator.send('POST', '/campaigns', {
+        name: 'x',
+        select: { elements: [element.key], who: ['CHANGED'], ...select },
+        context: element.context,
+      });
+    for (const elements of [['study@lab.example.org'], ['processing.001']])
+      expect(await problemOf(await draft({ elements }))).toMatchObject({
+        said: '422 invalid',
+        errors: [{ pointer: '/select/elements/0' }],
+      });
+    expect(await problemOf(await draft({ subjects: ['nobody at all'] }))).toMatchObject({
+      said: '422 invalid',
+      errors: [{ pointer: '/select/subjects/0' }],
+    });
+  });
+
+  it('is changed only as a draft, and shows its text in the reader’s language', async () => {
+    const element = await makeAskedElement(admin);
+    const id = await draftCampaign(operator, element);
+    const body = {
+      name: 'Renamed',
+      select: { elements: [element.key], who: ['EXPIRED', 'EXPIRING'] },
+      context: element.context,
+      hours: { from: '08:00', to: '20:00' },
+    };
+    expect(await (await operator.send('PUT', `/campaigns/${id}`, body)).json()).toMatchObject({
+      name: 'Renamed',
+      hours: { from: '08:00', to: '20:00' },
+    });
+    const shown = await (await operator.get(`/campaigns/${id}/message?language=fr`)).json();
+    expect(shown).toMatchObject({ language: 'fr', text: expect.stringMatching(/ne sont plus\s+valables/) });
+    await setCampaign(operator, id, 'CANCELLED');
+    expect(await problemOf(await operator.send('PUT', `/campaigns/${id}`, body))).toMatchObject({
+      said: '409 wrong-state',
+    });
+    expect((await setCampaign(operator, id, 'CANCELLED')).status).toBe(200);
+    expect(await problemOf(await setCampaign(operator, id, 'RUNNING'))).toMatchObject({
+      said: '409 wrong-state',
+    });
+  });
+
+  it('loses a person with the erasure, and leaves nothing of the name', async () => {
+    const element = await makeAskedElement(admin);
+    const ann = await element.answered();
+    await element.change();
+    const id = await draftCampaign(operator, element, { select: { subjects: [ann] } });
+    await setCampaign(operator, id, 'RUNNING');
+    await untilCounts(operator, id, { SENT: 1 });
+    expect((await admin.send('POST', `/subjects/${encodeURIComponent(ann)}/erasure`)).status).toBe(202);
+    await until(async () => expect(await membersOf(operator, id)).toEqual([]));
+    const left = await rowsOf(
+      instance,
+      `SELECT FROM transactions.campaigns AS c WHERE c::text LIKE '%' || $1 || '%'
+       UNION ALL SELECT FROM transactions.campaign_subjects AS s WHERE s.campaign = $2`,
+      [ann, id],
+    );
+    expect(left).toEqual([]);
+  });
+
+  it('is tried again after a refusal for a while, FAILED after one for good, and UNSURE if the reply was lost', async () => {
+    const element = await makeAskedElement(admin);
+    const [refused, lost, busy] = [
+      await element.answered(),
+      await element.answered(),
+      await element.answered(),
+    ];
+    server.behave(refused, { recipient: 550 });
+    server.behave(busy, { recipient: 450 });
+    server.behave(lost, { drops: 'after' });
+    await element.change();
+    const id = await draftCampaign(operator, element);
+    await setCampaign(operator, id, 'RUNNING');
+    const stateOf = async (name: string) =>
+      (await membersOf(operator, id)).find(({ subject }) => subject === name)?.state;
+    await until(async () => expect(await stateOf(refused)).toBe('FAILED'));
+    await until(async () => expect(await stateOf(lost)).toBe('UNSURE'));
+    server.behave(busy, {});
+    onTestFinished(() => letTimePass(instance, '0'));
+    await letTimePass(instance, '1 hour');
+    await until(async () => expect(await stateOf(busy)).toBe('SENT'));
+    expect([server.to(lost).length, server.to(busy).length, server.to(refused).length]).toEqual([1, 1, 0]);
+  });
+});
