@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { scriptOfLanguage } from '#lib/i18n/language-tag.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
 import type { Catalogue, MessageValues } from '#lib/pages/catalogues.ts';
+import { ownQuantity } from '#lib/pages/own-units.ts';
 
 /** `lang` and `dir` of a text in another language than the page; empty for the page's language. */
 export interface LanguageAttributes {
@@ -84,6 +85,8 @@ const quantityFormats = new Map<string, Intl.NumberFormat>();
 
 /** `quantity('en', 3, 'year')` → `3 years`. @param unit a unit of Intl.NumberFormat. */
 export function quantity(language: string, value: number, unit: string): string {
+  const own = ownQuantity(language, value, unit);
+  if (own !== undefined) return own;
   const key = `${language} ${unit}`;
   let format = quantityFormats.get(key);
   if (!format) {
