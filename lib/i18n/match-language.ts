@@ -22,6 +22,9 @@ interface Language {
 /** Languages that are also called by their macrolanguage (RFC 5646 §3.1.11), unless Intl replaces them. */
 const sameAs: Record<string, string> = { nb: 'no' };
 
+/** Readers of one written Norwegian read the other, and read it better than any third language. */
+const alsoReads: Record<string, string> = { nn: 'no', no: 'nn' };
+
 const readLanguage = rememberByText((tag: string): Language => {
   try {
     const locale = new Intl.Locale(tag.length > maxLength ? '' : tag);
@@ -50,11 +53,11 @@ const readLanguage = rememberByText((tag: string): Language => {
 /**
  * How well a text in one language serves a reader of another; 0: not at all. The order is that of RFC 4647
  * §3.4: the tag itself, then the tag without its region. Then any other region, and last a text whose tag
- * leaves the script open. Texts in another script than the wanted one do not match: zh-TW is not zh-Hans.
+ * leaves the script open, or one in the other written Norwegian. Texts in another script than the wanted one do not match: zh-TW is not zh-Hans.
  */
 function closeness(wanted: Language, text: Language): number {
   if (wanted.tag === text.tag) return 5;
-  if (wanted.language !== text.language) return 0;
+  if (wanted.language !== text.language) return alsoReads[wanted.language] === text.language ? 0.5 : 0;
   if (wanted.script !== text.script) return wanted.namesScript && text.namesScript ? 0 : 1;
   if (wanted.region === text.region) return 4;
   return text.namesRegion ? 2 : 3;
