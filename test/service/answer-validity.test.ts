@@ -169,7 +169,7 @@ describe('a form', () => {
     });
     const html = await (await shop.get(`/consents/${made.id}/submit`, { Accept: 'text/html' })).text();
     const text = parsePage(html).text().replaceAll(/\s+/g, ' ');
-    expect(text).toMatch(/Answered today, this is valid until \d+ \w+ \d{4} \(30 years\)/);
+    expect(text).toMatch(/If you answer today, your answer is valid until \d+ \w+ \d{4} \(30 years\)/);
     expect(text).toContain('Your answers are valid for 6 months.');
     const { labels } = (await (await shop.get(`/consents/${made.id}/submit`)).json()) as {
       labels: { elements: Record<string, { validity?: string }> };

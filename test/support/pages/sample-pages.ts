@@ -129,7 +129,6 @@ export function sampleForm(
     hidden: [],
     listsHidden: false,
     entered: { values, faults, changed, removed, kept },
-    validity: 'P6M',
     updatable: true,
     peersOptional: false,
     ...page,
@@ -182,6 +181,16 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
       { layout },
     ),
     'form-conditions': sampleForm(language, [terms]),
+    'form-fitting': sampleForm(
+      language,
+      [
+        objectionTo(newsletter),
+        { ...research, content: { ...research.content, validity: 'P30Y' } } as FormElement,
+        openTo(channel),
+        openTo(earlier(site, site.answers?.slice(0, 1) ?? [])),
+      ],
+      { layout, gpc: true },
+    ),
     'form-dark': sampleForm(language, [newsletter, research, channel], { layout, colorScheme: 'dark' }),
     'form-light': sampleForm(language, [newsletter, research, channel], { layout, colorScheme: 'light' }),
     'form-horizontal': sampleForm(language, [newsletter, research], {
@@ -252,6 +261,18 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
     'form-other-language': sampleForm(language, [newsletter, other.research ?? research]),
     'form-preview': sampleForm(language, [newsletter], { isPreview: true, layout }),
   };
+}
+
+/** A processing to which people may object. */
+function objectionTo(element: FormElement): FormElement {
+  const { refusable: _notice, ...asked } = element.content as { refusable?: boolean };
+  const content = { ...asked, choice: 'OBJECTION', legalBases: ['LEGAL_BASIS_LEGITIMATE_INTEREST'] };
+  return { ...element, required: false, content } as FormElement;
+}
+
+/** A question that need not be answered. */
+function openTo(element: FormElement): FormElement {
+  return { ...element, required: false, content: { ...element.content, optional: true } } as FormElement;
 }
 
 /** An item of which the subject answered an earlier version: a text that is compared, and one that is not. */
@@ -592,6 +613,22 @@ function sampleReceipt(language: SampleLanguage): ReceiptBody {
   };
 }
 
+/** A receipt with objections, a cleared answer, and answers that expire at different times. */
+function fittingReceipt(language: SampleLanguage): ReceiptBody {
+  const { newsletter, research, record, site } = sampleElements(language);
+  const told = objectionTo(newsletter as FormElement);
+  return {
+    ...sampleReceipt(language),
+    expirationTimestamp: '2055-05-03T09:12:00Z',
+    consents: [
+      { ...consentTo(told, language, ['accepted']), identifier: 'told' },
+      consentTo(objectionTo(record as FormElement), language, ['refused']),
+      { ...consentTo(research, language, ['accepted']), expirationTimestamp: '2025-11-03T09:12:00Z' },
+      consentTo(site, language, []),
+    ],
+  };
+}
+
 function consentTo(element: FormElement | undefined, language: string, answer: string[]) {
   return {
     identifier: element?.identifier ?? '',
@@ -627,6 +664,17 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
       ...about('COMMITTED'),
       page: 'receipt',
       receipt: withdrawalReceipt(language),
+    },
+    'receipt-fitting': {
+      ...base(language),
+      ...about('COMMITTED'),
+      page: 'receipt',
+      receipt: fittingReceipt(language),
+      withdrawal: {
+        url: link('/withdraw'),
+        standing: [{ identifier: 'told', withdrawn: null, isObjection: true }],
+        peers: [],
+      },
     },
     receipt: {
       ...base(language),
