@@ -53,7 +53,8 @@ const readLanguage = rememberByText((tag: string): Language => {
 /**
  * How well a text in one language serves a reader of another; 0: not at all. The order is that of RFC 4647
  * §3.4: the tag itself, then the tag without its region. Then any other region, and last a text whose tag
- * leaves the script open, or one in the other written Norwegian. Texts in another script than the wanted one do not match: zh-TW is not zh-Hans.
+ * leaves the script open, or one in the other written Norwegian. Texts in another script than the wanted one
+ * do not match: zh-TW is not zh-Hans.
  */
 function closeness(wanted: Language, text: Language): number {
   if (wanted.tag === text.tag) return 5;
