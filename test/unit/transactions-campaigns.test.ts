@@ -33,6 +33,7 @@ const answer: fc.Arbitrary<AnswerFacts> = fc.record({
   infoKey: fc.constant('info'),
   infoSerial: fc.constantFrom('1.0', '2.0'),
   value: fc.constantFrom(['accepted'], ['refused'], []),
+  positions: fc.constantFrom(null, [], [0]),
   expiresAt: fc.constantFrom(null, inDays(-1), inDays(10), inDays(100)),
 });
 const person: fc.Arbitrary<PersonFacts> = fc.record({
@@ -71,6 +72,7 @@ const given = (changes: Partial<AnswerFacts> = {}): AnswerFacts => ({
   infoKey: 'info',
   infoSerial: '1.0',
   value: ['accepted'],
+  positions: [0],
   expiresAt: inDays(100),
   ...changes,
 });
@@ -88,6 +90,11 @@ describe('whom a campaign finds', () => {
       'EXPIRED',
     ],
     ['an answer that never ends', given({ expiresAt: null }), undefined],
+    [
+      'a question that was left without an answer',
+      given({ value: [], positions: null, serial: '1.0' }),
+      undefined,
+    ],
     ['a refusal of an earlier MAJOR', given({ value: ['refused'], serial: '1.0' }), 'CHANGED'],
   ])('%s', (_, one, reason) => {
     expect(needsOf(facts({ answers: [one] }), all).map((need) => need.reason)).toEqual(

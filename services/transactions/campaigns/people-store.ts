@@ -54,7 +54,7 @@ function personColumns({
     coalesce((
       SELECT jsonb_agg(jsonb_build_object(
                'object', r.object, 'key', r.key, 'type', r.type, 'serial', r.serial, 'infoKey', r.info_key,
-               'infoSerial', r.info_serial, 'value', r.value, 'expiresAt', r.expires_at))
+               'infoSerial', r.info_serial, 'value', r.value, 'positions', r.positions, 'expiresAt', r.expires_at))
         FROM records AS r
        WHERE r.subject = s.name AND r.key = ANY(${selection.elements}::text[]) AND ${isInForce}), '[]') AS answers`;
 }

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { isRefusal, recordStatus } from '#lib/contracts/record-status.ts';
+import { isNoAnswer, isRefusal, recordStatus } from '#lib/contracts/record-status.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 
 /** Why a person has to be asked again (openapi.yaml, `CampaignSelectionInput`), the most urgent first. */
@@ -52,6 +52,8 @@ export interface AnswerFacts {
   infoKey: string;
   infoSerial: string;
   value: string[];
+  /** Null without options. */
+  positions: number[] | null;
   expiresAt: Date | null;
 }
 
@@ -94,7 +96,7 @@ export interface Need {
  */
 function reasonOf(answer: AnswerFacts, { active, now, until }: Wanted): Reason | undefined {
   const [status, explanation] = recordStatus(
-    { ...answer, state: 'COMMITTED', isInForce: true, isNoAnswer: answer.value.length === 0 },
+    { ...answer, state: 'COMMITTED', isInForce: true, isNoAnswer: isNoAnswer(answer) },
     active,
     now,
   );
