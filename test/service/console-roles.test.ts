@@ -73,6 +73,7 @@ describe('what a person sees in the console', () => {
     expect(Object.fromEntries(roles.map((role) => [role, roomsOf(found[role])]))).toEqual({
       admin: [
         'audit',
+        'campaigns',
         'elements',
         'forms',
         'integration',
@@ -81,11 +82,21 @@ describe('what a person sees in the console', () => {
         'subjects',
         'transactions',
       ],
-      operator: ['elements', 'forms', 'integration', 'receipts', 'settings', 'subjects', 'transactions'],
-      clerk: ['receipts', 'settings', 'subjects', 'transactions'],
+      operator: [
+        'campaigns',
+        'elements',
+        'forms',
+        'integration',
+        'receipts',
+        'settings',
+        'subjects',
+        'transactions',
+      ],
+      clerk: ['campaigns', 'receipts', 'settings', 'subjects', 'transactions'],
       author: ['elements', 'forms', 'settings'],
       auditor: [
         'audit',
+        'campaigns',
         'elements',
         'forms',
         'integration',
