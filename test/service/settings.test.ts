@@ -125,7 +125,7 @@ describe('the settings of an instance', () => {
 
   it.each([
     [{ name: '\u202eClinic' }, '/name'],
-    [{ language: 'de' }, '/language'],
+    [{ language: 'sw' }, '/language'],
     [{ timeZone: 'Mars/Olympus' }, '/timeZone'],
     [{ logo: '/assets/logos/0197a1f3-0d1c-7c52-8a57-0c9d2c3c9a10' }, '/logo'],
     [{ mailFrom: 'nobody' }, '/mailFrom'],
