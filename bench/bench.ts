@@ -19,6 +19,8 @@ const programs: Readonly<Record<string, string>> = {
   // Decisions, and whether they are the same when they are taken again.
   decisions: './decisions.ts',
   again: './decisions-again.ts',
+  // The page of a person, and what the request for a link tells.
+  choices: './choices.ts',
 };
 
 const [name = ''] = process.argv.slice(2);

@@ -160,6 +160,36 @@ describe('whoever asks for a link', () => {
     await lookedUp();
   });
 
+  it('leaves the address in no table and no log, known or not', async () => {
+    const canary = 'canary4711@asked.example';
+    await ask(canary);
+    await ask(canary.toUpperCase());
+    await know('jo', 'canary4712@known.example');
+    await linkFor('canary4712@known.example');
+    await lookedUp();
+    const tables = [
+      'choices_requests',
+      'choices_links',
+      'messages',
+      'contacts',
+      'audit_log',
+      'outbox',
+      'outbox_sent',
+    ];
+    const rows = await Promise.all(
+      tables.map((table) =>
+        rowsOf<{ row: string }>(instance, `SELECT t::text AS row FROM transactions.${table} AS t`),
+      ),
+    );
+    const stored = rows
+      .flat()
+      .map(({ row }) => row)
+      .join('\n');
+    expect(stored).toContain('choices');
+    for (const text of [stored, instance.logs()])
+      expect(text).not.toMatch(/canary471|asked\.example|known\.example/i);
+  });
+
   it('is told only of a text that is no address', async () => {
     expect((await ask('who@')).status).toBe(422);
     const page = await choicesVisitor(instance).post('/choices/link', [['address', 'who@']]);

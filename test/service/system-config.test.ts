@@ -27,5 +27,5 @@ it('names the instance, its issuer and the features that are configured', async 
   const { name, baseUrl, timeZone, issuer, features } = await configOf({ ...mail, DEMO: 'false' });
   expect([name, timeZone]).toEqual(['Riverside Clinic', 'Asia/Tokyo']);
   expect(issuer).toEqual({ url: `${baseUrl}/auth`, builtIn: true });
-  expect(features).toEqual(['mail', 'pdf', 'accounts', 'audit']);
+  expect(features).toEqual(['mail', 'pdf', 'accounts', 'audit', 'campaigns', 'choices']);
 });

@@ -32,6 +32,7 @@ export function contractHandlers(dependencies: Dependencies) {
     ...(issuer.builtIn ? ['accounts' as const] : []),
     'audit',
     'campaigns',
+    'choices',
   ];
   const groups = apiGroups({ ...document });
   /** The document and the pages are made once for each name and logo of the instance. */

@@ -23,8 +23,9 @@ import type { Dependencies } from './handlers.ts';
 import { readerLanguages, redirectFrame, sendTransaction } from './send.ts';
 import { sendExport } from './subject-export.ts';
 
-/** Transactions whose lines of the audit log the page has. */
-const auditedTransactions = 100;
+/** How many lines of the audit log the page has, and of how many transactions; the export has more. */
+const auditLines = 50;
+const auditedTransactions = 50;
 
 /** /choices, /choices/change, /choices/export, /choices/end */
 export function choicesHandlers(dependencies: Dependencies) {
@@ -145,7 +146,7 @@ async function sendChoices(
     own,
     peers: subject ? await readPeers(dependencies, subject) : [],
     shown: read.map(({ consent }) => consent ?? null),
-    audit: facts?.audit ?? [],
+    audit: (facts?.audit ?? []).slice(0, auditLines),
     erasures: facts?.erasures ?? [],
     done: doneIn(ctx),
     isFresh: session !== undefined && isFresh(session, now),
