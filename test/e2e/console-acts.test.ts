@@ -109,7 +109,7 @@ describe.each([
     expect(await recordsOf(admin, name)).toEqual({});
     await audit();
     await device.open(button('Record'));
-    await told('These answers are on record.');
+    await told('The answers are recorded.');
     expect((await recordsOf(admin, name))['processing.001']).toMatchObject([
       { values: ['accepted'], status: 'VALID', origin: 'OPERATOR', comment: 'At the counter' },
     ]);

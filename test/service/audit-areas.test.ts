@@ -102,6 +102,7 @@ describe('the audit log of consents', () => {
       ['/subjects/dora', 'subject.read'],
       ['/subjects/dora/records', 'records.read'],
       ['/records?subject=dora', 'records.read'],
+      ['/choices?subject=dora', 'records.read'],
       [`/consents/${id}`, 'transaction.read'],
       [`/consents/${id}/context`, 'transaction.read'],
       [`/consents/${id}/history`, 'transaction.read'],

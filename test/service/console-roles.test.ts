@@ -119,9 +119,12 @@ describe('what a person sees in the console', () => {
   });
 
   it('is a page with a way on for a person who only answers', async () => {
-    for (const [path, status] of await statusesOf(found.admin.links.values(), (each) => pages.user.get(each)))
+    const paths = [...found.admin.links.values()].filter((each) => each !== '/console');
+    for (const [path, status] of await statusesOf(paths, (each) => pages.user.get(each)))
       expect([path, status]).toEqual([path, 403]);
-    const page = parsePage(await (await pages.user.get('/console')).text());
+    const own = await pages.user.get('/console');
+    expect([own.status, await own.text()]).toEqual([200, expect.stringContaining('<h1>My choices</h1>')]);
+    const page = parsePage(await (await pages.user.get('/console/subjects')).text());
     expect(page.tagged('nav')).toEqual([]);
     const sent = page.tagged('form').filter(({ attribs }) => attribs.method === 'post');
     expect(sent.map(({ attribs }) => attribs.action)).toEqual(['/console/sign-out', '/console/sign-out']);

@@ -69,11 +69,13 @@ export function placeLinks(
     may,
   }: { path: string; current: string; t: ConsoleReader['t']; may(operation: OperationId): boolean },
 ): NavigationLink[] | undefined {
-  return places
-    ?.filter(([, , operation]) => may(operation))
-    .map(([below, word]) => {
-      const href = `${path}${below}`;
-      const isCurrent = below === '' ? current === path : current.startsWith(href);
-      return { href, word: t(word), isCurrent };
-    });
+  const open = places?.filter(([, , operation]) => may(operation));
+  const isBelow = (below: string) => below !== '' && current.startsWith(`${path}${below}`);
+  // Pages that lie below no other subsection belong to the first one.
+  const isElsewhere = open?.some(([below]) => isBelow(below));
+  return open?.map(([below, word]) => ({
+    href: `${path}${below}`,
+    word: t(word),
+    isCurrent: below === '' ? !isElsewhere : isBelow(below),
+  }));
 }

@@ -55,6 +55,7 @@ const recordedReads: Readonly<Record<string, RecordedRead>> = {
   getDocument: { action: 'document.read', whose: ofTransaction },
   getReceipt: { action: 'receipt.read', whose: ofTransaction },
   listRecords: { action: 'records.read', whose: ofFilter },
+  getChoices: { action: 'records.read', whose: ofFilter },
   listSubjectRecords: { action: 'records.read', whose: ofSubject },
   getSubject: { action: 'subject.read', whose: ofNameOrId },
   listCampaignMembers: {

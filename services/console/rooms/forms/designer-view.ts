@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { DraftEdit } from '../../models/editor.ts';
 import { orientationsOf, previewLooks } from '../../models/preview.ts';
 import { entryChoices, type FoundForm, newestVersion } from '../../models/read-model.ts';
@@ -89,7 +90,11 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
       fields: fieldsOf(textNames.map((name) => `${name}-${language}`)),
       preview: t('designer.previewIn', { language: reader.languageName(language) }),
     })),
-    frameUrl: shownVersion && withQuery(`${href}/versions/${shownVersion}/page`, { language: languages[0] }),
+    frameUrl:
+      shownVersion &&
+      withQuery(`${href}/versions/${shownVersion}/page`, {
+        language: lookupLanguage([reader.language], languages) ?? languages[0],
+      }),
     framed: previewLooks(ctx, kit, { typed: shown.values }),
     previewUrl: `${href}/edit/preview`,
   };

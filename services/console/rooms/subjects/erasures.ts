@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { unlessMissing } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -8,7 +9,9 @@ import { actPage, leadAbove } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
+import type { CellView } from '../../pages/table.ts';
 import { startedAs } from './erasure.ts';
+import { subjectPath } from './subject-path.ts';
 
 type Erasure = Schemas['Erasure'];
 
@@ -35,9 +38,10 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     const reader = kit.reader(ctx);
     const { body: erasure } = await kit.api(ctx).call('getErasure', { params: ctx.params });
     const isOpen = erasure.state === 'REQUESTED' && kit.may(ctx, 'decideErasure');
+    const person = erasure.state === 'DONE' ? undefined : await findPerson(ctx, kit, erasure.subject);
     await kit.page(ctx, 'erasure', {
       title: reader.t('erasure.title', { date: reader.time(erasure.created).text }),
-      facts: factsOf(reader, erasure),
+      facts: factsOf(reader, erasure, person && { text: person, href: subjectPath(kit, person) }),
       byPeer: erasure.peer !== undefined,
       peers: erasure.peers.length > 0 && toldTable(reader, 'peers', erasure.peers),
       recipients: erasure.recipients.length > 0 && toldTable(reader, 'recipients', erasure.recipients),
@@ -54,6 +58,7 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
     refuse: kit.form(ctx, {
       action: `${ctx.path}/refuse`,
       submit: reader.t('erasure.refuse'),
+      tone: 'plain',
       fields: [groundField(reader)],
     }),
   });
@@ -86,10 +91,16 @@ function groundField(reader: ConsoleReader): FieldSpec {
   return fieldsFor(reader, 'erasure')('ground', rest);
 }
 
-function factsOf(reader: ConsoleReader, erasure: Erasure) {
+/** The name of a person who is not erased yet. */
+async function findPerson(ctx: Context, kit: RoomKit, name: string): Promise<string | undefined> {
+  return (await unlessMissing(kit.api(ctx).call('getSubject', { params: { name } })))?.body.name;
+}
+
+function factsOf(reader: ConsoleReader, erasure: Erasure, person: CellView | '' | undefined) {
   const { t } = reader;
   const { state, peer, created, due, done, reason, ground, counts } = erasure;
   return factsView(reader, {
+    'erasures.person': person,
     'erasures.state': { state: stateMark(reader, 'erasureState', state) },
     'erasure.askedBy': peer ? { code: peer } : { text: t('erasure.nobody') },
     'erasures.requested': { time: reader.time(created) },
@@ -97,7 +108,7 @@ function factsOf(reader: ConsoleReader, erasure: Erasure) {
     'erasure.done': done && { time: reader.time(done) },
     'erasure.reason': reason && { text: reason },
     'erasure.ground': ground && { text: ground },
-    'erasure.counts': { text: t('erasure.counted', counts) },
+    'erasure.counts': state !== 'REQUESTED' && { text: t('erasure.counted', counts) },
   });
 }
 

@@ -46,7 +46,7 @@ export function fieldsOf(
     ...questions.map((question) => questionField(reader, question)),
     field('way', {
       kind: 'select',
-      options: wordChoices(reader, 'way', ways),
+      options: [['', '–'], ...wordChoices(reader, 'way', ways)],
       isRequired: true,
       pointer: '/context/collection/way',
     }),
