@@ -350,7 +350,9 @@ describe('answering on behalf in the console', () => {
     const page = await textOf(path.replace('/record', ''));
     expect(page).toMatch(/Signed at the desk[\s\S]*On behalf/);
     expect(page).toMatch(/given on (12 March|March 12,|Mar 12,) 2026/);
-    expect(await textOf(`${path.replace('/record', '')}?done=recorded`)).toContain('The answers are recorded.');
+    expect(await textOf(`${path.replace('/record', '')}?done=recorded`)).toContain(
+      'The answers are recorded.',
+    );
   });
 
   it('says what is missing, keeps what was typed, and records nothing', async () => {
