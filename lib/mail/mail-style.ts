@@ -54,7 +54,7 @@ export function mailStyles(dir: 'ltr' | 'rtl') {
       h4: `${heading};font-size:17px`,
       h5: `${heading};font-size:16px`,
       h6: `${heading};font-size:16px`,
-      a: `${accent};text-decoration:underline;overflow-wrap:anywhere`,
+      a: `${accent};text-decoration:underline;overflow-wrap:anywhere;padding:3px 0`,
     } as Record<string, string>,
   };
 }

@@ -92,7 +92,7 @@ describe.each([
     await press('button', 'Save and activate');
     await press('button', 'Activate');
     await choose(
-      'People who do not say who they are. You do not learn it either; only their receipt leads them back to their answers.',
+      'People who do not say who they are. You do not learn it either, so you can neither write to them nor act for them: for surveys, and for consents that concern nobody by name. Only their receipt leads them back to their answers.',
     );
     await press('button', 'Switch the address on');
     expect(await page.locator('textarea#address').inputValue()).toMatch(/\/f\/layout\.\d+$/);

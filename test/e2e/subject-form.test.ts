@@ -100,7 +100,8 @@ describe('a form without a mouse', () => {
     await tabTo(question(study).getByLabel('Accept'));
     await keyboard('ArrowRight');
     expect(await question(study).getByLabel('Refuse').isChecked()).toBe(true);
-    await tabTo(question(frequency).getByLabel('Every week'));
+    await tabTo(question(frequency).getByLabel('No answer'));
+    await keyboard('ArrowDown');
     await keyboard('ArrowDown');
     await keyboard('ArrowDown');
     await tabTo(button('Save my choices'));

@@ -10,7 +10,8 @@ import { useAdmin } from './authorisation/use-admin.ts';
 const { instance, prepareOwn } = useAdmin();
 const document = readContract();
 const withJson = operations.filter(({ contract }) => {
-  if (!contract.requestBody) return false;
+  // A session of choices alone, which an administrator does not have.
+  if (!contract.requestBody || Object.keys(contract['x-roles'] ?? {}).join() === 'choices') return false;
   const { content } = resolve<{ content: object }>(document, contract.requestBody).value;
   return Object.hasOwn(content, 'application/json');
 });

@@ -33,7 +33,7 @@ describe('receipts in the console', () => {
     const link = /href="([^"]+format=text)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(await (await operator.get(link)).text()).toContain('Consent receipt');
     const none = await (await operator.get(`${here}?transaction=nothing`)).text();
-    expect(none).toContain('There is no receipt for this transaction.');
+    expect(none).toContain('There is no receipt with this number.');
   });
 
   it('that somebody shows are genuine if this instance has signed them and has them on record', async () => {

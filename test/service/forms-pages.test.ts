@@ -64,7 +64,7 @@ describe('the contract', () => {
       languages: expect.arrayContaining(['en', 'fr', 'ar']),
       roles: expect.arrayContaining(['admin', 'operator', 'key', 'user']),
       issuer: { url: `${formsBaseUrl}/auth`, builtIn: true },
-      features: ['pdf', 'accounts', 'audit', 'campaigns'],
+      features: ['pdf', 'accounts', 'audit', 'campaigns', 'choices'],
     });
   });
 });

@@ -83,7 +83,7 @@ describe('the reply of a gateway', () => {
     [422, { result: 'refused', error: 'http-422' }],
     [408, { result: 'failed', error: 'http-408' }],
     [429, { result: 'failed', error: 'http-429' }],
-    [500, { result: 'failed', error: 'http-500' }],
+    [500, { result: 'failed', error: 'http-500', isUnsure: true }],
     [503, { result: 'failed', error: 'http-503' }],
   ])('(%i) is %j', async (status, outcome) => {
     const gateway = await start();
@@ -108,14 +108,23 @@ describe('the reply of a gateway', () => {
     expect(await send(await startWith((request) => request.socket.destroy()))).toEqual({
       result: 'failed',
       error: 'connection',
+      isUnsure: true,
     });
-    expect(await send(await startWith(() => {}))).toEqual({ result: 'failed', error: 'timeout' });
+    expect(await send(await startWith(() => {}))).toEqual({
+      result: 'failed',
+      error: 'timeout',
+      isUnsure: true,
+    });
   });
 
   it('is not waited for when the attempt is aborted', async () => {
     const stop = new AbortController();
     const url = await startWith(() => stop.abort());
-    expect(await send(url, {}, stop.signal)).toEqual({ result: 'failed', error: 'connection' });
+    expect(await send(url, {}, stop.signal)).toEqual({
+      result: 'failed',
+      error: 'connection',
+      isUnsure: true,
+    });
   });
 
   it('is a failure if the certificate is not trusted, and nothing is sent', async () => {

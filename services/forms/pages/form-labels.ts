@@ -33,6 +33,8 @@ const phrases = {
   privacyPolicyUrl: 'form.privacyPolicy',
   opensNewTab: 'form.opensNewTab',
   choose: 'preference.choose',
+  noAnswer: 'answer.none',
+  unchanged: 'answer.unchanged',
   changed: 'form.changed',
   signer: 'form.signer',
   signedOn: 'form.signedOn',

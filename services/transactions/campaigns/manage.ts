@@ -3,7 +3,7 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
-import { type Fault, fail, prefixPointers } from '#lib/errors/fail.ts';
+import { type Fault, fail, movePointers } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { addDuration, longestValidity, readDuration } from '#lib/text/duration.ts';
 import { parseTimestamp } from '#lib/text/timestamp.ts';
@@ -14,7 +14,7 @@ import { readNow } from '../transaction/store.ts';
 import { invalid, normaliseText } from '../transaction/values.ts';
 import type { Campaign, CampaignDraft } from './campaign.ts';
 import { findPeople } from './people-store.ts';
-import { type CampaignState, campaignMoves } from './rules.ts';
+import { type CampaignState, campaignMoves, type Hours } from './rules.ts';
 import { insertCampaign, lockCampaign, moveCampaign, readCampaign, replaceDraft } from './store.ts';
 
 type Input = components['schemas']['CampaignInput'];
@@ -70,7 +70,10 @@ export async function resolveForm(
   principal: Principal,
 ) {
   const person = { name: 'person', address: sample[campaign.channel], language: null };
-  const found = await prefixPointers('/context', async () => {
+  // A way to confirm that needs another address than the channel's is a fault of the way.
+  const place = (pointer: string) =>
+    pointer.startsWith('/subjectInfos') ? '/context/confirmation' : `/context${pointer}`;
+  const found = await movePointers(place, async () => {
     const read = readContext(contextFor(campaign, person), principal, messaging);
     const resolved = await forms.resolveLayout(layoutReference(read.context));
     return { ...resolved, read: withLayoutContext(read, resolved.context, principal, messaging) };
@@ -147,6 +150,10 @@ async function readDraft(
           },
         ]
       : []),
+    ...hourFaults(hours),
+    ...((context.theme?.length ?? 0) > 255
+      ? [invalid('/context/theme', 'must have at most 255 characters')]
+      : []),
     ...(hours && hours.from === hours.to ? [invalid('/hours/to', 'must not be equal to from')] : []),
   ];
   const names = select.subjects?.map(normaliseText);
@@ -172,6 +179,17 @@ async function readDraft(
     ground,
     subjects: known ? [...new Set(known.values())] : null,
   };
+}
+
+function hourFaults(hours: Hours | null): Fault[] {
+  if (!hours) return [];
+  const isTime = (text: string) => /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text);
+  return [
+    ...(isTime(hours.from) ? [] : [invalid('/hours/from', 'must be a time such as 08:00')]),
+    ...(isTime(hours.to) || hours.to === '24:00'
+      ? []
+      : [invalid('/hours/to', 'must be a time such as 20:00')]),
+  ];
 }
 
 /** @returns null for no time, undefined for what is none. */

@@ -36,7 +36,10 @@ export function choicesLinkHandlers(dependencies: Dependencies) {
 
     async getChoicesLink(ctx) {
       const id = await linkIn(ctx);
-      if (id === undefined || !(await isOpenable(db, id))) return sendOver(ctx);
+      if (id === undefined || !(await isOpenable(db, id))) {
+        if (preferredMode(ctx.get('accept')) !== 'html') throw linkIsOver();
+        return sendOver(ctx);
+      }
       const url = choices.urlOf(ctx, '/open');
       const address = `${url}${url.includes('?') ? '&' : '?'}t=${tokenIn(ctx)}`;
       await sendEntry(ctx, dependencies, { stage: 'open', url: address });

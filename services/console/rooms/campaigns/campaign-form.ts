@@ -131,7 +131,7 @@ async function fieldsOf(
     field('layout', {
       kind: 'select',
       isRequired: true,
-      pointer: ['/context', '/select/elements'],
+      pointer: ['/context', '/context/layout', '/select/elements', '/layout'],
       options: await formChoices(ctx, kit, reader, element),
     }),
     field('who', {

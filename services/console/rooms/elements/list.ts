@@ -9,7 +9,6 @@ import {
   readInformation,
   templateCards,
   templateRoutes,
-  usualLanguages,
 } from '../../models/templates.ts';
 import { fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
@@ -42,7 +41,7 @@ export function listRoutes(router: Router, kit: RoomKit): void {
         ],
         values: {
           type: elementTypes.includes(asked) ? asked : 'processing',
-          languages: usualLanguages(languages, known),
+          languages: languages.slice(0, 1),
         },
         locals: { cards: await templateCards(ctx, kit, isElement) },
       };
