@@ -30,7 +30,7 @@ export function chosenLanguages(ctx: Context, kit: RoomKit, offered: readonly st
 }
 
 /** The languages in which this instance informs people already; of a new one its own. */
-export function usualLanguages(offered: readonly string[], known: readonly Entry[]): string[] {
+function usualLanguages(offered: readonly string[], known: readonly Entry[]): string[] {
   const used = known.find((each) => each.default) ?? known[0];
   const usual = offered.filter((each) => used?.availableLanguages.includes(each));
   return usual.length > 0 ? usual : offered.slice(0, 1);
