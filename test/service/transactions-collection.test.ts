@@ -64,6 +64,27 @@ describe('answers that were given on paper', () => {
     }
   });
 
+  it('are withdrawn with the letter that asks for it, on the first of several withdrawals', async () => {
+    for (const object of ['boat', 'house']) {
+      const context = { subject: 'lea', object, layoutData: { elements: ['processing.001'] } };
+      const values = { 'element/processing/processing.001/1.0': ['accepted'] };
+      expect((await operator.send('POST', '/consents/singlestep', { context, values })).ok).toBe(true);
+    }
+    const collection = { way: 'LETTER', reference: 'tray 3', document: await uploaded(scan()) };
+    const answer = await operator.send('POST', '/choices/withdraw', { subject: 'lea', collection });
+    expect(answer.status).toBe(201);
+    const { transactions } = (await answer.json()) as { transactions: { context: { collection: object } }[] };
+    const { document: _only, ...rest } = collection;
+    expect(transactions.map(({ context }) => context.collection)).toEqual([collection, rest]);
+  });
+
+  it('are no matter of the person: only staff says how a withdrawal came', async () => {
+    const { id } = await transactionIn(record('user', { way: 'PAPER' }));
+    const body = { collection: { way: 'LETTER' } };
+    for (const path of [`/consents/${id}/withdraw`, '/choices/withdraw'])
+      expect((await user.send('POST', path, body)).status).toBe(403);
+  });
+
   it('keep their scan as it was, encrypted in the database, for staff and for the person', async () => {
     const body = scan();
     const made = await transactionIn(record('bob', { way: 'PAPER', document: await uploaded(body) }));

@@ -93,7 +93,7 @@ function bodyOf(content: MessageContent, values: { organisation: string }, reade
   ];
 }
 
-/** The link to the choices; for an address of several people one for each, because nobody knows who reads. */
+/** The link to the choices; for an address of several people one for each, because it does not tell them apart. */
 function choicesBody(
   { links = [], minutes }: MessageContent,
   values: { organisation: string },

@@ -18,7 +18,7 @@ export interface BeginDependencies extends Omit<ManageDependencies, 'instance'> 
   instance: { baseUrl: string; readonly timeZone: string };
 }
 
-/** A message that is begun: its member is SENDING, which was committed, and nobody else sends it. */
+/** A message to send: its member was committed as SENDING, so that no other process sends it. */
 export interface BegunMessage {
   campaign: Campaign;
   member: DueMember;

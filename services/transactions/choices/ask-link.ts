@@ -103,7 +103,7 @@ async function sendLink(
 ): Promise<void> {
   const people = await readPeopleOf(tx, destination.to, maxPeople);
   if (people.length === 0) return;
-  // The message names nobody and no domain: nothing of it is left for an erasure.
+  // The log line has no name and no domain, which an erasure would have to find.
   const about = { transaction: null, kind: 'choices', causedBy: null, language } as const;
   const to = { ...destination, masked: '' };
   const queued = await messaging.queue(tx, { ...about, destination: to }, 'drop');

@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 /** How long a session lives unless a page renews it, and in any case. */
 const idleMs = 30 * minuteMs;
 const maxMs = 240 * minuteMs;
-/** After this time of a session, somebody else may sit before the screen: no export of everything. */
+/** After this time of a session, there is no export: another person may use the device. */
 const freshMs = 15 * minuteMs;
 /** How long a link is valid that is mailed. */
 export const linkMinutes = 30;

@@ -14,7 +14,7 @@ interface ReadRequest {
   body?: { subject?: string };
 }
 
-/** The id of the person whose data a request reads; undefined if it reads those of many, or of nobody. */
+/** The id of the person whose data a request reads; undefined if it reads those of many people, or of none. */
 type Whose = (db: Database, request: ReadRequest) => Promise<string | undefined>;
 
 /** A read that is recorded. */

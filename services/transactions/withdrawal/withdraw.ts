@@ -119,7 +119,7 @@ export async function withdrawOfPerson(
       const peers = request.peers?.filter((peer) => parts.some(({ location }) => location === peer));
       if (keys?.length === 0 && peers?.length === 0) continue;
       const about = { own, standing: answers, parts, parent: null, orderedBy: null };
-      const named = { ...request, keys, peers };
+      const named = { ...request, keys, peers, collection: collectionOf(request, withdrawals.length === 0) };
       const withdrawal = await withdraw(dependencies, tx, { principal, request: named, ...about });
       if (withdrawal) withdrawals.push(withdrawal);
     }
@@ -128,6 +128,13 @@ export async function withdrawOfPerson(
   if (done.length === 0) throw nothingToWithdraw();
   if (done.some(({ created }) => created)) dependencies.wake();
   return done;
+}
+
+/** A scan belongs to one transaction: that of the first withdrawal. */
+function collectionOf({ collection }: WithdrawalRequest, isFirst: boolean): WithdrawalRequest['collection'] {
+  if (!collection || isFirst) return collection;
+  const { document: _first, ...rest } = collection;
+  return rest;
 }
 
 function nothingToWithdraw(members?: { state: string }) {

@@ -8,7 +8,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { listedKinds, type Named } from './resolve-names.ts';
 
 /**
- * The form that finds the lines of somebody, or about something, by name.
+ * The form that finds lines by the name of the actor or of the target.
  * @param given.values what is shown now.
  */
 export function findForm(
