@@ -93,7 +93,7 @@ function bodyOf(content: MessageContent, values: { organisation: string }, reade
   ];
 }
 
-/** The link to the choices; for an address of several people one for each, because it does not tell them apart. */
+/** The link to the choices; an address of several people gets one for each of them. */
 function choicesBody(
   { links = [], minutes }: MessageContent,
   values: { organisation: string },

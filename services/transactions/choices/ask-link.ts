@@ -103,7 +103,7 @@ async function sendLink(
 ): Promise<void> {
   const people = await readPeopleOf(tx, destination.to, maxPeople);
   if (people.length === 0) return;
-  // The log line has no name and no domain, which an erasure would have to find.
+  // The stored message has no name and no domain, which an erasure would have to find.
   const about = { transaction: null, kind: 'choices', causedBy: null, language } as const;
   const to = { ...destination, masked: '' };
   const queued = await messaging.queue(tx, { ...about, destination: to }, 'drop');

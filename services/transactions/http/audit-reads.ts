@@ -14,7 +14,7 @@ interface ReadRequest {
   body?: { subject?: string };
 }
 
-/** The id of the person whose data a request reads; undefined if it reads those of many people, or of none. */
+/** The id of the person whose data are read; undefined if they are those of many people, or of none. */
 type Whose = (db: Database, request: ReadRequest) => Promise<string | undefined>;
 
 /** A read that is recorded. */
