@@ -171,7 +171,7 @@ describe('transactions in the console', () => {
       return rows.find((row) => name.test(row))?.replace(/<[^>]*>/g, ' ') ?? '';
     };
     const recipient = /Letters Ltd/;
-    expect(await textOf(path)).toContain('Who is told of the withdrawal');
+    await expect.poll(() => textOf(path)).toContain('Who is told of the withdrawal');
     expect(await rowOf(operator, path, recipient)).toContain('Not delivered yet');
 
     endpoint.answerWith(204);
