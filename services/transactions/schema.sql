@@ -536,6 +536,7 @@ CREATE TABLE campaign_members (
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX campaign_members_due ON campaign_members (campaign, due_at) WHERE state IN ('PICKED', 'SENT');
 CREATE INDEX campaign_members_state ON campaign_members (campaign, state, subject);
+CREATE INDEX campaign_members_asked ON campaign_members (campaign, subject) WHERE state IN ('SENT', 'UNSURE');
 CREATE INDEX campaign_members_sending ON campaign_members (lease_until) WHERE state = 'SENDING';
 CREATE INDEX campaign_members_subject ON campaign_members (subject, mailed_at);
 

@@ -9,6 +9,12 @@ import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { readNamed } from '../../services/forms/queries/read-peers.ts';
+import {
+  changeMembers,
+  listAsked,
+  listDue,
+  lockDue,
+} from '../../services/transactions/campaigns/members-store.ts';
 import { webhookTables } from '../../services/webhooks/jobs/webhook-deliveries.ts';
 import { markDelivered } from '../../services/webhooks/queries/attempts.ts';
 import { samplePart, startDelivering } from '../support/instances/delivering-instance.ts';
@@ -173,6 +179,46 @@ describe('plans made on an empty queue still use indexes when it has filled', ()
     expect({ rows, whole, isFew: rows < 100 * many && whole < many }).toMatchObject({
       isFew: true,
     });
+  });
+
+  it('among the people of a campaign', async () => {
+    const database = await createTestDatabase();
+    const pool = createPool({ url: database.url, schema: 'transactions', log });
+    ends.push(database.drop, () => pool.end());
+    const db = createDatabase({ pool });
+    const campaign = randomId();
+    await db.query(sql`
+      INSERT INTO campaigns (id, name, state, selection, is_named, context, channel, per_minute, reminders, author,
+                             created_by, created_at, started_at, end_at)
+      VALUES (${campaign}, 'survey', 'RUNNING', '{}', false, '{}', 'EMAIL', 60, 0, 'x', 'x', now(), now(), 'infinity')`);
+    const add = (count: number) =>
+      db.query(sql`
+        WITH s AS (
+          INSERT INTO subjects (id, name, created_at, modified_at, position)
+          SELECT gen_random_uuid(), gen_random_uuid()::text, now(), now(), 1
+            FROM generate_series(1, ${count}::int) RETURNING id
+        )
+        INSERT INTO campaign_members (campaign, subject, object, reason, state, due_at, changed_at)
+        SELECT ${campaign}, s.id, '', 'CHANGED', 'PICKED', now(), now() FROM s`);
+    const sendNext = async () => {
+      const references = await listDue(db, campaign, 8);
+      await db.withTransaction(async (tx) => {
+        const due = await lockDue(tx, campaign, references);
+        expect(due.length).toBe(references.length);
+        const sent = references.map((reference) => ({ reference, state: 'SENT' as const, dueMs: null }));
+        await changeMembers(tx, campaign, sent, ['PICKED']);
+      });
+      await listAsked(db, campaign, { after: null, limit: 8 });
+      return references.length;
+    };
+    for (let sent = 0; sent < untilKept; sent += 1) {
+      await add(1);
+      expect(await sendNext()).toBe(1);
+    }
+    await add(2 * many);
+    while ((await sendNext()) > 0);
+    const { rows, whole } = await readsOf(db, 'campaign_members', 0);
+    expect({ rows, whole, isFew: rows < 100 * many && whole < many }).toMatchObject({ isFew: true });
   });
 });
 

@@ -54,10 +54,14 @@ export async function listDue(tx: Queries, campaign: string, limit: number): Pro
 /** Members whose people the caller has locked, if their message is still due. */
 export function lockDue(tx: Queries, campaign: string, references: readonly string[]): Promise<DueMember[]> {
   return tx.query<DueMember>(sql`
-    SELECT ${dueColumns} FROM campaign_members AS m LEFT JOIN transactions AS t ON t.id = m.transaction
-     WHERE m.campaign = ${campaign} AND m.subject = ANY(${references}::uuid[])
-       AND m.state IN ('PICKED', 'SENT') AND m.due_at <= accord_now()
-     ORDER BY m.subject FOR NO KEY UPDATE OF m`);
+    -- By key alone, so that no plan walks all members that are due (ADR 14).
+    WITH m AS MATERIALIZED (
+      SELECT l.* FROM campaign_members AS l
+       WHERE l.campaign = ${campaign} AND l.subject = ANY(${references}::uuid[])
+       ORDER BY l.subject FOR NO KEY UPDATE
+    )
+    SELECT ${dueColumns} FROM m LEFT JOIN transactions AS t ON t.id = m.transaction
+     WHERE m.state IN ('PICKED', 'SENT') AND m.due_at <= accord_now() ORDER BY m.subject`);
 }
 
 /** The next people who have got a message, in the order of their ids. */
@@ -116,7 +120,8 @@ export async function changeMembers(
                               THEN accord_now() + ${leaseSeconds} * interval '1 second' END
       FROM jsonb_array_elements(${JSON.stringify(changes)}::jsonb) AS g (change)
      WHERE m.campaign = ${campaign} AND m.subject = (g.change->>'reference')::uuid
-       AND m.state = ANY(${from}::text[])`);
+       -- By key, so that no plan walks all members of the campaign (ADR 14).
+       AND m.subject = ANY(${changes.map(({ reference }) => reference)}::uuid[]) AND m.state = ANY(${from}::text[])`);
 }
 
 /** Makes UNSURE whose attempt was cut off: the process that sent the message has not told how it ended. */
