@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { adviseOn } from '../../services/forms/domain/advise-on.ts';
 import { checkContent } from '../../services/forms/domain/check-content.ts';
-import { checklistOf } from '../../services/forms/domain/checklist.ts';
 import { contentOfOrganisation, contentOfTemplate } from '../../services/forms/domain/fill-template.ts';
+import { adviseOn, checkNotice } from '../../services/forms/domain/notice-check.ts';
 import { readTemplates } from '../../services/forms/templates/templates.ts';
 
 const languages = ['en', 'fr', 'ar'];
@@ -60,7 +59,7 @@ describe('the templates', () => {
         const { data, faults } = await checkContent(element.type, content);
         expect(faults).toEqual([]);
         expect(adviseOn(element.type, data)).toEqual([]);
-        expect(checklistOf(element.type, data).filter(({ met }) => !met)).toEqual([]);
+        expect(checkNotice(element.type, data).filter(({ met }) => !met)).toEqual([]);
       }
     },
   );

@@ -92,7 +92,7 @@ export function activationRoutes<Type extends Entry['type']>(
             await compare(ctx, kit, entry, { before: active?.version, after: draft.version }),
             reader.language,
           ),
-          checklist: checklistView(reader, check.checklist, elsewhere),
+          checklist: checklistView(reader, check.checklist, { ...elsewhere, placeFaults }),
           editUrl: elsewhere.url,
           parts: parts.map((part) => partView(reader, part)),
           ...locals,
@@ -149,21 +149,33 @@ function partView(reader: ConsoleReader, { entry, check }: Awaited<ReturnType<ty
   };
 }
 
-/** What the law expects an element to say: each point in words, with the places to fill in. */
+/** The notice check of an entry: each point in words, with the places to fill in. */
 function checklistView(
   reader: ConsoleReader,
   points: Schemas['VersionCheck']['checklist'],
-  elsewhere: { url: string; fields: readonly FieldSpec[] },
+  {
+    placeFaults = (failure) => failure,
+    ...elsewhere
+  }: {
+    url: string;
+    fields: readonly FieldSpec[];
+    placeFaults: ((failure: ApiFailure) => ApiFailure) | undefined;
+  },
 ) {
   return points.map(({ code, met, pointers }) => {
     const errors = pointers.map((pointer) => ({ pointer, code: 'required', detail: '' }));
-    const failure = new ApiFailure(422, { errors });
+    const failure = placeFaults(new ApiFailure(422, { errors }));
     const form = formView(reader, { action: '', submit: '', elsewhere, failure });
     return {
       mark: { word: reader.t(met ? 'checklist.met' : 'checklist.lacks'), isMet: met },
       text: reader.t(`checklist.${code}`),
       // A member that means the same in all languages has one field.
-      places: met ? [] : distinctBy(form.faults, ({ href }) => href),
+      places: met
+        ? []
+        : distinctBy(
+            form.faults.filter(({ label }) => label),
+            ({ href }) => href,
+          ),
     };
   });
 }

@@ -1,11 +1,10 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
-import { adviseOn } from '../domain/advise-on.ts';
 import { checkContent, checkMinor, type GivenContent, isGap } from '../domain/check-content.ts';
-import { type ChecklistPoint, checklistOf } from '../domain/checklist.ts';
 import { type LayoutContent, layoutUses } from '../domain/content/layout.ts';
 import { parseReference } from '../domain/identifiers.ts';
 import { contentIn, type ModelType, type Version } from '../domain/model.ts';
+import { adviseOn, checkNotice, type NoticePoint } from '../domain/notice-check.ts';
 import { namedByPeer, resolveLayout } from '../domain/resolve-layout.ts';
 import { lockNamed } from '../queries/models.ts';
 import { readPeerRows } from '../queries/read-peers.ts';
@@ -72,8 +71,8 @@ export interface DraftCheck {
   faults: Fault[];
   /** What people would not be told, or be told wrongly; absent if there is nothing. */
   advice?: Fault[];
-  /** What the law expects it to say, as far as it concerns the draft. */
-  checklist: ChecklistPoint[];
+  /** What the law expects of it, as far as it concerns the draft. */
+  checklist: NoticePoint[];
   /** Whether it may become a MINOR. The first version of an entry is always a MAJOR. */
   minor: { allowed: boolean; errors: Fault[] };
 }
@@ -89,7 +88,7 @@ export async function checkDraft({ db }: Pick<Dependencies, 'db'>, path: Version
   return {
     faults: await db.withTransaction((tx) => findActivationFaults(tx, type, draft)),
     ...(advice.length > 0 && { advice }),
-    checklist: checklistOf(type, draft.data),
+    checklist: checkNotice(type, draft.data),
     minor: { allowed: former !== undefined && errors.length === 0, errors },
   };
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Fault } from '#lib/errors/fail.ts';
-import { isLengthened } from '#lib/text/answer-validity.ts';
+import { type ContentByLanguage, changedTerms } from '#lib/models/proposed-type.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Activation, ActivationText } from '../../models/activation.ts';
 import type { Content } from '../../models/editor.ts';
@@ -40,7 +40,7 @@ export async function describeActivation(
   const option = (kind: 'MINOR' | 'MAJOR', serial: string) =>
     [kind, t(`${kind.toLowerCase()}.${group}`, { ...counted, serial })] as const;
   const mayBeMinor = check.minor.allowed;
-  const grown = mayBeMinor ? grownMembers(draft.version, active.version) : [];
+  const grown = mayBeMinor ? changedTerms(contentOf(active), contentOf(draft)) : [];
   const members = kit.reader(ctx).list(grown.map((member) => t(`content.${wordOf[member] ?? member}`)));
   return {
     effects: grown.length > 0 ? [t('elements.rather', { members })] : [],
@@ -74,6 +74,8 @@ export async function describeActivation(
   };
 }
 
+const contentOf = ({ version }: FoundVersion) => version.data as ContentByLanguage;
+
 /** Only a MINOR needs a reason. */
 const reasonRest = { kind: 'textarea', maxLength: 2000, isNeeded: true } as const;
 
@@ -82,33 +84,8 @@ function isAnswered(group: string): boolean {
   return group === 'question' || group === 'information';
 }
 
-/** What people agreed to, beside the question itself. */
-const agreedMembers = [
-  'data',
-  'usage',
-  'retention',
-  'thirdParties',
-  'purposes',
-  'legalBases',
-  'validity',
-] as const;
+/** Members whose words in the editor have another key. */
 const wordOf: Readonly<Record<string, string>> = { retention: 'retention.fullText' };
-
-/** The members of what people agreed to that differ in a language of the active version. */
-function grownMembers(draft: FoundVersion['version'], active: FoundVersion['version']): string[] {
-  return agreedMembers.filter((member) =>
-    Object.entries(active.data).some(([language, before]) => {
-      const after = (draft.data as Readonly<Record<string, object>>)[language];
-      return after !== undefined && isGrown(member, Reflect.get(before, member), Reflect.get(after, member));
-    }),
-  );
-}
-
-/** A shorter validity takes nothing from the people who agreed. */
-function isGrown(member: string, before: unknown, after: unknown): boolean {
-  if (member === 'validity') return isLengthened(before as string | undefined, after as string | undefined);
-  return JSON.stringify(after) !== JSON.stringify(before);
-}
 
 /** The members that only a MAJOR may change, named as in the editor. */
 function placeFaults(
