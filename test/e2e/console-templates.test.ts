@@ -74,7 +74,7 @@ describe('from a template to the first answer', () => {
       await frame.getByText('Our newsletter').first().waitFor();
       await press('button[name="op"][value="activate"]');
       expect(await page.locator('.checklist .lacks').count()).toBe(0);
-      expect(await page.locator('.checklist .met').count()).toBe(scripted ? 4 : 3);
+      expect(await page.locator('.checklist .met').count()).toBe(scripted ? 6 : 5);
       await press('form.form button.primary');
       await press('input[name="identify"][value="ANONYMOUS"]');
       await press('form.form button.primary');
