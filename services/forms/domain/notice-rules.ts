@@ -187,6 +187,6 @@ export const noticeRules = [
 ] as const satisfies readonly NoticeRule[];
 
 /** The value of a member of the content, such as `retention/label`. */
-export function memberAt(content: Texts, path: string): unknown {
+function memberAt(content: Texts, path: string): unknown {
   return path.split('/').reduce<unknown>((value, name) => (value as Texts | undefined)?.[name], content);
 }
