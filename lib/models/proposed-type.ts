@@ -30,7 +30,8 @@ export function changedTerms(before: ContentByLanguage, after: ContentByLanguage
 }
 
 /**
- * The type that a new version should have: MAJOR, which asks people again, if what they agreed to has changed.
+ * The type that a new version should have: MAJOR, which asks people again, if what they agreed to has
+ * changed.
  * @param needsMajor whether a MINOR is not allowed at all.
  */
 export function proposeType(
@@ -55,7 +56,7 @@ interface Retention {
   fullText?: string;
 }
 
-/** The shortest and the longest days of a unit: whether 1 month is longer than 30 days depends on the month. */
+/** The fewest and the most days of a unit: whether a month is longer than 30 days depends on the month. */
 const daysOf: Readonly<Record<string, readonly [number, number]>> = {
   DAY: [1, 1],
   WEEK: [7, 7],
