@@ -388,13 +388,26 @@ CREATE INDEX choices_links_expired ON choices_links (expires_at);
 
 -- Holds of subjects (docs/erasure.md): nothing of the subject is erased while one is in force.
 CREATE TABLE holds (
-  subject       text PRIMARY KEY,
-  reason        text NOT NULL,
-  since         timestamptz NOT NULL,
-  -- From when decisions about the subject are RESTRICTED; null: they are not.
-  restricted_at timestamptz,
+  subject text PRIMARY KEY,
+  reason  text NOT NULL,
+  since   timestamptz NOT NULL,
   -- Null: until an operator ends the hold.
-  until         timestamptz
+  until   timestamptz
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- When holds have made decisions about a subject RESTRICTED, also holds that have ended: `asOf` repeats the decisions of then.
+CREATE TABLE restrictions (
+  subject        text NOT NULL,
+  -- Position of the person and time, including these.
+  from_position  bigint NOT NULL,
+  from_at        timestamptz NOT NULL,
+  -- Excluding these; null: nobody has ended the restriction.
+  until_position bigint,
+  until_at       timestamptz,
+  -- When the restriction ends by itself, with its hold.
+  expires_at     timestamptz,
+  PRIMARY KEY (subject, from_position),
+  CHECK ((until_position IS NULL) = (until_at IS NULL))
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 
 -- Erasures of subjects. The row is committed first; a job repeats the work until it is DONE.

@@ -3,7 +3,7 @@ import { createDatabase } from '#lib/db/database.ts';
 import { createPool } from '#lib/db/pool.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { erasuresToWorkOn } from '../../services/transactions/erasure/store.ts';
-import { deleteHold } from '../../services/transactions/standing/holds-store.ts';
+import { liftHold } from '../../services/transactions/standing/holds-store.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
@@ -183,7 +183,7 @@ describe('a hold', () => {
     expect(await erasuresToWorkOn(db, 'HELD', { after: '', limit: 100 })).not.toContain(held.id);
     // The job sees the end of the hold only after the COMMIT.
     const listed = await db.withTransaction(async (tx) => {
-      await deleteHold(tx, 'ida');
+      await liftHold(tx, 'ida');
       return erasuresToWorkOn(tx, 'HELD', { after: '', limit: 100 });
     });
     expect(listed).toContain(held.id);
@@ -248,6 +248,32 @@ describe('a hold', () => {
     await letTimePass(instance, '0 days');
     expect((await admin.send('DELETE', path('hugo', 'hold'))).status).toBe(204);
     expect((await admin.send('DELETE', path('hugo', 'hold'))).status).toBe(204);
+  });
+
+  it('leaves decisions that can be repeated after its end, by position and by time', async () => {
+    await recordAnswers(shop, 'hedda', { [letter]: ['accepted'] });
+    type Decision = { reason: string; asOf: string; position: number };
+    const decide = async (at: Partial<Decision> = {}) => {
+      const question = { element: 'processing.001', ...at };
+      const body = { subject: 'hedda', questions: [question] };
+      const [decision] = (await json<{ decisions: Decision[] }>(shop.send('POST', '/decisions', body)))
+        .decisions;
+      return decision as Decision;
+    };
+    const taken = [await decide()];
+    for (const restrict of [true, false, true]) {
+      expect((await hold('hedda', { reason: 'Claim 12', restrict })).status).toBe(200);
+      taken.push(await decide());
+    }
+    expect((await admin.send('DELETE', path('hedda', 'hold'))).status).toBe(204);
+    taken.push(await decide());
+    const reasons = ['GIVEN', 'RESTRICTED', 'GIVEN', 'RESTRICTED', 'GIVEN'];
+    expect(taken.map(({ reason }) => reason)).toEqual(reasons);
+    for (const { reason, asOf, position } of taken) {
+      expect(await decide({ asOf, position })).toMatchObject({ reason, position });
+      expect(await decide({ position })).toMatchObject({ reason, position });
+      expect((await decide({ asOf })).reason).toBe(reason);
+    }
   });
 
   it('is refused without a reason, with a past end, and for nobody', async () => {

@@ -35,7 +35,7 @@ export async function readAnswersAt(db: Queries, probes: readonly Probe[]): Prom
                     AND r.until_position IS NOT NULL`;
   const rows = await db.query<Row>(sql`
     SELECT q.as_of AS "asOf", coalesce(q.position, s.position, 0) AS position,
-           ${isRestricted(sql`q.subject`, sql`q.as_of`)} AS restricted, r.id AS record, r.serial,
+           ${isRestricted(sql`q.subject`, sql`q.as_of`, sql`q.position`)} AS restricted, r.id AS record, r.serial,
            r.info_key AS "infoKey", r.info_serial AS "infoSerial",
            r.positions IS NOT NULL AND r.value[1] = 'refused' AS refused, r.withdraws IS NOT NULL AS withdraws,
            r.origin = 'PEER' AS "ofPeer", r.committed_at AS given, r.expires_at AS expires

@@ -4,7 +4,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { lockSubject } from '../person/positions-sql.ts';
 import { readSubject, replaceSubject, type Subject } from '../person/store.ts';
-import { deleteHold, readHold, restrictHeld, tellRestriction } from '../standing/holds-store.ts';
+import { forgetHolds, readHold, restrictHeld, tellRestriction } from '../standing/holds-store.ts';
 import { deleteOrdersOf } from '../standing/store.ts';
 import {
   cancelOpen,
@@ -189,7 +189,7 @@ async function eraseBatch(tx: Queries, scope: ErasureScope, source: string): Pro
   await deleteOrdersOf(tx, subject, peer);
   if (peer === null || !rest.others) {
     // Only a hold that has ended is left; one in force was ruled out above.
-    await deleteHold(tx, subject);
+    await forgetHolds(tx, [subject]);
     await replaceSubject(tx, subject, rest.others);
   }
   await recordAction(tx, { action: 'subject.erased', target: `subject/${reference}` }, thisInstance);

@@ -2,7 +2,7 @@ import { recordAction } from '#lib/audit/record-action.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { lockSubject } from '../person/positions-sql.ts';
 import { readSubject, type Subject } from '../person/store.ts';
-import { deleteHold, type Hold, readHold, tellRestriction, writeHold } from '../standing/holds-store.ts';
+import { type Hold, liftHold, readHold, tellRestriction, writeHold } from '../standing/holds-store.ts';
 import { type ErasureDependencies, holdErasure } from './erase.ts';
 import { readOpenErasure } from './store.ts';
 
@@ -41,7 +41,7 @@ export async function endHold(
 ): Promise<void> {
   await db.withTransaction(async (tx) => {
     await lockSubject(tx, name);
-    if (!(await deleteHold(tx, name))) return;
+    if (!(await liftHold(tx, name))) return;
     await recordAction(tx, { action: 'subject.released', target: `subject/${id}` });
   });
   wakeErasure();

@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { withdrawalNotice } from '../sent-parts/notices-store.ts';
-import { isHeld } from '../standing/holds-store.ts';
+import { forgetHolds, isHeld } from '../standing/holds-store.ts';
 import type { Picked } from './erase-transactions.ts';
 
 /** A transaction whose retention may have ended. */
@@ -119,14 +119,15 @@ export function findUnused(
  * and has not changed for the retention.
  */
 export async function deleteUnused(tx: Queries, subject: string, retention: string): Promise<void> {
-  await tx.query(sql`
-    WITH unused AS (
-      DELETE FROM subjects AS s
-       WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
-         AND NOT ${isHeld(sql`s.name`)}
-         AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
-         AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name AND e.peer IS NULL)
-      RETURNING s.name
-    )
-    DELETE FROM holds AS h USING unused AS u WHERE h.subject = u.name`);
+  const unused = await tx.query<{ name: string }>(sql`
+    DELETE FROM subjects AS s
+     WHERE s.name = ${subject} AND s.modified_at < accord_now() - ${retention}::interval
+       AND NOT ${isHeld(sql`s.name`)}
+       AND NOT EXISTS (SELECT FROM transactions AS t WHERE t.subject = s.name)
+       AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.subject = s.name AND e.peer IS NULL)
+    RETURNING s.name`);
+  await forgetHolds(
+    tx,
+    unused.map(({ name }) => name),
+  );
 }
