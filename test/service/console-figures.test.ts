@@ -16,6 +16,11 @@ beforeAll(async () => {
     await operator.send('POST', '/consents/singlestep', { context, values });
   }
   await operator.send('POST', '/consents', { subject: 'open', layoutData });
+  // A withdrawal is no answer.
+  await operator.send('POST', '/consents/singlestep', {
+    context: { subject: 'subject-0', layoutData, validity: 'P10D' },
+    values: { 'element/processing/processing.001/1.0': ['refused'] },
+  });
   pages = await openPages(instance, 'admin');
 });
 afterAll(() => pages?.close());
@@ -25,7 +30,7 @@ const read = async (query = '') => (await pages.get(`/console?wait=true${query}`
 
 it('the first page says what was created, committed, accepted, and what expires', async () => {
   const html = await read();
-  expect(html).toContain('5 transactions were created; 4 are answered (80%), one is still open.');
+  expect(html).toContain('6 transactions were created; 5 are answered (83%), one is still open.');
   expect(html).toContain('4 answers; 75% of them accept.');
   expect(html).toContain('4 valid answers expire in the next 30 days.');
 });
@@ -36,7 +41,7 @@ it('the plot and its table have the same counts', async () => {
     page
       .tagged('rect')
       .filter(({ attribs }) => attribs.class === name && attribs.x !== undefined)
-      .map(({ attribs }) => Math.round((Number(attribs.height) / 120) * 5));
+      .map(({ attribs }) => Math.round((Number(attribs.height) / 120) * 6));
   const csv = await (await pages.get('/console?days=7&format=csv&table=days')).text();
   const rows = csv
     .trim()
@@ -46,11 +51,11 @@ it('the plot and its table have the same counts', async () => {
   expect(rows).toHaveLength(7);
   expect(bars('created')).toEqual(rows.map(([, created]) => Number(created)));
   expect(bars('committed')).toEqual(rows.map(([, , committed]) => Number(committed)));
-  expect(bars('created').at(-1)).toBe(5);
+  expect(bars('created').at(-1)).toBe(6);
 });
 
 it.each([
-  ['elements', 'processing.001,3,1'],
+  ['elements', 'processing.001,3,1,1'],
   ['expiring', 'processing.001,4,4'],
 ])('the table of %s is a file', async (table, line) => {
   const response = await pages.get(`/console?format=csv&table=${table}`);
@@ -64,6 +69,26 @@ it('a period that does not exist is the usual one', async () => {
 
 it('today is one day, without a plot', async () => {
   const html = await read('&days=1');
-  expect(html).toContain('5 transactions were created');
+  expect(html).toContain('6 transactions were created');
   expect(html).not.toContain('<figure');
+});
+
+it('the first page says what is due to whom, and says nothing if nothing is', async () => {
+  const technician = await openPages(instance, 'technician');
+  expect(await (await technician.get('/console')).text()).not.toContain('>Due</h2>');
+  await technician.close();
+  const admin = await signIn(instance, 'admin');
+  const made = await admin.send('POST', '/models', { type: 'processing', name: 'A draft' });
+  const { id } = (await made.json()) as { id: string };
+  const draft = { defaultLanguage: 'en', data: { en: { title: 'A draft' } } };
+  await admin.send('POST', `/models/${id}/versions?incomplete=true`, draft);
+  await admin.send('PUT', '/subjects/subject-1/hold', { reason: 'A claim' });
+  await admin.send('POST', '/subjects/subject-1/erasure', {});
+  const html = await read();
+  expect(html).toMatch(
+    /<a href="\/console\/elements\?status=DRAFT">The draft of an element is not active yet/,
+  );
+  expect(html).toContain('One erasure waits for the end of a hold');
+  expect(html).toContain('<a href="#panel-expiring">4 valid answers expire in the next 30 days');
+  expect(html).not.toContain('webhook fails');
 });

@@ -128,7 +128,10 @@ describe('the designer', () => {
     expect(code).toContain(`href="${path}"`);
     expect(await textOf(path)).toContain('/console/integration/code?form=layout.welcome');
     // Later versions need no other address.
-    await send(`${path}/edit`, await textOf(`${path}/edit`), [['op', 'save']]);
+    await send(`${path}/edit`, await textOf(`${path}/edit`), [
+      ['op', 'save'],
+      ['submitText-en', 'Send'],
+    ]);
     const next = await send(`${path}/activate`, await textOf(`${path}/activate`), []);
     expect(next.headers.get('location')).toBe(`${path}?done=formActivated`);
   });

@@ -30,12 +30,14 @@ async function create(subject: string): Promise<string> {
 describe('transactions in the console', () => {
   it('are listed newest first, by state, and exported', async () => {
     const id = await create('zoe');
-    expect(await textOf(here)).toContain(id);
+    const all = await textOf(here);
+    expect(all).toContain(id);
+    expect(all).toMatch(/<a href="\/console\/forms\/layout\.001"><bdi>First visit/);
     expect(await textOf(`${here}?states=CREATED`)).toContain(id);
     const none = await textOf(`${here}?states=ROLLBACK`);
     expect(none).not.toContain(id);
     expect(none).toContain('Nothing matches these filters.');
-    expect(await textOf(`${here}?format=csv`)).toContain(`${id},zoe,CREATED`);
+    expect(await textOf(`${here}?format=csv`)).toContain(`${id},zoe,layout.001,CREATED`);
   });
 
   it('are found by the name of a person, which is in no URL', async () => {

@@ -22,6 +22,7 @@ const letter = {
   retention: { value: 1, unit: 'YEAR' },
   purposes: ['CONSENT_CORE_SERVICE'],
   legalBases: ['LEGAL_BASIS_CONSENT'],
+  thirdParties: [],
 };
 
 /** Makes an element with an active version 1.0 and a draft. @returns its key and the ids of both. */
@@ -78,6 +79,22 @@ describe('versions of an element in the console', () => {
     expect(inFrench).toMatch(/<dt>Shared with \(French\)<\/dt>.*Imprimerie/);
     expect(inFrench).toMatch(/<dt>Contains health data \(French\)<\/dt>.*<ins>Yes/);
     expect(await changesOf({ defaultLanguage: 'fr' })).toContain('<dt>Main language</dt>');
+  });
+
+  it('are activated below what changes, and not if nothing changes', async () => {
+    const changed = await makeTwoVersions({ usage: 'We call you each year.' });
+    const html = await textOf(`${changed.page}/activate`);
+    expect(html.indexOf('What changes</h2>')).toBeGreaterThan(0);
+    expect(html.indexOf('name="type"')).toBeGreaterThan(html.indexOf('What changes</h2>'));
+    const same = await makeTwoVersions({});
+    const unchanged = await textOf(`${same.page}/activate`);
+    expect(unchanged).toContain('This draft is the same as version 1.0');
+    expect(unchanged).toContain(`href="${same.page}/discard"`);
+    expect(unchanged).not.toContain('name="type"');
+    const sent = await pages.post(`${same.page}/activate`, { draft: same.draft, type: 'MAJOR' });
+    expect(sent.status).toBe(409);
+    const { versions } = await jsonOf<{ versions: { status: string }[] }>(admin.get(`/models/${same.id}`));
+    expect(versions.map(({ status }) => status)).toEqual(['DRAFT', 'ACTIVE']);
   });
 
   it('say which active forms show the element', async () => {

@@ -34,17 +34,44 @@ it('operators see how many transactions and accepted decisions there are', async
   await operator.send('POST', '/consents', { subject: 'd', layoutData });
   const stats = await readStats();
   expect(stats.states).toMatchObject({ CREATED: 1, COMMITTED: 3, CANCELLED: 0 });
-  expect(stats.elements).toEqual([{ key: 'processing.001', type: 'processing', accepted: 2, refused: 1 }]);
-  expect(stats.days.at(-1)).toEqual({ date: today(), created: 4, committed: 3, accepted: 2, refused: 1 });
+  expect(stats.elements).toEqual([
+    { key: 'processing.001', type: 'processing', accepted: 2, refused: 1, withdrawn: 0 },
+  ]);
+  expect(stats.days.at(-1)).toEqual({
+    date: today(),
+    created: 4,
+    committed: 3,
+    accepted: 2,
+    refused: 1,
+    withdrawn: 0,
+  });
 });
 
 it('the answers to some elements can be counted alone', async () => {
   const { states, elements, days } = await readStats('?elements=conditions.001,preference.003');
   expect([states.COMMITTED, elements]).toEqual([3, []]);
-  expect(days.at(-1)).toEqual({ date: today(), created: 4, committed: 3, accepted: 0, refused: 0 });
+  expect(days.at(-1)).toEqual({
+    date: today(),
+    created: 4,
+    committed: 3,
+    accepted: 0,
+    refused: 0,
+    withdrawn: 0,
+  });
   const decided = await readStats('?elements=processing.001');
-  expect(decided.elements).toEqual([{ key: 'processing.001', type: 'processing', accepted: 2, refused: 1 }]);
+  expect(decided.elements).toEqual([
+    { key: 'processing.001', type: 'processing', accepted: 2, refused: 1, withdrawn: 0 },
+  ]);
   expect(decided.days.at(-1)).toMatchObject({ created: 4, accepted: 2, refused: 1 });
+});
+
+it('a refusal that ended a consent is counted as a withdrawal, too', async () => {
+  await answer('a', 'refused');
+  const { elements, days } = await readStats();
+  expect(elements).toEqual([
+    { key: 'processing.001', type: 'processing', accepted: 2, refused: 2, withdrawn: 1 },
+  ]);
+  expect(days.at(-1)).toMatchObject({ refused: 2, withdrawn: 1 });
 });
 
 it('a period without transactions has a row for each day', async () => {

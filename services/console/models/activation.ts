@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure, fieldFailure } from '../api/api-failure.ts';
 import type { Schemas } from '../api/api-types.ts';
+import { actLinks } from '../pages/acts.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FieldSpec, formView } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
@@ -15,6 +17,7 @@ import {
   type FoundVersion,
   findVersion,
   requireVersion,
+  type Version,
 } from './read-model.ts';
 
 /** A draft that may become active. */
@@ -70,6 +73,7 @@ export function activationRoutes<Type extends Entry['type']>(
       const faults = [...check.faults, ...(check.advice ?? [])];
       const parts = await partsOf(ctx, draft);
       const isReady = faults.length === 0 && parts.every(({ check: { faults: own } }) => own.length === 0);
+      const isUnchanged = parts.length === 0 && saysTheSame(active?.version, draft.version);
       const elsewhere = { url: `${href}/edit?check=true`, fields: fieldsOf(reader, entry, draft.version) };
       const { effects, locals, ...asked } = await describe(ctx, { found, draft, active, check });
       return {
@@ -87,6 +91,13 @@ export function activationRoutes<Type extends Entry['type']>(
         },
         locals: {
           isReady,
+          unchanged: isUnchanged && {
+            text: t('activate.unchanged', { version: active?.version.serial ?? '' }),
+            acts: actLinks(ctx, kit, [
+              { href: `${href}/edit`, word: `${words}.goOn`, operation: 'createVersion' },
+              { href: `${href}/discard`, word: `${words}.discard`, operation: 'deleteVersion' },
+            ]),
+          },
           effects,
           differences: await compareChanges(
             await compare(ctx, kit, entry, { before: active?.version, after: draft.version }),
@@ -107,6 +118,9 @@ export function activationRoutes<Type extends Entry['type']>(
       if (advice.length > 0) throw new ApiFailure(422, { errors: advice });
       const draft = await requireVersion(ctx, kit, found.entry, 'DRAFT');
       const parts = draft.version.id === params.vid ? await partsOf(ctx, draft) : [];
+      const active = await findVersion(ctx, kit, found.entry, 'ACTIVE');
+      // The page says why, in place of its form.
+      if (parts.length === 0 && saysTheSame(active?.version, draft.version)) throw new ApiFailure(409, {});
       const unready = parts.find(({ check }) => check.faults.length > 0);
       if (unready) throw new ApiFailure(422, { errors: unready.check.faults });
       for (const part of parts)
@@ -124,6 +138,15 @@ export function activationRoutes<Type extends Entry['type']>(
     },
     done: (ctx, next) => kit.open(ctx, next, `${one}Activated`),
   });
+}
+
+/** Whether a draft changes nothing: its activation would at most ask people again, for no reason they see. */
+function saysTheSame(active: Version | undefined, draft: Version): boolean {
+  return (
+    active !== undefined &&
+    active.defaultLanguage === draft.defaultLanguage &&
+    isDeepStrictEqual(active.data, draft.data)
+  );
 }
 
 /** Reads what an activation of an entry that was never active would be refused for. */

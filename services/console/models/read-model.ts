@@ -95,6 +95,17 @@ export async function listEntries(
   return body.values;
 }
 
+/** Names of entries by key; the key stands for an entry that is deleted or beyond the first 200. */
+export async function readEntryNames(
+  ctx: Context,
+  kit: RoomKit,
+  types: string | readonly string[],
+): Promise<(key: string) => string> {
+  const entries = await listEntries(kit.api(ctx), { types });
+  const names = new Map(entries.map(({ key, name }) => [key, name]));
+  return (key) => names.get(key) ?? key;
+}
+
 /** The version that pages show unless another is chosen: the draft, else the active one, else the newest. */
 export function newestVersion({ versions }: Entry): Entry['versions'][number] | undefined {
   const withStatus = (wanted: string) => versions.find(({ status }) => status === wanted);

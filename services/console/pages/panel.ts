@@ -99,7 +99,7 @@ export async function readPanels<Reads extends Record<string, Promise<unknown>>>
 /**
  * What `work` resolves to, or `otherwise` if it takes longer than a page waits. Its error is dropped then.
  */
-async function firstOf<T, Other>(work: Promise<T>, otherwise: Other): Promise<T | Other> {
+export async function firstOf<T, Other>(work: Promise<T>, otherwise: Other): Promise<T | Other> {
   work.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<Other>((done) => {

@@ -14,11 +14,15 @@ export interface AnswerCount {
   type: 'processing' | 'conditions';
   answer: 'accepted' | 'refused';
   count: number;
+  /** Those of them that ended a consent. */
+  withdrawn: number;
 }
 
 interface AnswerTotals {
   accepted: number;
   refused: number;
+  /** Those of the refused answers that ended a consent. */
+  withdrawn: number;
 }
 
 /** Transactions by state; answers by element and by day. */
@@ -28,25 +32,29 @@ export interface Stats {
   days: ({ date: string; created: number; committed: number } & AnswerTotals)[];
 }
 
+const noAnswers: AnswerTotals = { accepted: 0, refused: 0, withdrawn: 0 };
+
 /** Adds counts up. A day may occur several times; days without transactions are included. */
 export function composeStats(counted: readonly StateCount[], answered: readonly AnswerCount[]): Stats {
   const byState = Object.fromEntries(states.map((state) => [state, 0])) as Stats['states'];
   const days = new Map<string, Stats['days'][number]>();
   const elements = new Map<string, Stats['elements'][number]>();
   for (const { date, state, count } of counted) {
-    const day = days.get(date) ?? { date, created: 0, committed: 0, accepted: 0, refused: 0 };
+    const day = days.get(date) ?? { date, created: 0, committed: 0, ...noAnswers };
     days.set(date, day);
     if (state === null) continue;
     byState[state] += count;
     day.created += count;
     if (state === 'COMMITTED') day.committed += count;
   }
-  for (const { date, key, type, answer, count } of answered) {
-    const element = elements.get(key) ?? { key, type, accepted: 0, refused: 0 };
+  for (const { date, key, type, answer, count, withdrawn } of answered) {
+    const element = elements.get(key) ?? { key, type, ...noAnswers };
     elements.set(key, element);
-    element[answer] += count;
-    const day = days.get(date);
-    if (day) day[answer] += count;
+    for (const totals of [element, days.get(date)]) {
+      if (!totals) continue;
+      totals[answer] += count;
+      totals.withdrawn += withdrawn;
+    }
   }
   const byKey = [...elements.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
   return { states: byState, elements: byKey, days: [...days.values()] };

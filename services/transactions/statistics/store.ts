@@ -32,7 +32,7 @@ export function countAnswers(
 ): Promise<AnswerCount[]> {
   return db.query<AnswerCount>(sql`
     SELECT to_char(t.created_at AT TIME ZONE ${timeZone}, 'YYYY-MM-DD') AS date, r.key, r.type,
-           r.value[1] AS answer, count(*) AS count
+           r.value[1] AS answer, count(*) AS count, count(r.withdraws) AS withdrawn
       FROM transactions AS t JOIN records AS r ON r.transaction = t.id
      WHERE t.created_at >= ${after} AND t.created_at < ${before} AND r.committed_at IS NOT NULL
        AND NOT starts_with(t.subject, ${trialPrefix})

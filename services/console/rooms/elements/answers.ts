@@ -19,8 +19,9 @@ export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, ty
     decided.includes(type) ? readDays(api, kit.timeZone, days, [key]) : undefined,
   ]);
   const { subjects = 0, accepted = 0 } = valid.body.values.find((each) => each.key === key) ?? {};
-  const counted = (stats?.days ?? []).map(({ date, accepted: part, refused }) => {
-    return { date, whole: part + refused, part };
+  // A withdrawal answers nothing, and is counted by itself.
+  const counted = (stats?.days ?? []).map(({ date, accepted: part, refused, withdrawn }) => {
+    return { date, whole: part + refused - withdrawn, part, withdrawn };
   });
   const total = (name: 'whole' | 'part') => counted.reduce((sum, day) => sum + day[name], 0);
   const [whole, part] = [total('whole'), total('part')];
@@ -35,7 +36,7 @@ export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, ty
     plot: whole > 0 ? dayPlot(reader, counted) : null,
     table: shortTable(reader, 'answers.title', {
       file: 'answers',
-      rows: counted.filter((day) => day.whole > 0).toReversed(),
+      rows: counted.filter((day) => day.whole + day.withdrawn > 0).toReversed(),
       columns: ({ number }) => [
         {
           label: reader.t('answers.day'),
@@ -44,6 +45,7 @@ export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, ty
         },
         number('answers.accepted', ({ part }) => part),
         number('answers.refused', ({ whole: all, part }) => all - part),
+        number('answers.withdrawn', ({ withdrawn }) => withdrawn),
       ],
     }),
   };

@@ -30,7 +30,7 @@ export function compareLayouts(
     reader.word('orientation', values.orientation?.[0] ?? ''),
   );
   for (const name of switchNames)
-    compare(t(`switch.${name}`), ({ values }) =>
+    compare(`${t('designer.switches')}: ${t(`switch.${name}`)}`, ({ values }) =>
       t(values.switches?.includes(name) ? 'switch.on' : 'switch.off'),
     );
   for (const name of contextNames)

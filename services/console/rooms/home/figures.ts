@@ -39,6 +39,7 @@ export function elementColumns(reader: ConsoleReader): Column<ElementCount>[] {
     { label: reader.t('home.share'), cell: (element) => ({ bar: shareBar(reader, element) }) },
     number('home.accepted', ({ accepted }) => accepted),
     number('home.refused', ({ refused }) => refused),
+    number('home.withdrawn', ({ withdrawn }) => withdrawn),
   ];
 }
 

@@ -4,12 +4,13 @@ import type { OperationId } from '../../api/api-types.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
-import { readPanels } from '../../pages/panel.ts';
+import { firstOf, readPanels } from '../../pages/panel.ts';
+import { readDue } from './due.ts';
 import { expiringFigures, readExpiring } from './expiring.ts';
 import { answerFigures, transactionFigures } from './figures.ts';
 import { readNextSteps } from './next-steps.ts';
 import { nameElements, periodLinks, periodOf, readDays } from './read-stats.ts';
-import { readPeers, readWebhooks } from './watched.ts';
+import { watchedPeers, watchedWebhooks } from './watched.ts';
 
 /** Panels that not everybody may read. */
 const noPanels = { transactions: null, answers: null, expiring: null, webhooks: null, peers: null };
@@ -23,11 +24,25 @@ export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> 
   const may = (operation: OperationId) => kit.may(ctx, operation);
   const stats = may('getStats') ? readDays(api, kit.timeZone, length) : undefined;
   const hasRecent = async () => ((await stats)?.states.COMMITTED ?? 0) > 0;
+  const lists = {
+    webhooks: may('listWebhooks') ? readAll(api, 'listWebhooks') : undefined,
+    peers: may('getPeer') ? readAll(api, 'listPeers') : undefined,
+  };
+  const expiring = stats && readExpiring(api);
   const reads = {
+    due: readDue(api, reader, {
+      may,
+      ...lists,
+      expiring: expiring && countSoon(expiring, ctx.query.wait === 'true'),
+    }),
     steps: readNextSteps(api, reader, { may, hasRecent }),
-    ...(stats && readFigures(api, reader, { stats, here })),
-    ...(may('listWebhooks') && { webhooks: readWebhooks(api, reader, may('createWebhook')) }),
-    ...(may('getPeer') && { peers: readPeers(api, reader, may('createPeer')) }),
+    ...(stats && expiring && readFigures(api, reader, { stats, expiring, here })),
+    ...(lists.webhooks && {
+      webhooks: lists.webhooks.then((all) => watchedWebhooks(reader, all, may('createWebhook'))),
+    }),
+    ...(lists.peers && {
+      peers: lists.peers.then((all) => watchedPeers(reader, all, may('createPeer'))),
+    }),
   };
   const counts = ['transactions', 'answers', 'expiring'];
   const panels = await readPanels(reader, reads, { names: counts, href: here, query: ctx.query });
@@ -39,16 +54,33 @@ export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> 
   };
 }
 
+async function readAll<Id extends 'listWebhooks' | 'listPeers'>(api: ApiClient, operation: Id) {
+  return (await api.list(operation, { page: { limit: 200 } })).rows;
+}
+
+/** How many answers expire soon; undefined if counting takes longer than the page waits. */
+async function countSoon(
+  expiring: ReturnType<typeof readExpiring>,
+  waits: boolean,
+): Promise<number | undefined> {
+  const read = await (waits ? expiring : firstOf(expiring, undefined));
+  return read?.elements.reduce((sum, { expiring: count }) => sum + count, 0);
+}
+
 /** Counts of transactions and answers. @param here path and query of the page. */
 function readFigures(
   api: ApiClient,
   reader: ConsoleReader,
-  { stats, here }: { stats: ReturnType<typeof readDays>; here: string },
+  {
+    stats,
+    expiring,
+    here,
+  }: { stats: ReturnType<typeof readDays>; expiring: ReturnType<typeof readExpiring>; here: string },
 ) {
   const answers = stats.then(({ elements }) => nameElements(api, elements));
   return {
     transactions: stats.then((read) => transactionFigures(reader, read, here)),
     answers: answers.then((elements) => answerFigures(reader, elements, here)),
-    expiring: readExpiring(api).then((read) => expiringFigures(reader, read, here)),
+    expiring: expiring.then((read) => expiringFigures(reader, read, here)),
   };
 }

@@ -12,7 +12,9 @@ export interface ElementCount {
   key: string;
   name: string;
   accepted: number;
+  /** Without withdrawals, which answer nothing. */
   refused: number;
+  withdrawn: number;
 }
 
 /** Lengths of the period, in days. */
@@ -65,5 +67,11 @@ export async function nameElements(
   const keys = most.map(({ key }) => key);
   const { body } = await api.call('listModels', { query: { keys, size: 200 } });
   const names = new Map(body.values.map(({ key, name }) => [key, name]));
-  return most.map(({ key, accepted, refused }) => ({ key, name: names.get(key) ?? key, accepted, refused }));
+  return most.map(({ key, accepted, refused, withdrawn }) => ({
+    key,
+    name: names.get(key) ?? key,
+    accepted,
+    refused: refused - withdrawn,
+    withdrawn,
+  }));
 }

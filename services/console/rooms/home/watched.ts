@@ -1,7 +1,7 @@
-import type { ApiClient } from '../../api/api-client.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader, PrintedTime } from '../../pages/console-reader.ts';
 import { type StateMark, stateMark } from '../../pages/states.ts';
+import { needsCare } from './due.ts';
 
 /** A line about something outside that this instance talks to. */
 export interface WatchedLine {
@@ -23,13 +23,12 @@ export interface Watched {
 }
 
 /** The webhooks that fail or are paused. */
-export async function readWebhooks(
-  api: ApiClient,
+export function watchedWebhooks(
   reader: ConsoleReader,
+  all: readonly Schemas['Webhook'][],
   mayCreate: boolean,
-): Promise<Watched> {
-  const { body: all } = await api.call('listWebhooks', { query: { limit: 200 } });
-  const failing = all.filter(({ state, failingSince }) => state === 'PAUSED' || failingSince !== undefined);
+): Watched {
+  const failing = all.filter(needsCare);
   const key = all.length === 0 ? 'home.noWebhooks' : 'home.webhooksText';
   return {
     sentence: reader.t(key, { count: all.length, failing: failing.length }),
@@ -48,8 +47,11 @@ export async function readWebhooks(
 }
 
 /** The peers, with those first that wait for a person. */
-export async function readPeers(api: ApiClient, reader: ConsoleReader, mayCreate: boolean): Promise<Watched> {
-  const { body: all } = await api.call('listPeers', { query: { limit: 200 } });
+export function watchedPeers(
+  reader: ConsoleReader,
+  all: readonly Schemas['Peer'][],
+  mayCreate: boolean,
+): Watched {
   const urgency = ({ state }: { state: string }) => Number(state === 'QUARANTINED');
   return {
     sentence: reader.t(all.length === 0 ? 'home.noPeers' : 'home.peersText', { count: all.length }),

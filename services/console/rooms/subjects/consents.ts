@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { elementPath, listEntries, questionTypes } from '../../models/read-model.ts';
+import { elementPath, questionTypes, readEntryNames } from '../../models/read-model.ts';
 import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
@@ -18,13 +18,6 @@ type Answer = Schemas['ConsentRecord'];
 
 /** How an answer or a withdrawal came that is recorded on behalf of a person. */
 export const ways = ['PAPER', 'TELEPHONE', 'PERSON', 'LETTER', 'OTHER'] as const;
-
-/** Names of elements by key; the key stands for an element that is deleted or beyond the first 200. */
-export async function readElementNames(ctx: Context, kit: RoomKit): Promise<(key: string) => string> {
-  const entries = await listEntries(kit.api(ctx), { types: questionTypes });
-  const names = new Map(entries.map(({ key, name }) => [key, name]));
-  return (key) => names.get(key) ?? key;
-}
 
 /** Of each question and object the answer that counts, or else the newest. @param answers newest first. */
 function currentAnswers(answers: readonly Answer[]): Answer[] {
@@ -134,7 +127,7 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
       const { href, name: person } = nameOf(ctx, kit);
       const field = fieldsFor(reader, 'withdraw');
       const options = [['', '–'] as const, ...wordChoices(reader, 'way', ways)];
-      const name = (await readElementNames(ctx, kit))(element);
+      const name = (await readEntryNames(ctx, kit, questionTypes))(element);
       return {
         title: reader.t('withdrawTitle', { name, person }),
         cancelUrl: href,

@@ -3,6 +3,7 @@ import type { RouterMiddleware } from '@koa/router';
 import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import { questionTypes, readEntryNames } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -11,7 +12,8 @@ import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { receiptPath } from '../transactions/find-transaction.ts';
-import { answerOf, consentTable, elementColumn, readElementNames } from './consents.ts';
+import { formColumn } from '../transactions/form-column.ts';
+import { answerOf, consentTable, elementColumn } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
 import { contactFields, nameOf } from './subject-path.ts';
@@ -30,13 +32,14 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
     const api = kit.api(ctx);
     const { body: subject } = await api.call('getSubject', { params: { name } });
     const read = await readPanels(reader, {
-      names: readElementNames(ctx, kit),
+      names: readEntryNames(ctx, kit, questionTypes),
       records: api
         .call('listSubjectRecords', { params: { name } })
         .then(({ body }) => Object.values(body).flat()),
-      transactions: api
-        .call('searchTransactions', { body: { subject: name, size: maxTransactions } })
-        .then(({ body }) => transactionTable(reader, body.values)),
+      transactions: Promise.all([
+        api.call('searchTransactions', { body: { subject: name, size: maxTransactions } }),
+        readEntryNames(ctx, kit, 'layout'),
+      ]).then(([{ body }, formName]) => transactionTable(reader, body.values, formName)),
     });
     const { records, transactions, names } = read;
     const elementName = names.value ?? ((key: string) => key);
@@ -173,12 +176,13 @@ function historyTable(reader: ConsoleReader, rows: readonly Answer[], nameOf: (k
 
 type Listed = Schemas['ListedTransaction'];
 
-function transactionTable(reader: ConsoleReader, rows: readonly Listed[]) {
+function transactionTable(reader: ConsoleReader, rows: readonly Listed[], formName: (key: string) => string) {
   return shortTable(reader, 'subjects.transactions', {
     rows,
     columns: ({ time, code, state, link }) => [
       time('subjects.created', ({ created }) => created),
       code('subjects.transaction', ({ id }) => id, { href: ({ id }) => `${transactionsPath}/${id}` }),
+      formColumn(reader, formName),
       state('subjects.state', 'transactionState', (each) => each.state),
       link('subjects.receipt', 'subjects.show', ({ id, receipt }) => (receipt ? receiptPath(id) : undefined)),
     ],

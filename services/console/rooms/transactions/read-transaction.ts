@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { ApiClient } from '../../api/api-client.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import { readEntryNames } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -10,6 +11,7 @@ import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
 import { receiptPath } from './find-transaction.ts';
+import { formCell } from './form-column.ts';
 
 /** The room Integration shows webhooks. */
 const webhooksPath = `${consolePath}/integration/webhooks`;
@@ -21,7 +23,10 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
   const reader = kit.reader(ctx);
   const api = kit.api(ctx);
   const params = { txid: id };
-  const { body: transaction } = await api.call('getTransaction', { params });
+  const [{ body: transaction }, formName] = await Promise.all([
+    api.call('getTransaction', { params }),
+    readEntryNames(ctx, kit, 'layout'),
+  ]);
   const panels = await readPanels(reader, {
     history: api.call('getHistory', { params }).then(({ body }) => historyTable(reader, body.values)),
     messages: api.call('listMessages', { params }).then(({ body }) => messageTable(reader, body)),
@@ -31,7 +36,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
   });
   return {
     title: reader.t('transactions.one', { id }),
-    facts: factsOf(reader, transaction, kit),
+    facts: factsOf(reader, transaction, { kit, formName }),
     receipt: transaction.receipt && !transaction.erased && receiptPath(id),
     ...panels,
     parts: partTable(reader, transaction.followers),
@@ -97,13 +102,16 @@ function deliveryTable(reader: ConsoleReader, rows: readonly Delivery[]) {
   });
 }
 
-function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names }: RoomKit) {
-  const { subject, state, kind, created, erased, expires, author, language, parent, leader, context } =
-    transaction;
+function factsOf(
+  reader: ConsoleReader,
+  transaction: Transaction,
+  { kit: { path, names }, formName }: { kit: RoomKit; formName(key: string): string },
+) {
+  const { subject, state, created, erased, expires, author, language, parent, leader, context } = transaction;
   return factsView(reader, {
     'transactions.state': { state: stateMark(reader, 'transactionState', state) },
-    'transactions.kind': kind && { text: reader.t('transactions.withdrawal') },
     'transactions.subject': { text: subject, href: subjectPath({ names }, subject) },
+    'transaction.form': formCell(reader, transaction, formName),
     'transactions.created': { time: reader.time(created) },
     'transactions.erased': erased && { time: reader.time(erased) },
     'transactions.expires': !finalStates.includes(state) && { time: reader.time(expires) },
@@ -111,7 +119,6 @@ function factsOf(reader: ConsoleReader, transaction: Transaction, { path, names 
     'transactions.origin': context?.origin && { text: reader.word('origin', context.origin) },
     ...collectionFacts(reader, context?.collection, `${path}/${transaction.id}/scan`),
     'transactions.language': language && { text: reader.languageName(language) },
-    'transactions.form': context?.layout && { code: context.layout },
     'transactions.parent': parent && { code: parent, href: `${path}/${parent}` },
     'transactions.leader': leader && { code: leader.location, note: leader.id },
   });

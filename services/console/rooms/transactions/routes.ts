@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/api-types.ts';
+import { readEntryNames } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
@@ -10,6 +11,7 @@ import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
 import { actRoutes } from './acts.ts';
 import { transactionPath } from './find-transaction.ts';
+import { formColumn } from './form-column.ts';
 import { readTransaction } from './read-transaction.ts';
 
 /** A transaction without its token and links. */
@@ -43,7 +45,7 @@ export const transactions: Room = {
         view: 'list',
         title: subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title'),
         filters,
-        columns: columnsOf(reader, kit),
+        columns: columnsOf(reader, kit, await readEntryNames(ctx, kit, 'layout')),
         read: (cursor, limit) => kit.api(ctx).list('listTransactions', { query, page: { cursor, limit } }),
         csv: 'transactions',
         locals: {
@@ -79,7 +81,7 @@ export const transactions: Room = {
   },
 };
 
-function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Listed>[] {
+function columnsOf(reader: ConsoleReader, kit: RoomKit, formName: (key: string) => string): Column<Listed>[] {
   const { time, code, text, state } = columnsFor<Listed>(reader);
   return [
     time('transactions.created', ({ created }) => created),
@@ -87,6 +89,7 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Listed>[] {
     text('transactions.subject', ({ subject }) => subject, {
       href: ({ subject }) => subjectPath(kit, subject),
     }),
+    formColumn(reader, formName),
     state('transactions.state', 'transactionState', (each) => each.state),
   ];
 }

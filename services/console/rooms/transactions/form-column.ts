@@ -1,0 +1,31 @@
+import type { Schemas } from '../../api/api-types.ts';
+import { formPath } from '../../models/read-model.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import type { CellView, Column } from '../../pages/table.ts';
+
+type Asking = Pick<Schemas['ListedTransaction'], 'kind' | 'context'>;
+
+/** What a transaction asked: a form by its name, single elements, or nothing, because it withdrew consents. */
+export function formCell(
+  reader: ConsoleReader,
+  { kind, context }: Asking,
+  nameOf: (key: string) => string,
+): CellView {
+  if (kind) return { text: reader.t('transaction.withdrawal') };
+  const { layout } = context ?? {};
+  return layout
+    ? { text: nameOf(layout), href: formPath(layout) }
+    : { text: reader.t('transaction.elements') };
+}
+
+/** @param nameOf the name of a form by its key, which the file has. */
+export function formColumn<Row extends Asking>(
+  reader: ConsoleReader,
+  nameOf: (key: string) => string,
+): Column<Row> {
+  return {
+    label: reader.t('transaction.form'),
+    cell: (row) => formCell(reader, row, nameOf),
+    csv: ({ kind, context }) => (kind ? '' : (context?.layout ?? '')),
+  };
+}
