@@ -5,7 +5,7 @@ import type { CellView, Column } from '../../pages/table.ts';
 
 type Asking = Pick<Schemas['ListedTransaction'], 'kind' | 'context'>;
 
-/** What a transaction asked: a form by its name, single elements, or nothing, because it withdrew consents. */
+/** What a transaction asked: a form by its name, single elements, or nothing but a withdrawal. */
 export function formCell(
   reader: ConsoleReader,
   { kind, context }: Asking,
