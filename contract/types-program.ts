@@ -1,16 +1,25 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { InterfaceDeclaration } from 'typescript';
 import { readAsyncApi } from '#lib/events/event-contract.ts';
+import { clientOperations } from './client-operations.ts';
 
 // `npm run prepare` writes the types of openapi.yaml and asyncapi.yaml, which the repository does not
-// contain. npm runs it after an installation; one without the packages for development needs no types.
+// contain, for the services and for clients/typescript. npm runs it after an installation; one without the
+// packages for development needs no types.
 const generator = await import('openapi-typescript').catch((error) => {
   if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
   throw error;
 });
 if (generator) {
-  writeTypes('openapi', await contractTypes(generator));
-  writeTypes('events', await eventTypes(generator));
+  const [contract, events] = [await contractTypes(generator), await eventTypes(generator)];
+  writeTypes('lib/contracts/openapi', contract);
+  writeTypes('lib/contracts/events', events);
+  writeTypes('clients/typescript/src/contract', contract);
+  writeTypes('clients/typescript/src/events', events);
+  writeTypes(
+    'clients/typescript/src/operations',
+    clientOperations(new URL('../openapi.yaml', import.meta.url)),
+  );
 }
 
 type Generator = typeof import('openapi-typescript');
@@ -59,7 +68,7 @@ ${data.join('\n')}
 }
 
 /** An unchanged file keeps its time, so that no other program reads it again. */
-function writeTypes(name: 'openapi' | 'events', types: string): void {
-  const file = new URL(`../lib/contracts/${name}.gen.ts`, import.meta.url);
+function writeTypes(name: string, types: string): void {
+  const file = new URL(`../${name}.gen.ts`, import.meta.url);
   if (!existsSync(file) || readFileSync(file, 'utf8') !== types) writeFileSync(file, types);
 }
