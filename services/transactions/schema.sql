@@ -506,6 +506,8 @@ CREATE TABLE campaigns (
   picked_to  uuid,
   -- Whether all people were picked.
   is_picked  boolean NOT NULL DEFAULT false,
+  -- Why the instance itself has paused it: its form cannot be used any more. Null: it has not.
+  problem    text CHECK (problem = 'FORM'),
   -- Until when the messages that were begun use up the pace.
   used_until timestamptz NOT NULL DEFAULT '-infinity',
   CHECK (state IN ('DRAFT', 'CANCELLED') OR (started_at IS NOT NULL AND end_at IS NOT NULL))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
@@ -237,6 +238,29 @@ describe('a campaign', () => {
     expect(await problemOf(await setCampaign(operator, id, 'RUNNING'))).toMatchObject({
       said: '409 wrong-state',
     });
+  });
+
+  it('is paused, and says why, when its form can no longer ask its elements', async () => {
+    const element = await makeAskedElement(admin);
+    for (const _ of [1, 2]) await element.answered();
+    await element.change();
+    const id = await writeTo(element, { perMinute: 1 });
+    expect((await element.remove()).status).toBe(204);
+    onTestFinished(() => letTimePass(instance, '0 days'));
+    await letTimePass(instance, '2 minutes');
+    await until(async () =>
+      expect(await readCampaign(operator, id)).toMatchObject({
+        state: 'PAUSED',
+        problem: 'FORM',
+        counts: { PICKED: 1 },
+      }),
+    );
+    expect((await setCampaign(operator, id, 'RUNNING')).status).toBe(422);
+    const console = await openPages(instance, 'operator');
+    onTestFinished(console.close);
+    expect(await (await console.get(`/console/campaigns/${id}`)).text()).toContain(
+      'Mend the form, then continue.',
+    );
   });
 
   it('loses a person with the erasure, and leaves nothing of the name', async () => {

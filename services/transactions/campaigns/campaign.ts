@@ -30,6 +30,8 @@ export interface Campaign {
   hours: Hours | null;
   reminders: number;
   ground: string | null;
+  /** Why this instance itself has paused it. */
+  problem: 'FORM' | null;
   author: string;
   createdBy: string;
   createdAt: Date;

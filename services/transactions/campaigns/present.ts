@@ -8,7 +8,7 @@ export function presentCampaign(
   named: number | undefined,
 ) {
   const { id, name, state, selection, context, channel, perMinute, reminders, author } = campaign;
-  const { startAt, endAt, hours, ground, createdAt, startedAt, endedAt, isPicked } = campaign;
+  const { startAt, endAt, hours, ground, problem, createdAt, startedAt, endedAt, isPicked } = campaign;
   return {
     id,
     name,
@@ -22,6 +22,7 @@ export function presentCampaign(
     hours: hours ?? undefined,
     reminders,
     ground: ground ?? undefined,
+    problem: problem ?? undefined,
     author,
     created: createdAt.toISOString(),
     started: startedAt?.toISOString(),

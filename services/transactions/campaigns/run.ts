@@ -1,4 +1,6 @@
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
+import { recordAction, thisInstance } from '#lib/audit/record-action.ts';
+import { Failure } from '#lib/errors/fail.ts';
 import { readNow } from '../transaction/store.ts';
 import { beginMessages } from './begin.ts';
 import { type Campaign, wantedOf } from './campaign.ts';
@@ -38,7 +40,9 @@ export function createCampaignJob(dependencies: SendDependencies): RepeatedWork 
 
   async function sendNext(id: string): Promise<boolean> {
     if (performance.now() < outageUntil) return false;
-    const begun = await beginMessages(dependencies, id, perWorker);
+    const begun = await beginMessages(dependencies, id, perWorker).catch((error: unknown) =>
+      pauseForForm(dependencies, id, error),
+    );
     const started = begun.map((message) => sendBegun(dependencies, message));
     for (const each of started) sending.add(each);
     const ended = await Promise.all(started.map((each) => each.ended));
@@ -105,6 +109,27 @@ async function lookAfter(
     lookedAt.delete(id);
     await finish(dependencies, id);
   }
+}
+
+/**
+ * Pauses a campaign whose form can no longer ask its elements, so that a person mends the form.
+ * @throws `error`, if it has another reason.
+ */
+async function pauseForForm(
+  { db, instance, wake, log }: SendDependencies,
+  id: string,
+  error: unknown,
+): Promise<[]> {
+  if (!(error instanceof Failure) || error.code === 'unavailable') throw error;
+  await db.withTransaction(async (tx) => {
+    const campaign = await lockCampaign(tx, id);
+    if (campaign?.state !== 'RUNNING') return;
+    await moveCampaign(tx, campaign, { state: 'PAUSED', problem: 'FORM' }, instance.baseUrl);
+    await recordAction(tx, { action: 'campaign.paused', target: `campaign/${id}` }, thisInstance);
+  });
+  wake();
+  log.warn('campaign paused: its form can no longer ask its elements', { id, code: error.code });
+  return [];
 }
 
 async function finish({ db, instance, wake }: SendDependencies, id: string): Promise<void> {

@@ -7,7 +7,7 @@ import { type CampaignState, type MemberState, memberStates } from './rules.ts';
 
 const columns = sql`
   c.id, c.name, c.state, c.selection, c.is_named AS "isNamed", c.context, c.channel, c.start_at AS "startAt",
-  c.end_at AS "endAt", c.per_minute AS "perMinute", c.hours, c.reminders, c.ground, c.author,
+  c.end_at AS "endAt", c.per_minute AS "perMinute", c.hours, c.reminders, c.ground, c.problem, c.author,
   c.created_by AS "createdBy", c.created_at AS "createdAt", c.started_at AS "startedAt",
   c.ended_at AS "endedAt", c.picked_to::text AS "pickedTo", c.is_picked AS "isPicked",
   CASE WHEN c.used_until = '-infinity' THEN c.created_at ELSE c.used_until END AS "usedUntil"`;
@@ -128,13 +128,17 @@ export async function countNamed(db: Queries, { id, isNamed }: Campaign): Promis
 export async function moveCampaign(
   tx: Queries,
   { id, startedAt }: Pick<Campaign, 'id' | 'startedAt'>,
-  { state, endAt = null }: { state: CampaignState; endAt?: Date | null },
+  {
+    state,
+    endAt = null,
+    problem = null,
+  }: { state: CampaignState; endAt?: Date | null; problem?: 'FORM' | null },
   source: string,
 ): Promise<Campaign> {
   const isOver = state === 'DONE' || state === 'CANCELLED';
   const moved = await tx.one<Campaign>(sql`
     UPDATE campaigns AS c
-       SET state = ${state}, end_at = coalesce(${endAt}::timestamptz, c.end_at),
+       SET state = ${state}, problem = ${problem}, end_at = coalesce(${endAt}::timestamptz, c.end_at),
            started_at = coalesce(c.started_at, CASE WHEN ${state === 'RUNNING'} THEN accord_now() END),
            ended_at = CASE WHEN ${isOver} THEN accord_now() END
      WHERE c.id = ${id} RETURNING ${columns}`);

@@ -16,6 +16,8 @@ export interface AskedElement {
   context: { layoutData: { elements: string[] } };
   /** Activates a MAJOR, so that who has answered is asked again. */
   change(): Promise<unknown>;
+  /** Deletes the element, which archives it once somebody has answered. */
+  remove(): Promise<Response>;
   /** Has somebody answer. @returns the name, which is also the e-mail address. */
   answered(answer?: 'accepted' | 'refused', more?: Answered): Promise<string>;
 }
@@ -37,6 +39,7 @@ export async function makeAskedElement(admin: Caller): Promise<AskedElement> {
     key,
     context: { layoutData: { elements: [key] } },
     change: () => activateContent(admin, model, content, 'MAJOR'),
+    remove: () => admin.send('DELETE', `/models/${model.id}`),
     async answered(answer = 'accepted', { name, address, context, serial = '1.0' } = {}) {
       const subject = name ?? `${randomUUID()}@example.org`;
       const emailAddress = address === undefined ? subject : address;

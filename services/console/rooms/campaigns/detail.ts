@@ -86,7 +86,7 @@ async function readNames(ctx: Context, kit: RoomKit): Promise<(key: string) => s
 function factsOf(reader: ConsoleReader, campaign: Campaign, nameOf: (key: string) => string) {
   const { state, select, context, channel, start, end, started, ended, perMinute, hours, reminders } =
     campaign;
-  const { ground, author } = campaign;
+  const { ground, author, problem } = campaign;
   const { t, word, list } = reader;
   const who = select.who.map((reason) =>
     reason === 'EXPIRING'
@@ -95,6 +95,7 @@ function factsOf(reader: ConsoleReader, campaign: Campaign, nameOf: (key: string
   );
   return factsView(reader, {
     'campaigns.state': { state: stateMark(reader, 'campaignState', state) },
+    'campaign.problem': problem !== undefined && { text: word('campaignProblem', problem) },
     'campaign.who': { text: list(who) },
     'campaign.elements': { text: list(select.elements.map(nameOf)) },
     'campaign.layout': context.layout !== undefined && { text: nameOf(context.layout) },
