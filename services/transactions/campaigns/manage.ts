@@ -217,7 +217,11 @@ export async function setStatus(
         'not-available',
         `This instance sends no ${found.channel === 'EMAIL' ? 'mail (MAIL_URL)' : 'SMS (SMS_URL)'}.`,
       );
-    await resolveForm(dependencies, found, principal);
+    // The body has the status alone, which every fault of the form forbids.
+    await movePointers(
+      () => '/status',
+      () => resolveForm(dependencies, found, principal),
+    );
   }
   const moved = await db.withTransaction(async (tx) => {
     const campaign = (await lockCampaign(tx, id)) as Campaign;
