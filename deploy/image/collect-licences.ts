@@ -10,7 +10,7 @@ interface Package {
   license?: string | { type: string };
 }
 
-const isLicence = /^(licen[cs]e|copying|notice|ofl)([.-].*)?$/i;
+const isLicence = /^(licen[cs]e|copying|notice|ofl)([._-].*)?$/i;
 const rule = '='.repeat(80);
 
 const { packages } = JSON.parse(await readFile('node_modules/.package-lock.json', 'utf8')) as {

@@ -32,7 +32,7 @@ const occurrences = (text: string, part: string) => text.split(part).length - 1;
 describe.runIf(pdfToText)('a PDF receipt that Poppler reads', async () => {
   const typesetter = await createTypesetter(await compileTypesetter());
   const read = async (language: SampleLanguage, sentence: string) =>
-    (await pdfToText?.(typesetter.render(pdfJob(receiptWith(language, sentence))))) ?? '';
+    (await pdfToText?.(await typesetter.render(pdfJob(receiptWith(language, sentence))))) ?? '';
 
   it.each(writtenSentences)(
     'has what is written in logical order: $sentence',
@@ -54,7 +54,7 @@ describe.runIf(pdfToText)('a PDF receipt that Poppler reads', async () => {
 
   it('has an address in its own order on each line', async () => {
     const page = sampleReceiptPage('ar');
-    const text = (await pdfToText?.(typesetter.render(pdfJob(page)))) ?? '';
+    const text = (await pdfToText?.(await typesetter.render(pdfJob(page)))) ?? '';
     expect(text.replaceAll(/[\u2066-\u2069\u200e\u200f\u202a-\u202e]/g, '')).toMatch(
       /^\s*12 Quai des Saules\s*\n\s*33000 Bordeaux\s*$/m,
     );

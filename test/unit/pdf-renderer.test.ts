@@ -12,7 +12,7 @@ const job = pdfJob(sampleReceiptPage('en'));
 /** Jobs of which none equals another. */
 const jobs = (count: number) =>
   Array.from({ length: count }, (_, number) => ({ ...job, footer: `${job.footer} ${number}` }));
-const expected = Buffer.from(typesetter.render(job));
+const expected = Buffer.from(await typesetter.render(job));
 const program = (source: string) => new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 const onMessage = (body: string) =>
   program(`import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { ${body} });`);
@@ -36,7 +36,7 @@ describe('the renderer of PDFs', () => {
     const asked = jobs(3);
     const made = await Promise.all(asked.map((each) => renderer.render(each, 'anyone')));
     for (const [index, pdf] of made.entries())
-      expect(Buffer.compare(pdf, Buffer.from(typesetter.render(asked[index] as typeof job)))).toBe(0);
+      expect(Buffer.compare(pdf, Buffer.from(await typesetter.render(asked[index] as typeof job)))).toBe(0);
   });
 
   it('does not hold up the event loop', async () => {

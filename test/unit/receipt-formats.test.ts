@@ -56,7 +56,7 @@ it('has every text of the JSON body, as page, PDF, text and XML', async () => {
   const formats = {
     page: parsePage(html).text(),
     text: await pageText(html),
-    pdf: (await readPdf(typesetter.render(pdfJob(page)))).text,
+    pdf: (await readPdf(await typesetter.render(pdfJob(page)))).text,
     xml: await receiptXml(marked, 'https://consent.example/receipt.xsd'),
   };
   expect(paths.size).toBeGreaterThan(100);

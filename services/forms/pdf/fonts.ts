@@ -1,67 +1,102 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { type TypstCompiler, TypstFontResolverBuilder } from '@myriaddreamin/typst-ts-web-compiler';
+import { createDocumentFonts, type DocumentFonts } from './document-fonts.ts';
+import { codeFamily, type FontFamily, firstFamilies, otherAlphabets } from './font-families.ts';
 
-/** Fonts of all texts, by preference. All have licences that allow embedding them in documents (ADR 21). */
-const textFonts = [
-  import.meta.resolve('@expo-google-fonts/vazirmatn/400Regular/Vazirmatn_400Regular.ttf'),
-  import.meta.resolve('@expo-google-fonts/vazirmatn/700Bold/Vazirmatn_700Bold.ttf'),
-  import.meta.resolve('@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf'),
-  import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
-];
-/** The preferred font of identifiers. */
-const codeFont = import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf');
+/** The fonts that are installed. The files of a family are read when a document needs it. */
+export interface Fonts {
+  /** Chooses the fonts of a document (see `createDocumentFonts`). */
+  forDocument(languages: readonly string[], text: string): DocumentFonts;
+  /** Gives the compiler the fonts of a document, besides those that it has. */
+  provide(document: DocumentFonts): Promise<void>;
+  /** Bytes of the compiler's fonts that not all documents use. */
+  size(): number;
+}
 
-/**
- * Reads the fonts of PDF documents. @returns hasGlyph: whether a font of all texts has a glyph for a
- * character.
- */
-export function readFonts(): { files: Buffer[]; hasGlyph: (codePoint: number) => boolean } {
-  const bodies = textFonts.map((url) => readFileSync(fileURLToPath(url)));
-  const covered = new Set<number>();
-  for (const body of bodies) for (const codePoint of coveredBy(body)) covered.add(codePoint);
+/** A font as the compiler describes it: runs of characters without and with a glyph take turns. */
+interface FontInfo {
+  info: { coverage: number[] }[];
+}
+
+interface FontFile {
+  path: string;
+  size: number;
+  info: FontInfo;
+}
+
+interface Installed {
+  files: FontFile[];
+  covered: ReadonlySet<number>;
+}
+
+const basicFamilies: readonly FontFamily[] = [...firstFamilies, otherAlphabets, codeFamily];
+
+/** Gives the compiler the fonts of all documents. */
+export async function createFonts(compiler: TypstCompiler): Promise<Fonts> {
+  /** Families that were looked for; those that are not installed have no files. */
+  const families = new Map<FontFamily, Installed>();
+  const provided = new Set(basicFamilies);
+
+  function find(family: FontFamily): Installed {
+    const found = families.get(family) ?? readFamily(family);
+    families.set(family, found);
+    return found;
+  }
+
+  /** The compiler asks for the content of a file when it draws with it. */
+  async function load(): Promise<void> {
+    const builder = new TypstFontResolverBuilder();
+    for (const family of provided)
+      for (const { path, info } of find(family).files) builder.add_lazy_font(info, () => readFileSync(path));
+    compiler.set_fonts(await builder.build());
+  }
+
+  await load();
   return {
-    files: [...bodies, readFileSync(fileURLToPath(codeFont))],
-    hasGlyph: (codePoint) => covered.has(codePoint),
+    forDocument: (languages, text) =>
+      createDocumentFonts({
+        languages,
+        text,
+        covers: (family, codePoint) => find(family).covered.has(codePoint),
+      }),
+    async provide({ chosen }) {
+      const before = provided.size;
+      for (const family of chosen) provided.add(family);
+      if (provided.size > before) await load();
+    },
+    size() {
+      const extra = [...provided].filter((family) => !basicFamilies.includes(family));
+      return extra.flatMap((family) => find(family).files).reduce((sum, { size }) => sum + size, 0);
+    },
   };
 }
 
-/**
- * The characters of a font's table `cmap` (OpenType): of its subtable of format 12 (all of Unicode) if there
- * is one, else of format 4 (the first 65,536 code points).
- */
-function* coveredBy(font: Buffer): Generator<number> {
-  const subtables = [...subtablesOf(font)];
-  const full = subtables.find((at) => font.readUInt16BE(at) === 12);
-  const basic = subtables.find((at) => font.readUInt16BE(at) === 4);
-  if (full !== undefined) yield* coveredByGroups(font, full);
-  else if (basic !== undefined) yield* coveredBySegments(font, basic);
-}
-
-function* subtablesOf(font: Buffer): Generator<number> {
-  const tables = font.readUInt16BE(4);
-  for (let record = 12; record < 12 + tables * 16; record += 16) {
-    if (font.toString('latin1', record, record + 4) !== 'cmap') continue;
-    const cmap = font.readUInt32BE(record + 8);
-    const count = font.readUInt16BE(cmap + 2);
-    for (let index = 0; index < count; index += 1) yield cmap + font.readUInt32BE(cmap + 8 + index * 8);
+function readFamily({ files }: FontFamily): Installed {
+  let paths: string[];
+  try {
+    paths = files().map((url) => fileURLToPath(url));
+  } catch {
+    // Its package is not installed.
+    return { files: [], covered: new Set() };
   }
+  const reader = new TypstFontResolverBuilder();
+  const read = paths.map((path): FontFile => {
+    const body = readFileSync(path);
+    return { path, size: body.length, info: reader.get_font_info(body) as FontInfo };
+  });
+  reader.free();
+  // The compiler draws bold text with the bold file alone.
+  const [first, ...others] = read.map(({ info }) => new Set(coveredBy(info.info[0]?.coverage ?? [])));
+  const common = [...(first ?? [])].filter((each) => others.every((other) => other.has(each)));
+  return { files: read, covered: new Set(common) };
 }
 
-function* coveredByGroups(font: Buffer, at: number): Generator<number> {
-  const count = font.readUInt32BE(at + 12);
-  for (let group = at + 16; group < at + 16 + count * 12; group += 12)
-    yield* range(font.readUInt32BE(group), font.readUInt32BE(group + 4));
-}
-
-function* coveredBySegments(font: Buffer, at: number): Generator<number> {
-  const bytes = font.readUInt16BE(at + 6);
-  for (let segment = 0; segment < bytes; segment += 2) {
-    const last = font.readUInt16BE(at + 14 + segment);
-    // The last segment is a sentinel.
-    if (last !== 0xffff) yield* range(font.readUInt16BE(at + 16 + bytes + segment), last);
+function* coveredBy(runs: readonly number[]): Generator<number> {
+  let codePoint = 0;
+  for (const [index, length] of runs.entries()) {
+    const end = codePoint + length;
+    if (index % 2 === 1) for (let each = codePoint; each < end; each += 1) yield each;
+    codePoint = end;
   }
-}
-
-function* range(first: number, last: number): Generator<number> {
-  for (let codePoint = first; codePoint <= last; codePoint += 1) yield codePoint;
 }

@@ -18,7 +18,8 @@ export interface PdfRenderer {
    * @param asker who waits for the document. Askers take turns, so that documents of one wait only for its
    * own.
    * @throws Failure `unavailable` with Retry-After if too many wait or the machine is busy; `not-acceptable`
-   * if the page has too many elements, takes too long, or cannot be set.
+   * if the page has too many elements, takes too long, or cannot be set, and for a poster with characters
+   * that no font has.
    */
   render(job: PrintJob, asker: string): Promise<Buffer>;
   /** Ends the thread; jobs that wait fail. */
@@ -90,8 +91,9 @@ export function createPdfRenderer(options: Options): PdfRenderer {
     }
     thread.cpuMs = reply.cpuMs;
     if (reply.memory > maxMemory) await endThread();
-    const { pdf, isTooLong } = reply;
+    const { pdf, isTooLong, notPrintable } = reply;
     if (isTooLong) throw tooLong();
+    if (notPrintable) throw noFontHas(notPrintable);
     if (pdf) return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
     log.error('a document cannot be typeset', { error: new Error(reply.error) });
     throw tooLong();
@@ -137,6 +139,13 @@ export function tooLong(): Failure {
   return fail(
     'not-acceptable',
     'This receipt is too long for a PDF, or too complex. Use text/html or text/plain.',
+  );
+}
+
+function noFontHas(characters: string): Failure {
+  return fail(
+    'not-acceptable',
+    `The poster cannot be printed: no font here has “${characters}”. Use the QR code of the form.`,
   );
 }
 

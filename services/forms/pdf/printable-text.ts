@@ -1,11 +1,11 @@
 import { removeOverrides } from '#lib/text/direction-controls.ts';
 
-/** Prepares texts for the typesetter. */
+/** Prepares the texts of a document for the typesetter. */
 export interface PrintableText {
   /** Removes characters that are not printed, and replaces those that no font has. */
   convert(text: string): string;
-  /** Whether a character was replaced since the last call. */
-  takeReplaced(): boolean;
+  /** The characters that were replaced. */
+  replaced: ReadonlySet<string>;
 }
 
 const replacement = '\ufffd';
@@ -24,24 +24,20 @@ const ineffective =
 const ignorable = /^\p{Default_Ignorable_Code_Point}$/u;
 
 /** @param hasGlyph PDF/UA-1 forbids characters without a glyph (ISO 14289-1, 7.21.8). */
-export function createPrintableText(hasGlyph: (codePoint: number) => boolean): PrintableText {
-  let replaced = false;
+export function createPrintableText(hasGlyph: (character: string) => boolean): PrintableText {
+  const replaced = new Set<string>();
 
   function printable(character: string): string {
-    if (hasGlyph(character.codePointAt(0) as number) || ignorable.test(character)) return character;
-    replaced = true;
+    if (hasGlyph(character) || ignorable.test(character)) return character;
+    replaced.add(character);
     return replacement;
   }
 
   return {
+    replaced,
     convert(text) {
       const clean = removeOverrides(text.toWellFormed()).replaceAll(removed, '').replaceAll(ineffective, '');
       return clean.replaceAll(/[^\x20-\x7e]/gu, printable);
-    },
-    takeReplaced() {
-      const result = replaced;
-      replaced = false;
-      return result;
     },
   };
 }
@@ -51,14 +47,18 @@ const pieceLength = 8;
 
 /**
  * Splits a text into parts, and each word that is too long for a line into pieces between which a line may
- * end.
+ * end. Scripts without spaces have no long words: the typesetter knows where their lines may end.
  * @param longest the letters of the longest word that stays whole.
  */
 export function breakLongWords(text: string, longest: number): (string | string[])[] {
-  const parts = text.split(new RegExp(`(\\S{${longest + 1},})`, 'u'));
+  const parts = text.split(new RegExp(`([^\\s${unspaced}]{${longest + 1},})`, 'u'));
   // The odd members are the captured long words.
   return parts.map((part, index) => (index % 2 === 0 ? part : piecesOf(part))).filter((part) => part !== '');
 }
+
+const unspaced = ['Han', 'Hira', 'Kana', 'Hang', 'Bopo', 'Thai', 'Lao', 'Khmr', 'Mymr']
+  .map((script) => `\\p{scx=${script}}`)
+  .join('');
 
 function piecesOf(word: string): string[] {
   const letters = Array.from(graphemes.segment(word), ({ segment }) => segment);

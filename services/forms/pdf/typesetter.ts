@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { initSync, TypstCompilerBuilder } from '@myriaddreamin/typst-ts-web-compiler';
 import type { LanguageAttributes } from '#lib/pages/reader.ts';
-import { readFonts } from './fonts.ts';
+import type { DocumentFonts } from './document-fonts.ts';
+import { createFonts } from './fonts.ts';
 import { markPdfUa } from './mark-pdf-ua.ts';
 import { checkSize } from './page-size.ts';
 import { readPageTree } from './page-tree.ts';
@@ -48,33 +49,43 @@ export interface PosterJob extends Pick<PdfJob, 'date' | 'logo' | 'accent'> {
 /** A document to make. */
 export type PrintJob = PdfJob | PosterJob;
 
+/** A poster has characters that no font has. */
+export class NotPrintable extends Error {
+  characters: string;
+  constructor(characters: string) {
+    super(`no font has the characters ${characters}`);
+    this.name = 'NotPrintable';
+    this.characters = characters;
+  }
+}
+
 export interface Typesetter {
   /**
-   * The same job always gives the same bytes. @throws PageTooLong before typesetting begins, Error if a page
-   * cannot be set.
+   * The same job always gives the same bytes.
+   * @throws PageTooLong before typesetting begins, NotPrintable for a poster, Error if a page cannot be set.
    */
-  render(job: PrintJob): Uint8Array;
-  /** Bytes of memory in use, which never shrinks. */
+  render(job: PrintJob): Promise<Uint8Array>;
+  /** Bytes of memory in use besides fonts that not all documents need. It never shrinks. */
   memory(): number;
 }
 
 /** The programs of the typesetter, which it reads by these names. */
 const sources = ['receipt.typ', 'poster.typ', 'common.typ'];
+/** More are not named. */
+const maxNamed = 20;
 
 /**
- * Starts the typesetter (Typst) with the fonts, once in a thread. It reads no file besides those given to it.
+ * Starts the typesetter (Typst), once in a thread. It reads no file besides those given to it.
  * @param module the compiled program.
  */
 export async function createTypesetter(module: TypesetterProgram): Promise<Typesetter> {
   const { memory } = initSync({ module });
   const builder = new TypstCompilerBuilder();
   builder.set_dummy_access_model();
-  const fonts = readFonts();
-  for (const file of fonts.files) await builder.add_raw_font(file);
   const compiler = await builder.build();
+  const fonts = await createFonts(compiler);
   for (const name of sources)
     compiler.add_source(`/${name}`, readFileSync(new URL(name, import.meta.url), 'utf8'));
-  const printable = createPrintableText(fonts.hasGlyph);
 
   function compile(main: string, inputs: Record<string, string>): Uint8Array {
     try {
@@ -98,37 +109,55 @@ export async function createTypesetter(module: TypesetterProgram): Promise<Types
     }
   }
 
-  function renderReceipt({ html, jws, date, footer, attachment, replacedNote, ...look }: PdfJob): Uint8Array {
-    const page = readPageTree(html, printable.convert);
-    const hasReplaced = printable.takeReplaced();
-    checkSize(page);
-    if (hasReplaced) page.content.push({ tag: 'p', children: [replacedNote] });
-    const shown = { ...page, date: dateParts(date), footer: printable.convert(footer), attachment };
-    const inputs = { page: JSON.stringify(shown), jws, accent: look.accent ?? '' };
-    return compileWith(look.logo, '/receipt.typ', inputs);
+  async function provideFonts(document: DocumentFonts): Promise<string> {
+    await fonts.provide(document);
+    return JSON.stringify(document.names());
   }
 
-  function renderPoster({ poster: { sheets, title, ...poster }, date, ...look }: PosterJob): Uint8Array {
+  async function renderReceipt({ html, jws, date, attachment, ...job }: PdfJob): Promise<Uint8Array> {
+    const document = fonts.forDocument(languagesIn(html), html);
+    const { convert, replaced } = createPrintableText(document.hasGlyph);
+    const page = readPageTree(html, convert);
+    const footer = convert(job.footer);
+    checkSize(page);
+    if (replaced.size > 0) page.content.push({ tag: 'p', children: [convert(job.replacedNote)] });
+    const shown = { ...page, date: dateParts(date), footer, attachment };
+    const inputs = { page: JSON.stringify(shown), jws, accent: job.accent ?? '' };
+    return compileWith(job.logo, '/receipt.typ', { ...inputs, fonts: await provideFonts(document) });
+  }
+
+  async function renderPoster({ poster, date, ...look }: PosterJob): Promise<Uint8Array> {
+    const languages = poster.sheets.flatMap(({ lang, titleLanguage }) => [lang, titleLanguage.lang]);
+    const text = JSON.stringify(poster);
+    const document = fonts.forDocument([...new Set(languages.filter((each) => each !== undefined))], text);
+    const { convert, replaced } = createPrintableText(document.hasGlyph);
     const shown = {
       ...poster,
-      title: printable.convert(title),
-      sheets: sheets.map((sheet) => ({
+      title: convert(poster.title),
+      sheets: poster.sheets.map((sheet) => ({
         ...sheet,
-        organisation: printable.convert(sheet.organisation),
-        asks: printable.convert(sheet.asks),
-        title: printable.convert(sheet.title),
+        organisation: convert(sheet.organisation),
+        asks: convert(sheet.asks),
+        title: convert(sheet.title),
+        text: convert(sheet.text),
+        until: convert(sheet.until),
       })),
       date: dateParts(date),
     };
-    printable.takeReplaced();
+    if (replaced.size > 0) throw new NotPrintable([...replaced].slice(0, maxNamed).join(''));
     const inputs = { poster: JSON.stringify(shown), accent: look.accent ?? '' };
-    return compileWith(look.logo, '/poster.typ', inputs);
+    return compileWith(look.logo, '/poster.typ', { ...inputs, fonts: await provideFonts(document) });
   }
 
   return {
-    memory: () => memory.buffer.byteLength,
-    render: (job) => markPdfUa('poster' in job ? renderPoster(job) : renderReceipt(job)),
+    memory: () => memory.buffer.byteLength - fonts.size(),
+    render: async (job) => markPdfUa(await ('poster' in job ? renderPoster(job) : renderReceipt(job))),
   };
+}
+
+/** The languages that the texts of a page are marked with. */
+function languagesIn(html: string): string[] {
+  return [...new Set(Array.from(html.matchAll(/\blang="([\w-]{2,35})"/g), ([, language = '']) => language))];
 }
 
 function dateParts(date: string) {

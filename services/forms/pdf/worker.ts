@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PageTooLong } from './page-size.ts';
-import { createTypesetter, type PrintJob } from './typesetter.ts';
+import { createTypesetter, NotPrintable, type PrintJob } from './typesetter.ts';
 import type { TypesetterProgram } from './typesetter-program.ts';
 
 /** The reply of the worker thread to a job of pdf-renderer.ts, which sends one job at a time. */
@@ -12,7 +12,9 @@ export interface WorkerReply {
   error?: string;
   /** The error is that the page has too many elements. */
   isTooLong?: boolean;
-  /** Bytes of memory in use, which never shrinks. */
+  /** The error is that no font has these characters of a poster. */
+  notPrintable?: string;
+  /** Bytes of memory in use besides fonts that not all documents need. It never shrinks. */
   memory: number;
   /** CPU time that the thread has used so far. */
   cpuMs: number;
@@ -21,12 +23,13 @@ export interface WorkerReply {
 lowerPriority();
 const typesetter = await createTypesetter(workerData as TypesetterProgram);
 
-parentPort?.on('message', (job: PrintJob) => {
+parentPort?.on('message', async (job: PrintJob) => {
   const reply: WorkerReply = { memory: 0, cpuMs: 0 };
   try {
-    reply.pdf = typesetter.render(job);
+    reply.pdf = await typesetter.render(job);
   } catch (error) {
     reply.isTooLong = error instanceof PageTooLong;
+    if (error instanceof NotPrintable) reply.notPrintable = error.characters;
     reply.error = error instanceof Error ? error.message : String(error);
   }
   reply.memory = typesetter.memory();
