@@ -60,7 +60,7 @@ const rules = {
   erasure: 'erasure',
   'received-parts': 'peer-part',
   choices: 'session|choice|sent-answers',
-  decisions: 'decision',
+  decisions: 'decision|mapping',
   request: 'parse-context|context-warnings',
   statistics: 'stats|valid-answers',
   campaigns: 'rules',

@@ -28,6 +28,7 @@ export const auditActions = [
   'key.revoked',
   'link.created',
   'logo.uploaded',
+  'mappings.updated',
   'model.created',
   'model.deleted',
   'model.imported',

@@ -115,8 +115,15 @@ export function transactionToken(ctx: Context): string | undefined {
   return t === '' ? undefined : t;
 }
 
+/** Gateways send every credential of a policy decision point as a bearer token (docs/decisions-api.md). */
+function readAuthorization(ctx: Context): string | undefined {
+  const header = ctx.get('authorization') || undefined;
+  const takesBearerKeys = String(ctx.state.route).startsWith('/access/');
+  return takesBearerKeys ? header?.replace(/^bearer +acc_/i, 'Basic acc_') : header;
+}
+
 function readCredentials(ctx: Context): Credentials {
-  const authorization = ctx.get('authorization') || undefined;
+  const authorization = readAuthorization(ctx);
   return {
     authorization: authorization && /^Transaction /i.test(authorization) ? undefined : authorization,
     apiKey: ctx.get('cm_key') || ctx.get('cm-key') || undefined,

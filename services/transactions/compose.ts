@@ -22,6 +22,7 @@ import { createLinkSender } from './choices/ask-link.ts';
 import { createChoicesTokens } from './choices/session.ts';
 import { createDecisionCounts } from './decisions/counts.ts';
 import { createVersionsCache } from './decisions/decide.ts';
+import { createAccessMappings } from './decisions/mappings-store.ts';
 import {
   createMessageJob,
   createQueueSweeper,
@@ -148,6 +149,8 @@ export async function composeTransactions(
     unsubscribeTokens: createUnsubscribeTokens(tokenSecrets),
     wakeCampaigns: () => void campaignJob.runOnce(),
     decisionCounts,
+    accessMappings: createAccessMappings(db),
+    log,
     versions: createVersionsCache({ forms, bus }),
     expiryNoticeMs,
     wake,

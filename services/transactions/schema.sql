@@ -560,3 +560,9 @@ CREATE TABLE unsubscriptions (
   subject uuid PRIMARY KEY REFERENCES subjects (id) ON DELETE CASCADE,
   since   timestamptz NOT NULL
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- The words that gateways ask in, and what they mean (docs/decisions-api.md, "AuthZEN").
+CREATE TABLE access_mappings (
+  single   boolean PRIMARY KEY DEFAULT true CHECK (single),
+  mappings jsonb NOT NULL
+);

@@ -106,6 +106,7 @@ test.each([
   'renewWebhookSecret',
   'deleteWebhook',
   'updateSettings',
+  'setAccessMappings',
   'changeEmail',
 ])('%s requires a sign-in within the last ten minutes', (id) => {
   expect(operations.find(({ operationId }) => operationId === id)?.['x-fresh']).toBe(600);

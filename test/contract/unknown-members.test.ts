@@ -98,6 +98,7 @@ describe('members that a request does not know', () => {
     'createCampaign',
     'updateCampaign',
     'decideQuestions',
+    'setAccessMappings',
     'createKey',
     'createAccount',
     'updateAccount',

@@ -422,6 +422,7 @@ describe('AuthZEN', () => {
       policy_decision_point: instance.url,
       access_evaluation_endpoint: `${instance.url}/access/v1/evaluation`,
       access_evaluations_endpoint: `${instance.url}/access/v1/evaluations`,
+      capabilities: [],
     });
   });
 });

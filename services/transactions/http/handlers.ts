@@ -2,15 +2,18 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { RateLimiter } from '#lib/http/rate-limits.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
+import type { Logger } from '#lib/observability/logger.ts';
 import type { Instance } from '#lib/runtime/live-settings.ts';
 import type { SubmitDependencies } from '../answer/submit.ts';
 import type { UnsubscribeTokens } from '../campaigns/unsubscribe-token.ts';
 import type { ChoicesTokens } from '../choices/session.ts';
 import type { DecisionCounts } from '../decisions/counts.ts';
 import type { DecideDependencies } from '../decisions/decide.ts';
+import type { AccessMappings } from '../decisions/mappings-store.ts';
 import type { DemoMailbox } from '../delivery/demo.ts';
 import type { ErasureDependencies } from '../erasure/erase.ts';
 import type { ShortCodes } from '../transaction/short-link.ts';
+import { accessMappingHandlers } from './access-mappings.ts';
 import { auditReads } from './audit-reads.ts';
 import { authzenHandlers } from './authzen.ts';
 import { campaignHandlers } from './campaigns.ts';
@@ -62,6 +65,8 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   /** Counts questions against the limit `decision`. */
   countDecisions: RateLimiter['countDecisions'];
   decisionCounts: Pick<DecisionCounts, 'count'>;
+  accessMappings: AccessMappings;
+  log: Logger;
 }
 
 /** Handlers by operationId (openapi.yaml, tag transactions). */
@@ -88,5 +93,6 @@ export function createHandlers(dependencies: Dependencies) {
     ...statsHandlers(dependencies),
     ...decisionHandlers(dependencies),
     ...authzenHandlers(dependencies),
+    ...accessMappingHandlers(dependencies),
   });
 }

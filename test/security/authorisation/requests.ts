@@ -291,6 +291,8 @@ export const recipes: Record<string, Recipe> = {
   getDecision: ofSubject((subject) => ({ query: { subject, element: 'processing.001' } })),
   evaluateAccess: ofSubject((subject) => ({ json: evaluation(subject) })),
   evaluateAccesses: ofSubject((subject) => ({ json: { evaluations: [evaluation(subject)] } })),
+  getAccessMappings: plain(),
+  setAccessMappings: plain({ json: { mappings: [] } }),
   getAuthzenConfiguration: plain(),
   countValidAnswers: plain({ query: { keys: 'processing.001' } }),
   getUser: plain(),

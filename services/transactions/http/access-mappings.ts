@@ -1,0 +1,86 @@
+import type { Principal } from '#lib/contracts/principal.ts';
+import { Failure, type Fault, fail, prefixPointers } from '#lib/errors/fail.ts';
+import type { Input, OperationHandlers } from '#lib/http/operation.ts';
+import { escapePointer } from '#lib/json/pointer.ts';
+import { type AccessMapping, isObjectPlace, isScalar, readPlace } from '../decisions/mapping.ts';
+import { readContext } from '../request/read-context.ts';
+import { invalid, keyOf } from '../transaction/values.ts';
+import type { Dependencies } from './handlers.ts';
+
+type Given = Input<'setAccessMappings'>['body']['mappings'][number];
+
+/** /access/mappings (docs/decisions-api.md, "AuthZEN") */
+export function accessMappingHandlers(dependencies: Dependencies) {
+  const { accessMappings } = dependencies;
+  return {
+    async getAccessMappings(ctx) {
+      ctx.body = { mappings: await accessMappings.known() };
+    },
+
+    async setAccessMappings(ctx, { body, principal }) {
+      const mappings = body.mappings as AccessMapping[];
+      const faults = await findFaults(dependencies, body.mappings, principal);
+      if (faults.length > 0) throw fail('invalid', 'The mappings are not valid.', { errors: faults });
+      await accessMappings.replace(mappings);
+      ctx.body = { mappings };
+    },
+  } satisfies OperationHandlers;
+}
+
+async function findFaults(
+  { versions, messaging }: Dependencies,
+  mappings: readonly Given[],
+  principal: Principal,
+): Promise<Fault[]> {
+  const keys = mappings.flatMap(({ element }) => (element === undefined ? [] : [keyOf(element)]));
+  const found = await versions({ keys: [...new Set(keys)], purposes: [] });
+  const known = new Map(Object.entries(found.versions));
+  const isAnswered = (element: string) =>
+    ['processing', 'conditions'].includes(known.get(keyOf(element))?.type ?? '');
+  const faults = mappings.map(async (mapping, place) => {
+    const pointer = `/mappings/${place}`;
+    const { element, purpose } = mapping;
+    const ofAbout =
+      (element === undefined) === (purpose === undefined)
+        ? [invalid(`${pointer}/element`, 'must be given, or purpose, and not both')]
+        : [];
+    const ofElement =
+      element !== undefined && !isAnswered(element)
+        ? [invalid(`${pointer}/element`, 'must be the key of a processing or conditions')]
+        : [];
+    const ofCapture = await captureFaults(mapping, pointer, { principal, messaging });
+    return [...ofAbout, ...ofElement, ...placeFaults(mapping, pointer), ...ofCapture];
+  });
+  return (await Promise.all(faults)).flat();
+}
+
+function placeFaults({ object, when = {} }: Given, pointer: string): Fault[] {
+  const ofWhen = Object.entries(when).flatMap(([place, value]) => {
+    const at = `${pointer}/when/${escapePointer(place)}`;
+    if (!readPlace(place))
+      return [invalid(at, 'must be named subject.id, resource.id or <entity>.properties.<name>')];
+    return isScalar(value) ? [] : [invalid(at, 'must be a string, a number or a boolean')];
+  });
+  const isFaulty = object !== undefined && !isObjectPlace(object);
+  const detail = 'must be resource.id or resource.properties.<name>';
+  return isFaulty ? [...ofWhen, invalid(`${pointer}/object`, detail)] : ofWhen;
+}
+
+/** Whoever asks gives the subject. */
+async function captureFaults(
+  { capture }: Given,
+  pointer: string,
+  { principal, messaging }: Pick<Dependencies, 'messaging'> & { principal: Principal },
+): Promise<Fault[]> {
+  if (capture === undefined) return [];
+  if ('subject' in capture) return [invalid(`${pointer}/capture/subject`, 'must not be set')];
+  try {
+    await prefixPointers(`${pointer}/capture`, async () =>
+      readContext({ ...capture, subject: 'person' }, principal, messaging),
+    );
+    return [];
+  } catch (error) {
+    if (error instanceof Failure && error.errors) return error.errors;
+    throw error;
+  }
+}
