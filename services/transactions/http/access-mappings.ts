@@ -2,6 +2,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import { Failure, type Fault, fail, prefixPointers } from '#lib/errors/fail.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { escapePointer } from '#lib/json/pointer.ts';
+import { readBoundedText } from '#lib/text/nfc.ts';
 import { type AccessMapping, isObjectPlace, isScalar, readPlace } from '../decisions/mapping.ts';
 import { readContext } from '../request/read-context.ts';
 import { invalid, keyOf } from '../transaction/values.ts';
@@ -18,13 +19,38 @@ export function accessMappingHandlers(dependencies: Dependencies) {
     },
 
     async setAccessMappings(ctx, { body, principal }) {
-      const mappings = body.mappings as AccessMapping[];
-      const faults = await findFaults(dependencies, body.mappings, principal);
+      const { mappings, faults: ofTexts } = readTexts(body.mappings);
+      const faults = [...ofTexts, ...(await findFaults(dependencies, mappings, principal))];
       if (faults.length > 0) throw fail('invalid', 'The mappings are not valid.', { errors: faults });
-      await accessMappings.replace(mappings);
+      await accessMappings.replace(mappings as AccessMapping[]);
       ctx.body = { mappings };
     },
   } satisfies OperationHandlers;
+}
+
+const maxMappings = 200;
+const maxConditions = 20;
+const maxLength = 255;
+const texts = ['subjectType', 'action', 'resourceType', 'element', 'purpose', 'object'] as const;
+
+/** Reads the texts as all others are read: in NFC, without surrounding white space, and not empty. */
+function readTexts(given: readonly Given[]): { mappings: Given[]; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const detail = `must be a text of 1 to ${maxLength} characters`;
+  if (given.length > maxMappings)
+    faults.push(invalid('/mappings', `must have at most ${maxMappings} members`));
+  const mappings = given.slice(0, maxMappings).map((mapping, place) => {
+    const read = { ...mapping };
+    for (const name of texts) {
+      const text = mapping[name];
+      if (text === undefined) continue;
+      const bounded = readBoundedText(text, maxLength);
+      if (bounded) read[name] = bounded;
+      else faults.push(invalid(`/mappings/${place}/${name}`, detail));
+    }
+    return read;
+  });
+  return { mappings, faults };
 }
 
 async function findFaults(
@@ -59,8 +85,12 @@ function placeFaults({ object, when = {} }: Given, pointer: string): Fault[] {
     const at = `${pointer}/when/${escapePointer(place)}`;
     if (!readPlace(place))
       return [invalid(at, 'must be named subject.id, resource.id or <entity>.properties.<name>')];
-    return isScalar(value) ? [] : [invalid(at, 'must be a string, a number or a boolean')];
+    return isScalar(value) && String(value).length <= maxLength
+      ? []
+      : [invalid(at, `must be a number, a boolean, or a text of at most ${maxLength} characters`)];
   });
+  if (Object.keys(when).length > maxConditions)
+    ofWhen.push(invalid(`${pointer}/when`, `must have at most ${maxConditions} members`));
   const isFaulty = object !== undefined && !isObjectPlace(object);
   const detail = 'must be resource.id or resource.properties.<name>';
   return isFaulty ? [...ofWhen, invalid(`${pointer}/object`, detail)] : ofWhen;
