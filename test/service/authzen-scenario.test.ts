@@ -7,8 +7,8 @@ import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 /**
- * The certification scenario of OpenID AuthZEN 1.0 (github.com/openid/authzen, certification/), levels Basic,
- * Batch and Discovery: its eight decisions come from consents, and mappings say which consent each asks about.
+ * The certification scenario of OpenID AuthZEN 1.0 (github.com/openid/authzen), levels Basic, Batch and
+ * Discovery: its eight decisions come from consents, and mappings say which consent each asks about.
  */
 const instance = useInstance();
 const admin = useSetup(() => signIn(instance, 'admin'));
