@@ -175,6 +175,8 @@ export interface FormsOperations {
     givenAt: string;
     sealUntil: string;
     peersOptional?: boolean;
+    /** Whether an empty answer to a required question is taken: the person left the question blank. */
+    takesBlanks?: boolean;
     subjectInfos?: SubjectContact;
   }): Promise<AnswerCheck>;
   /**

@@ -168,7 +168,7 @@ describe('subjects in the console', () => {
     const late = await operator.post(`${path}/withdraw`, sent);
     expect([late.status, await late.text()]).toEqual([422, expect.stringContaining('href="#field-givenOn"')]);
     await operator.post(`${path}/withdraw`, { ...sent, givenOn: '2026-05-01', reference: 'tray 3' });
-    const [id] = /[^/]+(?="><time)/.exec(await textOf(path)) ?? [];
+    const [id] = /[^/"]+(?="><bdi>[^<]*2026<)/.exec(await textOf(path)) ?? [];
     const page = await textOf(`/console/transactions/${id}`);
     expect(page).toMatch(/By letter or e-mail[\s\S]*(1 May|May 1,) 2026[\s\S]*tray 3/);
     expect(page).not.toMatch(/folder 7|On paper|\/withdraw"/);
@@ -208,9 +208,13 @@ describe('subjects in the console', () => {
     const made = await operator.fill(`${here}/new`, { name: 'carla', emailAddress: 'carla@example.org' });
     expect(locationOf(made)).toMatch(/done=subjectMade$/);
     expect((await operator.fill(`${here}/new`, { name: 'carla' })).status).toBe(409);
-    const same = await operator.fill(`${here}/new`, { name: 'carlo', emailAddress: 'Carla@example.org' });
-    expect(locationOf(same)).toMatch(/done=subjectMadeTwice$/);
     const path = await pageOf('carla');
+    const twin = { name: 'carlo', emailAddress: 'Carla@example.org' };
+    const warned = await operator.fill(`${here}/new`, twin);
+    expect(warned.status).toBe(409);
+    expect(await warned.text()).toMatch(new RegExp(`<a class="button" href="${path}"><bdi>carla</bdi></a>`));
+    const same = await operator.fill(`${here}/new`, { ...twin, known: twin.emailAddress });
+    expect(locationOf(same)).toMatch(/done=subjectMade$/);
     const changed = await operator.post(`${path}/edit`, {
       emailAddress: 'c@example.org',
       defaultLanguage: 'fr',
@@ -325,7 +329,7 @@ describe('answering on behalf in the console', () => {
       [...review.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
     ) as Record<string, string>;
     const made = locationOf(await operator.post(path, { ...hidden, op: 'send' })).replace(/\?.*/, '');
-    const [transaction = ''] = /\/console\/transactions\/\w+(?="><time)/.exec(await textOf(made)) ?? [];
+    const [transaction = ''] = /\/console\/transactions\/\w+(?="><bdi)/.exec(await textOf(made)) ?? [];
     const page = await textOf(transaction);
     for (const text of ['On paper', '12 March 2026']) expect(page).toContain(text);
     expect(await textOf(`${transaction}/scan`)).toBe('%PDF-1.7 signed');
@@ -349,10 +353,31 @@ describe('answering on behalf in the console', () => {
     expect(locationOf(await operator.post(path, sent))).toContain('done=repeated');
     const page = await textOf(path.replace('/record', ''));
     expect(page).toMatch(/Signed at the desk[\s\S]*On behalf/);
-    expect(page).toMatch(/given on (12 March|March 12,|Mar 12,) 2026/);
+    expect(page).toMatch(/<bdi>(12 March|March 12,|Mar 12,) 2026<\/bdi><\/a><span class="note">recorded /);
     expect(await textOf(`${path.replace('/record', '')}?done=recorded`)).toContain(
       'The answers are recorded.',
     );
+  });
+
+  it('records a question that was left blank on paper as no answer', async () => {
+    await answer('ines', 'refused');
+    const path = `${await pageOf('ines')}/record`;
+    expect(await textOf(`${path}?elements=processing.001`)).toMatch(
+      /value=" "[^>]*><span>No answer: left blank/,
+    );
+    const blank = { ...given, [question]: ' ' };
+    const html = await (await operator.post(path, { ...blank, op: 'review' })).text();
+    expect(html).toContain('No answer: left blank');
+    const once = /name="once" value="([^"]+)"/.exec(html)?.[1] ?? '';
+    const made = locationOf(await operator.post(path, { ...blank, op: 'send', once }));
+    expect(made).toContain('done=recorded');
+    const page = await textOf(path.replace('/record', ''));
+    // The earlier answer stays.
+    expect(page).toMatch(/Refused[\s\S]*<section[^>]*id="panel-transactions"/);
+    const transaction = /\/console\/transactions\/(\w+)(?="><bdi)/.exec(page)?.[1];
+    const caller = await signIn(instance, 'operator');
+    const receipt = await (await caller.get(`/receipts/${transaction}?format=text`)).text();
+    expect(receipt).toContain('No answer');
   });
 
   it('says what is missing, keeps what was typed, and records nothing', async () => {

@@ -56,6 +56,25 @@ describe('a subject', () => {
     expect(await rowsOf(instance, "SELECT 1 FROM transactions.contacts WHERE subject = 'flo'")).toEqual([]);
   });
 
+  it('are listed by the ids that the audit log has', async () => {
+    const ids = await Promise.all(
+      ['ida one', 'ida two'].map(async (name) => {
+        const made = await operator.send('POST', '/subjects', { name });
+        return ((await made.json()) as { id: string }).id;
+      }),
+    );
+    const listed = async (query: string) =>
+      ((await (await operator.get(`/subjects?${query}`)).json()) as { name: string }[]).map(
+        ({ name }) => name,
+      );
+    expect((await listed(`ids=${ids.join(',')},all`)).sort()).toEqual(['ida one', 'ida two']);
+    const page = await operator.get(`/subjects?ids=${ids.join(',')}&limit=1`);
+    expect(page.headers.get('link')).toContain(encodeURIComponent(ids.join(',')));
+    expect(await listed('ids=all')).toEqual([]);
+    expect((await operator.get(`/subjects?ids=${Array(201).fill(ids[0]).join(',')}`)).status).toBe(422);
+    expect(((await (await user.get(`/subjects?ids=${ids[0]}`)).json()) as []).length).toBe(0);
+  });
+
   it('can be created once, and is found at its Location', async () => {
     const name = 'Zoë / 50 % ? #1';
     const made = await make({ name, emailAddress: 'zoe@example.org', defaultLanguage: 'pt-br' });

@@ -97,6 +97,20 @@ const answered = fc
   );
 
 describe('checking answers', () => {
+  it('takes a required question that was left blank only where blanks are taken', () => {
+    fc.assert(
+      fc.property(answered, ([elements]) => {
+        const blank = Object.fromEntries(elements.map((each, index) => [nameOf(each, index), []]));
+        expect(check(blank, formOf(elements, { takesBlanks: true })).outcome).toBe('valid');
+        const strict = check(blank, formOf(elements));
+        const codes = strict.outcome === 'invalid' ? strict.faults.map(({ code }) => code) : [];
+        expect(new Set(codes)).toEqual(new Set(codes.length > 0 ? ['required'] : []));
+        const none = check({}, formOf(elements, { takesBlanks: true }));
+        expect(none.outcome).toBe(check({}, formOf(elements)).outcome);
+      }),
+    );
+  });
+
   it('accepts every valid map in any order and returns positions that match the texts', () => {
     fc.assert(
       fc.property(

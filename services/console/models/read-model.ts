@@ -31,6 +31,11 @@ export function formPath(key: string): string {
   return `/console/forms/${encodeURIComponent(key)}`;
 }
 
+/** The page with the people who have answered an element. */
+export function answeredPath(key: string): string {
+  return `/console/subjects/answers?${new URLSearchParams({ element: key })}`;
+}
+
 /** Options for entries. */
 export function entryChoices(entries: readonly Pick<Entry, 'key' | 'name'>[]): Choice[] {
   return entries.map(({ key, name }) => [key, name]);

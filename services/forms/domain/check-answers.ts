@@ -56,6 +56,8 @@ export interface AnswerableForm {
   language: string;
   /** Whether the answers come from an HTML form. */
   isFormPost: boolean;
+  /** Whether an empty answer to an own question says that the person left the question blank, as on paper. */
+  takesBlanks?: boolean;
 }
 
 interface Matched {
@@ -84,7 +86,8 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
   const unanswered: DescribedElement[] = [];
   for (const { key, item, version, values, name } of questionsOf(given.action, matched, form)) {
     const onlyIfAnswered = form.askedIfAnswered?.has(key) ?? false;
-    const result = checkAnswer(version, onlyIfAnswered ? { ...item, required: false } : item, values);
+    const isNeeded = !onlyIfAnswered && !(form.takesBlanks && isLeftBlank(item, values));
+    const result = checkAnswer(version, isNeeded ? item : { ...item, required: false }, values);
     const wasAsked = !onlyIfAnswered && wasShown(key, matched, form);
     if ('answer' in result || wasAsked) asked.push(item);
     if ('answer' in result) answers.push(result.answer);
@@ -97,6 +100,10 @@ export function checkAnswers(given: GivenAnswers, form: AnswerableForm): Checked
   const info = matched.info.describe(form.language, form.info.name) as DescribedInformation;
   const { peerInfos } = matched;
   return { outcome: 'valid', language: form.language, info, answers, asked, unanswered, peerInfos };
+}
+
+function isLeftBlank({ owner }: DescribedElement, values: readonly unknown[] | undefined): boolean {
+  return owner === null && values !== undefined && values.every(isBlankAnswer);
 }
 
 /** Whether the person has cleared an own question on a page that had its earlier answer selected. */

@@ -38,6 +38,7 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
       ),
       language: current.language,
       isFormPost: input.form,
+      takesBlanks: input.takesBlanks ?? false,
     });
     if (result.outcome !== 'valid') return result;
     const { language, info } = result;

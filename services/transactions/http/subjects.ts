@@ -16,10 +16,22 @@ import {
 import { presentHold, presentSubject } from '../present/person.ts';
 import { readHold } from '../standing/holds-store.ts';
 import { invalid, isFault, parseLanguage, parseSubject } from '../transaction/values.ts';
-import { readText } from './filters.ts';
+import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
 type SubjectBody = Input<'createSubject' | 'updateSubject'>['body'];
+
+const maxIds = 200;
+
+/** Ids of subjects in the query; others than UUIDs name nobody. @throws Failure `invalid` for too many. */
+function readIds(given: readonly string[] | undefined): string[] | undefined {
+  const ids = listOf(given);
+  if (ids && ids.length > maxIds)
+    throw fail('invalid', 'The query is not valid.', {
+      errors: [invalid('/ids', `must be at most ${maxIds} ids`)],
+    });
+  return ids?.filter((id) => uuidPattern.test(id));
+}
 
 /** /subjects */
 export function subjectHandlers({ db, instance }: Dependencies) {
@@ -29,8 +41,10 @@ export function subjectHandlers({ db, instance }: Dependencies) {
       const name = readText(query.name);
       const only = isPrivileged(principal) ? undefined : (principal.subject ?? '');
       const contact = readText(query.contact);
-      const parameters = { ...(name && { name }), ...(contact && { contact }) };
-      const find = (page: PageRequest) => listSubjects(db, { ...parameters, only, ...page });
+      const ids = readIds(query.ids);
+      const sought = { ...(name && { name }), ...(contact && { contact }) };
+      const parameters = { ...sought, ...(ids && { ids: ids.join(',') }) };
+      const find = (page: PageRequest) => listSubjects(db, { ...sought, ...(ids && { ids }), only, ...page });
       const url = `${instance.baseUrl}/subjects`;
       await sendList(ctx, query, { url, parameters, find, present: presentSubject });
     },

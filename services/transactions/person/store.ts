@@ -110,6 +110,7 @@ interface SubjectFilter {
   name?: string;
   /** A whole e-mail address or telephone number, which may also be the name. */
   contact?: string;
+  ids?: readonly string[];
   /** A whole name. */
   only?: string;
 }
@@ -117,7 +118,7 @@ interface SubjectFilter {
 /** A page of subjects, newest first. */
 export async function listSubjects(
   db: Queries,
-  { name, contact, only, after, limit }: SubjectFilter & { after?: Position; limit: number },
+  { name, contact, ids, only, after, limit }: SubjectFilter & { after?: Position; limit: number },
 ): Promise<(Subject & { position: string })[]> {
   const conditions = [
     ...(name === undefined ? [] : [sql`strpos(lower(s.name), lower(${name})) > 0`]),
@@ -128,6 +129,7 @@ export async function listSubjects(
                           WHERE c.digest = ${contactDigest(sql`${contact}::text`)}
                           UNION ALL SELECT ${contact}::text)`,
         ]),
+    ...(ids === undefined ? [] : [sql`s.id = ANY(${ids}::uuid[])`]),
     ...(only === undefined ? [] : [sql`s.name = ${only}`]),
     ...(after ? [sql`(s.created_at, s.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)`] : []),
   ];

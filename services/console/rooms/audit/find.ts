@@ -2,19 +2,23 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { type ApiFailure, fieldFailure, unlessMissing } from '../../api/api-failure.ts';
 import { withQuery } from '../../pages/filters.ts';
-import { type FormInput, fieldsFor } from '../../pages/form.ts';
+import { type FieldSpec, type FormInput, fieldsFor } from '../../pages/form.ts';
 import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listedKinds, type Named } from './resolve-names.ts';
 
 /**
- * The form that finds lines by the name of the actor or of the target.
- * @param given.values what is shown now.
+ * The form that finds lines: by the names of the actor and of the target, and by what was done.
+ * @param given.fields those that stand in the URL as they are. @param given.values what is shown now.
  */
 export function findForm(
   ctx: Context,
   kit: RoomKit,
-  { values, failure }: { values: FormInput['values']; failure: ApiFailure | undefined },
+  {
+    fields,
+    values,
+    failure,
+  }: { fields: readonly FieldSpec[]; values: FormInput['values']; failure: ApiFailure | undefined },
 ) {
   const reader = kit.reader(ctx);
   const field = fieldsFor(reader, 'audit');
@@ -22,7 +26,7 @@ export function findForm(
     action: `${kit.path}/find`,
     submit: reader.t('audit.find'),
     tone: 'plain',
-    fields: [field('who'), field('about')],
+    fields: [field('who'), field('about'), ...fields].map((each) => ({ ...each, isNeeded: true })),
     values: failure ? kit.posted(ctx) : values,
     failure,
   });
@@ -47,11 +51,15 @@ export function findRoutes(
       if (who && !actor) throw fieldFailure('who', 'no-such-name');
       const target = about && (await findTarget(ctx, kit, about));
       if (about && !target) throw fieldFailure('about', 'no-such-name');
-      const query = { actor: actor ? actor.split('/')[1] : undefined, ...(target || undefined) };
+      const rest = Object.fromEntries(keptFilters.map((name) => [name, field(name)]));
+      const query = { ...rest, actor: actor ? actor.split('/')[1] : undefined, ...(target || undefined) };
       kit.open(ctx, withQuery(kit.path, query));
     }),
   );
 }
+
+/** Filters that are in the URL as they were chosen. */
+const keptFilters = ['kind', 'area', 'action', 'after', 'before'] as const;
 
 const targetPattern = /^[a-z-]+\/[\w-]+$/;
 const transactionPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;

@@ -1,5 +1,7 @@
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
+import type { RoomKit } from '../../pages/kit.ts';
+import { subjectPath } from '../subjects/subject-path.ts';
 import type { AuditLine } from './merge-areas.ts';
 
 /** The name of a thing that the audit log knows by its id, and its page. */
@@ -10,12 +12,14 @@ export interface Named {
 
 /**
  * Reads the names of the actors and targets of lines: the audit log has ids only. Things that no longer exist
- * have none. The names of subjects are not read, because that would be recorded as a read of their data.
+ * have none.
+ * @param persons whether names of persons are read, which is recorded as a list of persons that was read.
  * @returns by `<kind>/<id>`.
  */
 export async function resolveNames(
   api: ApiClient,
   lines: readonly AuditLine[],
+  persons: false | Pick<RoomKit, 'names'>,
 ): Promise<ReadonlyMap<string, Named>> {
   const named = lines.flatMap(({ actorKind, actor, target }) => [`${actorKind}/${actor}`, target]);
   const idsOf = (kind: string) => [
@@ -35,7 +39,19 @@ export async function resolveNames(
     const href = `/console/${type === 'layout' ? 'forms' : 'elements'}/${encodeURIComponent(key)}`;
     return [[`model/${id}`, status === 'DELETED' ? { name } : { name, href }] as const];
   });
-  return new Map((await Promise.all([...ofLists, ...ofModels])).flat());
+  const ofPersons = persons ? readPersons(api, idsOf('subject'), persons) : [];
+  return new Map((await Promise.all([...ofLists, ...ofModels, ofPersons])).flat());
+}
+
+async function readPersons(api: ApiClient, ids: readonly string[], kit: Pick<RoomKit, 'names'>) {
+  const wanted = ids.filter((id) => id !== 'all');
+  if (wanted.length === 0) return [];
+  const listed = await api
+    .list('listSubjects', { query: { ids: wanted }, page: { limit: maxListed } })
+    .catch(ignoreFailure);
+  return (listed?.rows ?? []).map(
+    ({ id, name }) => [`subject/${id}`, { name, href: subjectPath(kit, name) }] as const,
+  );
 }
 
 /** Things that the API lists, by the kind of their lines. */

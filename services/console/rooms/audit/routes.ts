@@ -4,6 +4,7 @@ import { auditAreas } from '#lib/contracts/audit-areas.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter, type FilterSpec, timesOfDays } from '../../pages/filters.ts';
+import type { FieldSpec } from '../../pages/form.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
@@ -34,24 +35,31 @@ export const audit: Room = {
       // The file has ids alone.
       const readNamed = async (place: string | undefined) => {
         const page = await readMerged(api, { of, filter, place });
-        for (const [key, named] of await resolveNames(api, page.rows))
+        for (const [key, named] of await resolveNames(api, page.rows, kit.may(ctx, 'listSubjects') && kit))
           if (!names.has(key)) names.set(key, named);
         return { ...page, rows: groupReads(page.rows, new Set(readActions)) };
       };
+      // The form names what the lines are about.
+      const shown = isExport ? undefined : await readNamed(kit.cursor(ctx));
       await sendList<ShownLine>(ctx, kit, {
         view: 'list',
         title: reader.t('audit.title'),
         filters,
         columns: columnsOf(reader, kit.path, names),
-        read: isExport ? mergedReader(api, { of, filter }) : readNamed,
+        read: shown ? async () => shown : mergedReader(api, { of, filter }),
         csv: 'audit',
         locals: {
           proof: !isExport && (await readProof(api, reader, kit.path)),
           find: findForm(ctx, kit, {
-            values: { who: values.actor, about: aboutOf(names, values.target) },
+            fields: filterFields(reader),
+            values: {
+              ...filters.values,
+              who: whoOf(names, values.actor),
+              about: aboutOf(names, values.target),
+            },
             failure,
           }),
-          isNarrowed: Boolean(values.actor || values.target),
+          clearUrl: filters.isSet && kit.path,
         },
       });
       if (failure) ctx.status = failure.status;
@@ -80,18 +88,37 @@ function aboutOf(names: ReadonlyMap<string, Named>, target: string | undefined):
   return target && (names.get(target)?.name ?? target);
 }
 
-/** What is shown of everything: by what was done, where and when. Who and about what is found by name. */
+/** Who has done the lines that are shown, by name. */
+function whoOf(names: ReadonlyMap<string, Named>, actor: string | undefined): string | undefined {
+  const named = actor && ['account', 'key'].flatMap((kind) => names.get(`${kind}/${actor}`) ?? [])[0];
+  return named ? named.name : actor;
+}
+
+/** What is shown of everything, as the URL says it. Who and about what is found by name. */
 function filterSpecs(reader: ConsoleReader): FilterSpec[] {
+  return [
+    ...shownFilters(reader),
+    { name: 'actor', kind: 'hidden' },
+    { name: 'target', kind: 'hidden' },
+    { name: 's', kind: 'hidden' },
+  ];
+}
+
+function shownFilters(reader: ConsoleReader): FilterSpec[] {
   return [
     choiceFilter(reader, 'audit.kind', { name: 'kind', group: 'auditKind', codes: ['changes', 'reads'] }),
     choiceFilter(reader, 'audit.area', { name: 'area', group: 'auditArea', codes: auditAreas }),
     choiceFilter(reader, 'audit.action', { name: 'action', group: 'auditAction', codes: auditActions }),
     { name: 'after', kind: 'date', label: reader.t('audit.after') },
     { name: 'before', kind: 'date', label: reader.t('audit.before') },
-    { name: 'actor', kind: 'hidden' },
-    { name: 'target', kind: 'hidden' },
-    { name: 's', kind: 'hidden' },
   ];
+}
+
+/** By what was done, where and when, as fields of the form. */
+function filterFields(reader: ConsoleReader): FieldSpec[] {
+  return shownFilters(reader).flatMap((filter): FieldSpec[] =>
+    filter.kind === 'hidden' ? [] : [filter.kind === 'choice' ? { ...filter, kind: 'select' } : filter],
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { endsOf, entryFacts, versionTable } from '../../models/detail.ts';
 import { previewView } from '../../models/preview.ts';
 import {
+  answeredPath,
   type Entry,
   type FoundElement,
   findElement,
@@ -37,6 +38,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     );
     await kit.page(ctx, 'detail', {
       title: entry.name,
+      answeredUrl: isQuestion(entry.type) && kit.may(ctx, 'extractRecords') && answeredPath(entry.key),
       facts: entryFacts(reader, entry, 'elements'),
       acts: actsOf(ctx, kit, found),
       ends: endsOf(ctx, kit, found, 'elements'),

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { endsOf, entryFacts, versionTable } from '../../models/detail.ts';
-import { type FoundForm, findForm, findVersion, hasVersion } from '../../models/read-model.ts';
+import { answeredPath, type FoundForm, findForm, findVersion, hasVersion } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -25,7 +25,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
       facts: entryFacts(reader, entry, 'forms'),
       acts: actsOf(ctx, kit, form),
       ends: endsOf(ctx, kit, form, 'forms'),
-      elements: elementTable(reader, elements),
+      elements: elementTable(reader, elements, kit.may(ctx, 'extractRecords')),
       versions: versionTable(reader, entry, { words: 'forms', hrefTo: (vid) => `${href}/versions/${vid}` }),
     });
   });
@@ -57,15 +57,22 @@ function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
   ]);
 }
 
-function elementTable(reader: ConsoleReader, rows: readonly ElementView[]) {
+function elementTable(reader: ConsoleReader, rows: readonly ElementView[], hasPeople: boolean) {
   return shortTable(reader, 'designer.elements', {
     file: 'elements',
     rows,
-    columns: ({ text, code }) => [
+    columns: ({ text, code, link }) => [
       text('element.name', ({ name }) => name, { href: ({ href }) => href, note: ({ problem }) => problem }),
       text('element.type', ({ type }) => type),
       code('element.reference', ({ reference }) => reference),
       text('element.owner', ({ owner }) => owner ?? reader.t('element.own')),
+      ...(hasPeople
+        ? [
+            link('answered.column', 'answered.link', ({ reference, owner }) =>
+              owner === undefined ? answeredPath(reference) : undefined,
+            ),
+          ]
+        : []),
     ],
   });
 }

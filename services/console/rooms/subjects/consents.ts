@@ -54,6 +54,24 @@ export function elementColumn(
   };
 }
 
+/**
+ * When a person has answered: for answers that staff has recorded, the day that the paper says, and when they
+ * were recorded. @param label key of a message.
+ */
+export function givenColumn(reader: ConsoleReader, label: string): Column<Answer> {
+  return {
+    label: reader.t(label),
+    cell({ creationTimestamp, transaction, givenOn }) {
+      const href = `/console/transactions/${transaction}`;
+      const time = reader.time(creationTimestamp);
+      if (!givenOn) return { time, href };
+      const note = reader.t('answers.recorded', { time: time.short });
+      return { text: reader.plainDate(givenOn), href, note };
+    },
+    csv: ({ creationTimestamp }) => new Date(creationTimestamp).toISOString(),
+  };
+}
+
 /** The table of what a person agrees to, with what can be done about each answer. */
 export function consentTable(
   ctx: Context,
@@ -77,15 +95,7 @@ export function consentTable(
         note: ({ status, statusExplanation, comment }) =>
           status === 'VALID' ? comment : reader.word('statusExplanation', statusExplanation),
       }),
-      {
-        label: reader.t('answers.since'),
-        cell: ({ creationTimestamp, transaction, givenOn }) => ({
-          time: reader.time(creationTimestamp),
-          href: `/console/transactions/${transaction}`,
-          ...(givenOn && { note: reader.t('answers.givenOn', { day: reader.plainDate(givenOn) }) }),
-        }),
-        csv: ({ creationTimestamp }) => new Date(creationTimestamp).toISOString(),
-      },
+      givenColumn(reader, 'answers.since'),
       time('answers.expires', ({ expirationTimestamp }) => expirationTimestamp),
       text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
         note: ({ author }) => author,

@@ -27,6 +27,9 @@ export function layoutOf({ form, elements }: Asked) {
   return form ? { layout: form } : { layoutData: { elements: [...elements] } };
 }
 
+/** The value for a question that was left blank: no option begins with a space. */
+const leftBlank = ' ';
+
 const scanTypes = 'application/pdf,image/jpeg,image/png';
 const validities = ['', 'P3M', 'P6M', 'P1Y', 'P2Y', 'P5Y'];
 
@@ -43,7 +46,7 @@ export function fieldsOf(
   const field = fieldsFor(reader, 'record');
   const hint = scan ? t('record.scanKept', { name: scan }) : t('record.scanHint');
   return [
-    ...questions.map((question) => questionField(reader, question)),
+    ...questions.flatMap((question) => questionFields(reader, question)),
     field('way', {
       kind: 'select',
       options: [['', '–'], ...wordChoices(reader, 'way', ways)],
@@ -63,12 +66,14 @@ export function fieldsOf(
   ];
 }
 
-function questionField(reader: ConsoleReader, question: Question): FieldSpec {
+/** A required question has a field, or an option, that says that it was left blank. */
+function questionFields(reader: ConsoleReader, question: Question): FieldSpec[] {
   const { identifier, text, options, isMultiple, isRequired, isObjection } = question;
   const kind = options ? (isMultiple ? 'checks' : 'radios') : 'textarea';
   const words = options?.map((each) => [each, answerWord(reader, each, isObjection)] as const);
-  const none = !isRequired && kind === 'radios' ? [['', reader.t('record.noAnswer')] as const] : [];
-  return {
+  const blank = [leftBlank, reader.t('record.leftBlank')] as const;
+  const none = isRequired ? [blank] : kind === 'radios' ? [['', reader.t('record.noAnswer')] as const] : [];
+  const field: FieldSpec = {
     name: identifier,
     label: text,
     kind,
@@ -77,17 +82,30 @@ function questionField(reader: ConsoleReader, question: Question): FieldSpec {
     isNeeded: isRequired,
     ...(words && { options: [...words, ...none] }),
   };
+  if (options || !isRequired) return [field];
+  return [field, { name: blankName(identifier), label: `${text}: ${blank[1]}`, kind: 'check' }];
+}
+
+/** Name of the box that says that a free text was left blank. */
+function blankName(identifier: string): string {
+  return `blank/${identifier}`;
 }
 
 /** What can be said before the review: questions that must be answered and are not, and a day to come. */
 export function faultsOf(questions: readonly Question[], posted: PostedForm, timeZone: string) {
   const lacking = questions
-    .filter(({ isRequired, identifier }) => isRequired && !posted[identifier]?.some((each) => each !== ''))
+    .filter(({ isRequired, identifier }) => isRequired && !isAnswered(identifier, posted))
     .map(({ identifier }) => ({ pointer: pointerOf(identifier), code: 'required', detail: '' }));
   const today = Temporal.Now.plainDateISO(timeZone).toString();
   const isToCome = (posted.givenOn?.[0] ?? '') > today;
   const day = { pointer: '/context/collection/givenOn', code: 'day-to-come', detail: '' };
   return isToCome ? [...lacking, day] : lacking;
+}
+
+/** Whether a question has an answer, or was left blank. */
+function isAnswered(identifier: string, posted: PostedForm): boolean {
+  const given = [...(posted[identifier] ?? []), ...(posted[blankName(identifier)] ?? [])];
+  return given.some((each) => each !== '');
 }
 
 /** The JSON pointer of an answer in the body (RFC 6901). */
@@ -107,8 +125,9 @@ export function atScan(failure: ApiFailure): ApiFailure {
 export function bodyOf(subject: string, asked: Asked, questions: readonly Question[], posted: PostedForm) {
   const one = readerOf(posted);
   const answers = questions.flatMap(({ identifier }) => {
-    const values = (posted[identifier] ?? []).filter(Boolean);
-    return values.length > 0 ? [[identifier, values] as const] : [];
+    if (!isAnswered(identifier, posted)) return [];
+    const values = (posted[identifier] ?? []).filter((each) => each.trim() !== '');
+    return [[identifier, values] as const];
   });
   const optional = (members: Record<string, string>) =>
     Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ''));

@@ -159,6 +159,7 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
             ? reader.plainDate(each)
             : (options?.find(([value]) => value === each)?.[1] ?? each),
         );
+      if (kind === 'check') return [];
       const isQuestion = questions.some(({ identifier }) => identifier === field);
       const text = words.length > 0 ? reader.list(words) : isQuestion && reader.t('record.noAnswer');
       return text ? { label, cell: { text } } : [];

@@ -1,11 +1,9 @@
-import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import { actPage, fieldReader } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import { fieldReader } from '../../pages/form-page.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
 import type { Room } from '../room.ts';
@@ -16,11 +14,12 @@ import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';
 import { requestedErasureRoutes } from './erasures.ts';
 import { exportRoutes } from './exports.ts';
+import { findSubjects, formIn, placeOf, saysContact } from './find-subjects.ts';
 import { inviteRoutes } from './invite.ts';
+import { newRoute } from './new-subject.ts';
 import { recordRoutes } from './record.ts';
 import { releaseRoutes } from './release.ts';
 import { sayErased, subjectRoutes } from './subject.ts';
-import { contactFields, subjectPath } from './subject-path.ts';
 
 type Subject = Schemas['Subject'];
 
@@ -32,6 +31,7 @@ export const subjects: Room = {
   views: [
     'list',
     'answers',
+    'new',
     'subject',
     'record',
     'answering',
@@ -89,37 +89,7 @@ export const subjects: Room = {
       kit.open(ctx, withQuery(kit.path, { s: word && kit.names.seal(word), form }));
     });
 
-    actPage(router, kit, {
-      path: '/new',
-      operation: 'createSubject',
-      view: 'form',
-      isCreating: true,
-      ask(ctx, reader) {
-        // What was searched for in vain.
-        const word = typeof ctx.query.s === 'string' ? kit.names.open(ctx.query.s) : undefined;
-        return {
-          title: reader.t('subjects.new'),
-          submit: reader.t('subjects.create'),
-          fields: [fieldsFor(reader, 'subjects')('name', { isRequired: true }), ...contactFields(reader)],
-          values: { name: word, ...(word?.includes('@') && { emailAddress: word }) },
-          hidden: { form: formIn(ctx) ?? '' },
-        };
-      },
-      body(field) {
-        const [emailAddress, defaultLanguage] = [field('emailAddress'), field('defaultLanguage')];
-        const contact = {
-          ...(emailAddress && { emailAddress }),
-          ...(defaultLanguage && { defaultLanguage }),
-        };
-        return { name: field('name'), ...contact };
-      },
-      async done(ctx, { body: { name, emailAddress } }) {
-        const same = emailAddress ? (await findSubjects(ctx, kit, emailAddress, { limit: 2 })).rows : [];
-        const done = same.length > 1 ? 'subjectMadeTwice' : 'subjectMade';
-        kit.open(ctx, placeOf(kit, name, fieldReader(ctx, kit)('form') || undefined), done);
-      },
-    });
-
+    newRoute(router, kit);
     answerRoutes(router, kit);
     decisionRoutes(router, kit);
     requestedErasureRoutes(router, kit);
@@ -132,40 +102,6 @@ export const subjects: Room = {
     withdrawRoutes(router, kit);
   },
 };
-
-/**
- * Subjects with this address, which is what people say who call; without any, and for other words, those with
- * a text in their name.
- */
-async function findSubjects(
-  ctx: Context,
-  kit: RoomKit,
-  word: string | undefined,
-  page: { cursor?: string | undefined; limit?: number | undefined },
-) {
-  const api = kit.api(ctx);
-  if (word && saysContact(word)) {
-    const found = await api.list('listSubjects', { query: { contact: word }, page });
-    if (found.rows.length > 0) return found;
-  }
-  return api.list('listSubjects', { query: { name: word }, page });
-}
-
-/** Whether a word may be an e-mail address or a telephone number. */
-function saysContact(word: string): boolean {
-  return /@|\d{4}/.test(word);
-}
-
-/** The form that is to be sent to a person who is chosen or added here: its key. */
-function formIn(ctx: Context): string | undefined {
-  return [ctx.query.form].flat()[0] || undefined;
-}
-
-/** Where a chosen person leads: to their page, or to the sending of a form. */
-function placeOf(kit: RoomKit, name: string, form: string | undefined): string {
-  const path = subjectPath(kit, name);
-  return form ? withQuery(`${path}/link`, { form }) : path;
-}
 
 function columnsOf(reader: ConsoleReader, hrefOf: (name: string) => string): Column<Subject>[] {
   const { text, time } = columnsFor<Subject>(reader);
