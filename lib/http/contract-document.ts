@@ -100,16 +100,17 @@ export async function createRequestValidator(document: Document): Promise<Reques
   const validate: ValidateRequest = (operation, { params, query, body }) => {
     const { operationId, requestBody } = operation;
     const { validator } = operation['x-priority'] === 'peer' ? peers : clients;
-    const hasBody = body !== undefined && !Buffer.isBuffer(body) && !requestBody?.['x-ignored'];
-    if (!hasBody && requestBody?.required && !Buffer.isBuffer(body))
-      throw fail('malformed', 'A body is required.');
+    const isFile = Buffer.isBuffer(body);
+    const hasBody = body !== undefined && !isFile && !requestBody?.['x-ignored'];
+    if (!hasBody && requestBody?.required && !isFile) throw fail('malformed', 'A body is required.');
     // Not openapi-backend's validateRequest, which serialises and parses the parts again. Copies, because
     // openapi-backend's validators of parameters convert values in place, whatever `ajvOpts` says.
     const parts = {
       path: { ...params },
       query: { ...query },
       header: {},
-      ...(hasBody ? { requestBody: body } : {}),
+      // Handlers read files and forms with files themselves.
+      ...(isFile ? { requestBody: {} } : hasBody ? { requestBody: body } : {}),
     };
     const errors = (validator.getRequestValidatorsForOperation(operationId) ?? []).flatMap((check) =>
       check(parts) ? [] : (check.errors ?? []),

@@ -1,11 +1,10 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { findProgram } from '../infrastructure/programs.ts';
 import { startStandalone } from '../support/instances/standalone-process.ts';
-import { type Client, clients } from './clients.ts';
-import { createWorkshop, ProgramFailed, runProgram } from './workshop.ts';
+import { clients } from './clients.ts';
+import { type Result, tryClient } from './try-client.ts';
 
 // `npm run test:clients`: makes clients of the contract with the generators that people use, compiles
 // them, and lets each create, answer, read and withdraw a consent.
@@ -20,12 +19,6 @@ const { values: options } = parseArgs({
   },
 });
 const page = path.join(import.meta.dirname, '..', '..', 'docs', 'clients.md');
-
-interface Result extends Pick<Client, 'name' | 'version'> {
-  /** `yes`, the step that failed, or the program that is missing. */
-  outcome: string;
-  isFailed: boolean;
-}
 
 const unknown = options.client?.find((name) => !clients.some((client) => client.name === name));
 if (unknown) throw new Error(`There is no client ${unknown}: ${clients.map(({ name }) => name).join(', ')}`);
@@ -42,7 +35,9 @@ try {
   const results: Result[] = [];
   for (const client of clients.filter(({ name }) => options.client?.includes(name) ?? true)) {
     say(`${client.name} ${client.version}`);
-    results.push(await tryClient(client, url));
+    const result = await tryClient(client, url, folder);
+    say(`  ${result.said}`);
+    results.push(result);
   }
   const table = tableOf(results);
   process.stdout.write(`\n${table}\n`);
@@ -56,46 +51,6 @@ try {
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-async function tryClient(client: Client, url: string): Promise<Result> {
-  const { name, version, needs, stages, flow } = client;
-  const missing = needs.filter((program) => findProgram(program) === undefined);
-  if (missing.length > 0) {
-    say(`  NOT TRIED: ${missing.join(', ')} not found on PATH`);
-    return {
-      name,
-      version,
-      outcome: `not tried: no ${missing.join(', ')}`,
-      isFailed: process.env.CI === 'true',
-    };
-  }
-  const own = path.join(folder, name);
-  await mkdir(own);
-  let step = 'install';
-  try {
-    for (const [stage, make] of Object.entries(stages)) {
-      step = stage;
-      await make(createWorkshop(own));
-    }
-    step = 'run';
-    await runProgram(flow, { cwd: own, env: await environmentOf(url) });
-    say('  yes');
-    return { name, version, outcome: 'yes', isFailed: false };
-  } catch (error) {
-    const said = error instanceof ProgramFailed ? error.output : '';
-    step = [...said.matchAll(/^step (\w+)$/gm)].at(-1)?.[1] ?? step;
-    say(`  no: ${step}: ${(error as Error).message}\n${said.slice(-4_000)}`);
-    return { name, version, outcome: `no: ${step}`, isFailed: true };
-  }
-}
-
-/** Tokens are valid for five minutes, so each client has its own. */
-async function environmentOf(url: string): Promise<Record<string, string>> {
-  const form = { grant_type: 'password', client_id: 'accord', username: 'operator', password: 'demo' };
-  const response = await fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams(form) });
-  const { access_token: token } = (await response.json()) as { access_token: string };
-  return { ACCORD_URL: url, ACCORD_TOKEN: token, ACCORD_SUBJECT: `client-${crypto.randomUUID()}` };
 }
 
 function tableOf(results: readonly Result[]): string {

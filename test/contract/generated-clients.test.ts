@@ -97,12 +97,13 @@ describe('clients that generators make of the contract compile:', () => {
     expect(Object.keys(schemas).filter((name) => reserved.includes(folded(name)))).toEqual([]);
   });
 
-  test('no name is made twice of schemas, constructors, wrappers, responses and security schemes', () => {
+  test('no name is made twice of schemas, constructors, wrappers, parameters and security schemes', () => {
     const names = new Set(Object.keys(schemas).map(folded));
     expect(names.size).toBe(Object.keys(schemas).length);
     const schemes = Object.keys(document.components.securitySchemes ?? {});
     const bodies = Object.keys(document.components.requestBodies ?? {}).map((name) => `${name}Body`);
-    expect([...schemes, ...bodies].filter((name) => names.has(folded(name)))).toEqual([]);
+    const parameters = Object.keys(document.components.parameters ?? {});
+    expect([...schemes, ...bodies, ...parameters].filter((name) => names.has(folded(name)))).toEqual([]);
     // Go: the constructor of `Key` is `NewKey`. An inline schema has the names of its parent and its member.
     const made = Object.entries(schemas).flatMap(([name, schema]) => [
       `New${name}`,
@@ -189,6 +190,14 @@ describe('clients that generators make of the contract compile:', () => {
     expect(json.some((schema) => schema.includes('#/components/schemas/FormFields"'))).toBe(true);
     expect(Object.keys(schemas.FormFields?.properties ?? {}).length).toBeGreaterThan(0);
     expect(schemas.FormFields?.additionalProperties).toBeUndefined();
+  });
+
+  test('a form post with a file is an object, which ogen and browsers send', () => {
+    for (const { operation } of operations) {
+      const form = requestContent(operation.requestBody)['multipart/form-data'];
+      if (form)
+        expect(resolve<Schema>(document, form.schema).value.type, operation.operationId).toBe('object');
+    }
   });
 
   test('a schema that several responses send is sent by responses with a name', () => {
