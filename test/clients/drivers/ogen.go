@@ -42,6 +42,12 @@ func (credentials) ApiKeyBasic(context.Context, accord.OperationName) (accord.Ap
 func (credentials) ApiKeyDashed(context.Context, accord.OperationName) (accord.ApiKeyDashed, error) {
 	return accord.ApiKeyDashed{}, ogenerrors.ErrSkipClientSecurity
 }
+func (credentials) ChoicesCookie(context.Context, accord.OperationName) (accord.ChoicesCookie, error) {
+	return accord.ChoicesCookie{}, ogenerrors.ErrSkipClientSecurity
+}
+func (credentials) ChoicesToken(context.Context, accord.OperationName) (accord.ChoicesToken, error) {
+	return accord.ChoicesToken{}, ogenerrors.ErrSkipClientSecurity
+}
 func (credentials) PeerSignature(context.Context, accord.OperationName) (accord.PeerSignature, error) {
 	return accord.PeerSignature{}, ogenerrors.ErrSkipClientSecurity
 }
