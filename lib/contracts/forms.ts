@@ -79,6 +79,8 @@ export interface DescribedPeer {
 /** The current content of a form: the ACTIVE versions of a pinned layout, in the chosen language. */
 export interface FormDescription {
   language: string;
+  /** Languages that the information and all own elements have, and the texts of the pages too. */
+  languages: string[];
   info: DescribedInformation;
   /** All elements: own ones first, then those of peers, each in layout order. */
   elements: DescribedElement[];

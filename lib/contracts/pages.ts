@@ -121,6 +121,8 @@ export interface EntryPage {
 /** A form as JSON clients get it, without what they need besides the page (openapi.yaml, `Form`). */
 export interface ShownForm {
   language: string;
+  /** Languages in which the form can be read: {@link FormDescription}. */
+  languages: string[];
   info: FormInformation;
   /** The shown elements: own ones first, then those of peers, each in layout order. */
   elements: FormElement[];

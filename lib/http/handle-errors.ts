@@ -5,7 +5,7 @@ import { pointInto, problemStatus, toFailure, toProblem } from '#lib/http/proble
 import { setCommonHeaders } from '#lib/http/security-headers.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import type { Logger } from '#lib/observability/logger.ts';
-import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { keepQuery } from '#lib/pages/kept-query.ts';
 
 /**
  * Renders the page of a failure in the reader's language. If it rejects, the problem document is sent
@@ -51,8 +51,8 @@ export function handleErrors({
 function cachePages(render: RenderErrorPage): RenderErrorPage {
   const pages = new LRUCache<string, ReturnType<RenderErrorPage>>({ max: 200, ttl: 600_000 });
   return (ctx, failure) => {
-    const colors = askedColorScheme(ctx.query.colorScheme);
-    const key = `${failure.headers['Retry-After']} ${colors} ${ctx.get('accept-language')}`;
+    const shown = keepQuery('', ctx.query);
+    const key = `${failure.headers['Retry-After']} ${shown} ${ctx.get('accept-language')}`;
     let page = pages.get(key);
     if (!page) {
       page = render(ctx, failure);

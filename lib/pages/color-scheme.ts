@@ -10,24 +10,6 @@ export function askedColorScheme(value: unknown): AskedColorScheme | undefined {
   return allowed.includes(value) ? (value as AskedColorScheme) : undefined;
 }
 
-/** Adds the requested colour scheme to all URLs of pages. @param links other texts stay as they are. */
-export function withColorScheme<Links extends object>(links: Links, value: unknown): Links {
-  const kept = Object.entries(links).map(([name, link]) => {
-    const isUrl = typeof link === 'string' && link.startsWith('http');
-    return [name, isUrl ? keepColorScheme(link, value) : link];
-  });
-  return Object.fromEntries(kept);
-}
-
-/** Adds the requested colour scheme to the URL of a page. */
-export function keepColorScheme(url: string, value: unknown): string {
-  const colorScheme = askedColorScheme(value);
-  if (!colorScheme) return url;
-  const [address = '', fragment] = url.split('#', 2);
-  const query = `${address.includes('?') ? '&' : '?'}colorScheme=${colorScheme}`;
-  return `${address}${query}${fragment === undefined ? '' : `#${fragment}`}`;
-}
-
 /**
  * Value of the meta element `color-scheme` (HTML, "Standard metadata names"): a fixed request overrides the
  * theme.

@@ -18,10 +18,19 @@ export async function describeForm(
   context: FormsContext,
   { layout, languages }: { layout: PinnedLayout; languages: string[] },
 ): Promise<FormDescription> {
-  const { language, info, elements, peers, theme, active } = await readForm(context, layout, languages);
+  const {
+    language,
+    languages: complete,
+    info,
+    elements,
+    peers,
+    theme,
+    active,
+  } = await readForm(context, layout, languages);
   const described = peers.map((part) => describePeer(part, language));
   return {
     language,
+    languages: complete,
     info: info.version.describe(language, info.name) as DescribedInformation,
     elements: [...describeElements(elements, language), ...inLayoutOrder(layout.elements, peers, described)],
     peers: described,

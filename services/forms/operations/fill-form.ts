@@ -29,7 +29,7 @@ export async function fillForm(
 ): Promise<FormModel & { form: ShownForm }> {
   const { layout, peersOptional } = page;
   const description = await describeForm(context, { layout, languages });
-  const { language, theme, texts } = description;
+  const { language, languages: complete, theme, texts } = description;
   const earlier = answered.map(toRecord);
   const active = { ...description.active, ...(await activeElsewhere(context, description, earlier)) };
   const notices = consentNotices(description.elements);
@@ -53,6 +53,7 @@ export async function fillForm(
   const hidden = elements.filter(isHidden);
   const form = {
     language,
+    languages: complete,
     info: withChange<FormInformation>({ ...description.info, previous: null }),
     elements: elements.filter((element) => !isHidden(element)).map(withChange),
     peers: description.peers.map((peer) => ({

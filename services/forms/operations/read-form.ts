@@ -13,6 +13,8 @@ import { type PeerSection, readPeerSections } from './read-peer-sections.ts';
 /** The current content of a pinned layout. */
 export interface CurrentForm {
   language: string;
+  /** Languages that all own content has, and that the pages have. */
+  languages: string[];
   info: ActiveItem & { row: ActiveRow };
   /** Own ACTIVE elements by key, in layout order, without withdrawn ones. */
   elements: Map<string, ActiveItem & { row: ActiveRow }>;
@@ -66,6 +68,7 @@ export async function readForm(
     throw fail('withdrawn', info ? elementsWithdrawn : informationWithdrawn);
   return {
     language: chooseLanguage(context, wanted, [info, ...elements.values()]),
+    languages: completeLanguages(context, [info, ...elements.values()]),
     info,
     elements,
     peers,
@@ -89,6 +92,15 @@ function chooseLanguage(
 ): string {
   const available = new Set([...renderer.languages, ...items.flatMap(({ version }) => version.languages)]);
   return lookupLanguage(wanted, [...available]) ?? instance.language;
+}
+
+function completeLanguages({ renderer }: FormsContext, items: readonly ActiveItem[]): string[] {
+  const [first, ...others] = items.map(({ version }) => version.languages);
+  return (first ?? []).filter(
+    (language) =>
+      others.every((languages) => languages.includes(language)) &&
+      lookupLanguage([language], renderer.languages) !== undefined,
+  );
 }
 
 /** Own elements by key, and peers' elements by reference (`<key>@<host>`). */

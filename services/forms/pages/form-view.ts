@@ -6,6 +6,7 @@ import type { EnteredAnswers } from '../domain/entered-answers.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { changeView } from './change-view.ts';
 import { answerView, controllerView } from './facts.ts';
+import { languageLinks } from './language-links.ts';
 import type { FormModel } from './page-model.ts';
 import { type QuestionView, questionView } from './question-view.ts';
 import type { RichBlocks } from './rich-blocks.ts';
@@ -51,6 +52,8 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
   const answered = new Set(all.filter(hasAnswer).map(({ name }) => name));
   return {
     title: info?.content.title ?? reader.t('form.title'),
+    /** Only where nothing was entered: another language is another page. */
+    languages: page.entered ? null : languageLinks(form, reader),
     info: informationView(info, reader, rich, 2),
     infoChange: changeView(info?.change, info?.content.lang ?? reader.language, reader),
     unchanged: links &&

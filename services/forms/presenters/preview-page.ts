@@ -123,6 +123,7 @@ function formPage(
     theme,
     form: {
       language,
+      languages: [],
       info: info ? ({ ...info, previous: null } as FormInformation) : null,
       elements: elements.map((element) => ({ ...element, previous: null }) as FormElement),
       peers: peers.map(presentPeer),

@@ -19,6 +19,8 @@ interface GivenAnswers {
   answers: Record<string, string[]>;
   /** A form post (docs/interface.md, "Answers"). */
   form: boolean;
+  /** The language that the person has chosen on the form, instead of that of the context. */
+  language?: string | undefined;
   /** Languages of the reader, best first. */
   languages: string[];
 }
@@ -28,15 +30,16 @@ export async function checkAnswers(
   { db, forms }: CheckDependencies,
   transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt' | 'isAddressKnown'>,
   now: Date,
-  { answers, form, languages }: GivenAnswers,
+  { answers, form, language, languages }: GivenAnswers,
 ): Promise<AnswerCheck> {
   const { context, layout, createdAt, isAddressKnown } = transaction;
+  const shown = language ?? context.language;
   const asksPeers = layout.elements.some((key) => key.includes('@'));
   const subjectInfos = asksPeers && isAddressKnown ? readContact(context.subjectInfos) : undefined;
   return forms.checkAnswers({
     layout,
     openedAt: createdAt.toISOString(),
-    languages: context.language ? [context.language, ...languages] : languages,
+    languages: shown ? [shown, ...languages] : languages,
     answers,
     form,
     hidden: await hiddenKeys(db, forms, transaction, now),

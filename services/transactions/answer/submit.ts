@@ -37,6 +37,8 @@ export interface Submission {
   body: Record<string, unknown>;
   /** A form post (docs/interface.md, "Answers"). */
   form: boolean;
+  /** The language that the person has chosen on the form. */
+  language?: string | undefined;
   /** Languages of the reader, best first. */
   languages: string[];
   /** Whether the form was opened, or the answers were sent, with Global Privacy Control. */
@@ -68,7 +70,7 @@ export async function submitAnswers(
   submission: Submission,
 ): Promise<SubmitResult> {
   const { db, digests, instance } = dependencies;
-  const { id, principal, body, form, languages, gpc } = submission;
+  const { id, principal, body, form, language, languages, gpc } = submission;
   const sent = splitComment(body);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const found = await readTransactionToAnswer(db, id);
@@ -80,6 +82,7 @@ export async function submitAnswers(
     const checked = await checkAnswers(dependencies, read.transaction, read.now, {
       answers,
       form,
+      language,
       languages,
     });
     if (checked.outcome !== 'valid') return { outcome: 'rejected', read, check: checked, answers };

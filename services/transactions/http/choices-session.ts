@@ -3,7 +3,7 @@ import type { ChoicesSession, Principal } from '#lib/contracts/principal.ts';
 import type { Database } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { type Cookie, createCookie, isFromOwnPage } from '#lib/http/cookies.ts';
-import { keepColorScheme } from '#lib/pages/color-scheme.ts';
+import { keepQuery } from '#lib/pages/kept-query.ts';
 import { type ChoicesTokens, sessionExpiry } from '../choices/session.ts';
 import { readSessionPerson } from '../choices/sessions-store.ts';
 
@@ -68,7 +68,7 @@ export function createChoicesSessions({
       const url = `${baseUrl}/choices${path}`;
       const token =
         given?.session.frame && tokens.mintSession(given.session, sessionExpiry(given.session, given.now));
-      return keepColorScheme(token ? `${url}?t=${token}` : url, ctx.query.colorScheme);
+      return keepQuery(token ? `${url}?t=${token}` : url, ctx.query);
     },
   };
 }

@@ -5,7 +5,8 @@ import { type ChoicesSession, isPrivileged, isReader, type Principal } from '#li
 import { fail } from '#lib/errors/fail.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
-import { askedColorScheme, keepColorScheme } from '#lib/pages/color-scheme.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { keepQuery } from '#lib/pages/kept-query.ts';
 import { changeChoices } from '../choices/change-choices.ts';
 import type { Choice } from '../choices/choice.ts';
 import { endAll, openSession } from '../choices/open-session.ts';
@@ -60,7 +61,7 @@ export function choicesHandlers(dependencies: Dependencies) {
       });
       if (!sent.form && preferredMode(ctx.get('accept')) !== 'html')
         return sendTransaction(ctx, dependencies, read, { principal }, 201);
-      redirectFrame(ctx, keepColorScheme(mintLinks(dependencies, read).submit, ctx.query.colorScheme));
+      redirectFrame(ctx, keepQuery(mintLinks(dependencies, read).submit, ctx.query));
     },
 
     async exportChoices(ctx, { query, principal, mode }) {
@@ -77,7 +78,7 @@ export function choicesHandlers(dependencies: Dependencies) {
       await endAll(db, sessionOf(principal));
       choices.forget(ctx);
       if (form || preferredMode(ctx.get('accept')) === 'html')
-        return redirectFrame(ctx, `${choices.urlOf(ctx, '')}${ctx.query.colorScheme ? '&' : '?'}ended`);
+        return redirectFrame(ctx, withParameter(choices.urlOf(ctx, ''), 'ended'));
       ctx.status = 204;
     },
   } satisfies OperationHandlers;
@@ -190,5 +191,8 @@ export function redirectToChoices(
 ): void {
   const session = principal.choices;
   const url = choices.urlOf(ctx, '', session && { session, now });
-  redirectFrame(ctx, `${url}${url.includes('?') ? '&' : '?'}done=${done}`);
+  redirectFrame(ctx, withParameter(url, `done=${done}`));
 }
+
+const withParameter = (url: string, parameter: string) =>
+  `${url}${url.includes('?') ? '&' : '?'}${parameter}`;

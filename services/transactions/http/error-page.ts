@@ -4,7 +4,8 @@ import type { ErrorPage } from '#lib/contracts/pages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
-import { askedColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { withKeptQuery } from '#lib/pages/kept-query.ts';
 import { mintFormLinks } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
@@ -46,7 +47,7 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
         links: linksOn(dependencies, read, failure, {
           principal: ctx.state.principal,
           gpc: await hasGpc(ctx, dependencies, id),
-          colorScheme: ctx.query.colorScheme,
+          query: ctx.query,
         }),
       }),
     };
@@ -67,9 +68,9 @@ function linksOn(
   dependencies: Dependencies,
   read: ReadTransaction,
   failure: Failure,
-  { colorScheme, ...caller }: { principal: Principal | undefined; gpc: boolean; colorScheme: unknown },
+  { query, ...caller }: { principal: Principal | undefined; gpc: boolean; query: Context['query'] },
 ) {
-  const links = withColorScheme(mintFormLinks(dependencies, read, caller), colorScheme);
+  const links = withKeptQuery(mintFormLinks(dependencies, read, caller), query);
   const { child, transaction } = links;
   const isRestartable = failure.code === 'expired' && read.transaction.context.updatable;
   // No link to the transaction for `withdrawn`, because it leads to the form, which fails in the same way,

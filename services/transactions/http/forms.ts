@@ -6,7 +6,8 @@ import type { EarlierAnswer, EarlierRecord } from '#lib/contracts/record-status.
 import { fail } from '#lib/errors/fail.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
-import { askedColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { askedLanguage, withKeptQuery } from '#lib/pages/kept-query.ts';
 import { staleSerial } from '../answer/answers.ts';
 import { type SubmitResult, submitAnswers } from '../answer/submit.ts';
 import { askingPage, formPage, presentForm } from '../present/form.ts';
@@ -54,6 +55,7 @@ export function formHandlers(dependencies: Dependencies) {
         principal: input.principal,
         body: input.body,
         form: input.form,
+        language: askedLanguage(ctx.query.language),
         languages: readerLanguages(ctx, undefined, instance.language),
         gpc: await hasGpc(ctx, dependencies),
       });
@@ -166,7 +168,8 @@ export async function formOf(
   const { instance } = dependencies;
   const gpc = await hasGpc(ctx, dependencies);
   const minted = mintFormLinks(dependencies, read, { principal, gpc });
-  const links = mode === 'html' ? withColorScheme(minted, ctx.query.colorScheme) : minted;
+  const { language } = ctx.query;
+  const links = withKeptQuery(minted, mode === 'html' ? ctx.query : { language });
   return {
     page: formPage(read, { links, baseUrl: instance.baseUrl, showsAll, gpc, entered }),
     languages: readerLanguages(ctx, read.transaction.context.language, instance.language),

@@ -4,7 +4,8 @@ import { publicFormUrl } from '#lib/contracts/public-forms.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import type { FormFields, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
-import { askedColorScheme, keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { keepQuery, withKeptQuery } from '#lib/pages/kept-query.ts';
 import { type FoundPublicForm, findPublicForm, startPublicForm } from '../request/start-public-form.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { stateAt } from '../transaction/transaction.ts';
@@ -31,7 +32,7 @@ export function publicFormHandlers(dependencies: Dependencies) {
         const read = await startPublicForm(dependencies, form, { emailAddress, principal });
         const { submit, transaction } = mintLinks(dependencies, read);
         const isOpen = stateAt(read.transaction, read.now) === 'CREATED';
-        redirectFrame(ctx, keepColorScheme(isOpen ? submit : transaction, ctx.query.colorScheme));
+        redirectFrame(ctx, keepQuery(isOpen ? submit : transaction, ctx.query));
       } catch (error) {
         const shown = error instanceof Failure && isPage(ctx) ? shownAgain(error, emailAddress) : undefined;
         if (!shown) throw error;
@@ -77,7 +78,7 @@ async function sendEntry(
   { until, ...form }: FoundPublicForm,
   { status, fault }: Shown,
 ): Promise<void> {
-  const { url } = withColorScheme({ url: publicFormUrl(instance.baseUrl, form.key) }, ctx.query.colorScheme);
+  const { url } = withKeptQuery({ url: publicFormUrl(instance.baseUrl, form.key) }, ctx.query);
   const page: EntryPage = {
     page: 'entry',
     ...form,

@@ -7,7 +7,8 @@ import type { Queries } from '#lib/db/database.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { allowFraming, sendPage } from '#lib/http/send.ts';
 import { acceptedLanguages } from '#lib/i18n/match-language.ts';
-import { askedColorScheme, keepColorScheme, withColorScheme } from '#lib/pages/color-scheme.ts';
+import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { askedLanguage, keepQuery, withKeptQuery } from '#lib/pages/kept-query.ts';
 import { presentTransaction, type Related } from '../present/transaction.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
 import { readParts } from '../sent-parts/store.ts';
@@ -36,7 +37,7 @@ export async function sendTransactionPage(
   /** Where the person can see all choices: not a stranger whom nobody can recognise, nor without mails. */
   function choicesOf({ transaction: { subject } }: ReadTransaction): { choices?: string } {
     const isFound = messaging.channels.mail !== null && !isAnonymousSubject(subject) && !isTrial(subject);
-    return isFound ? { choices: keepColorScheme(`${instance.baseUrl}/choices`, ctx.query.colorScheme) } : {};
+    return isFound ? { choices: keepQuery(`${instance.baseUrl}/choices`, ctx.query) } : {};
   }
 }
 
@@ -45,14 +46,14 @@ export function frameAncestors(transaction: Pick<Transaction, 'context'> | undef
   return `'self' ${transaction?.context.iframeOrigin ?? embedOrigins}`;
 }
 
-/** {@link mintLinks} for a page: they keep the colour scheme that its URL requests. */
+/** {@link mintLinks} for a page: they keep the colour scheme and the language that its URL requests. */
 export function mintPageLinks(
   ctx: Context,
   dependencies: Dependencies,
   read: ReadTransaction,
   principal: Principal,
 ): Links {
-  return withColorScheme(mintLinks(dependencies, read, principal), ctx.query.colorScheme);
+  return withKeptQuery(mintLinks(dependencies, read, principal), ctx.query);
 }
 
 /** Reads the parts and notices of transactions. */
@@ -94,7 +95,7 @@ export function redirectToTransaction(
   { principal }: { principal: Principal },
   isSent = false,
 ): void {
-  const url = keepColorScheme(mintLinks(dependencies, read, principal).transaction, ctx.query.colorScheme);
+  const url = keepQuery(mintLinks(dependencies, read, principal).transaction, ctx.query);
   redirectFrame(ctx, isSent && read.transaction.context.callback ? `${url}#sent` : url);
 }
 
@@ -105,7 +106,11 @@ export function redirectFrame(ctx: Context, url: string): void {
   allowFraming(ctx);
 }
 
-/** Languages for a page, best first: that of the context, Accept-Language, that of the instance. */
+/**
+ * Languages for a page, best first: that which the reader has chosen on the page before, that of the context,
+ * Accept-Language, that of the instance.
+ */
 export function readerLanguages(ctx: Context, language: string | undefined, fallback: string): string[] {
-  return [...(language ? [language] : []), ...acceptedLanguages(ctx.get('accept-language')), fallback];
+  const named = [askedLanguage(ctx.query.language), language].flatMap((tag) => tag ?? []);
+  return [...named, ...acceptedLanguages(ctx.get('accept-language')), fallback];
 }

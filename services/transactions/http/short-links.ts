@@ -1,7 +1,7 @@
 import { fail } from '#lib/errors/fail.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
-import { keepColorScheme } from '#lib/pages/color-scheme.ts';
+import { keepQuery } from '#lib/pages/kept-query.ts';
 import { readChoicesLink } from '../choices/links-store.ts';
 import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
 import { redeemLink } from '../transaction/links.ts';
@@ -24,7 +24,7 @@ export function shortLinkHandlers(dependencies: Dependencies) {
       const url = read ? redeemLink(dependencies, read, read.link) : await urlOfChoices(digests);
       if (!url) throw fail('not-found', 'This link is not known, or has ended.');
       await forgetLink(ctx);
-      redirectFrame(ctx, keepColorScheme(url, ctx.query.colorScheme));
+      redirectFrame(ctx, keepQuery(url, ctx.query));
     },
 
     async createShortLink(ctx, { params, principal }) {

@@ -3,7 +3,7 @@ import { isReader, type Principal } from '#lib/contracts/principal.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readPage } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
-import { keepColorScheme } from '#lib/pages/color-scheme.ts';
+import { keepQuery } from '#lib/pages/kept-query.ts';
 import { resultPage } from '../present/result-page.ts';
 import { presentContext, presentTransaction } from '../present/transaction.ts';
 import { cancelTransaction } from '../request/cancel.ts';
@@ -79,7 +79,7 @@ export function transactionHandlers(dependencies: Dependencies) {
       const isOpen = stateAt(read.transaction, read.now) === 'CREATED';
       if (!isOpen && !isAwaitingCode(read)) return sendFinalPage(ctx, dependencies, read, principal);
       const { submit, confirm } = mintLinks(dependencies, read, principal);
-      redirectFrame(ctx, keepColorScheme(isOpen ? submit : confirm, ctx.query.colorScheme));
+      redirectFrame(ctx, keepQuery(isOpen ? submit : confirm, ctx.query));
     },
 
     async getContext(ctx, { params }) {

@@ -99,7 +99,7 @@ function about(state: Transaction['state'], more: Partial<Transaction> = {}) {
 }
 
 type SampleForm = Partial<
-  Pick<FormModel['form'], 'info' | 'peers' | 'layout' | 'links'> &
+  Pick<FormModel['form'], 'info' | 'peers' | 'layout' | 'links' | 'languages'> &
     EnteredAnswers &
     Omit<FormModel, 'page' | 'form' | 'entered' | 'layout'> & { isPreview: boolean }
 >;
@@ -118,13 +118,14 @@ export function sampleForm(
     changed = [],
     removed,
     kept,
+    languages = [],
     ...page
   } = more;
   return {
     ...base(language),
     ...(!isPreview && about('CREATED')),
     page: 'form',
-    form: { language, info, elements, peers, layout: shown, ...(!isPreview && { links }) },
+    form: { language, languages, info, elements, peers, layout: shown, ...(!isPreview && { links }) },
     now: '2026-03-04T09:00:00.000Z',
     hidden: [],
     listsHidden: false,
@@ -189,7 +190,7 @@ function formPages(language: SampleLanguage): Record<string, PageModel> {
         openTo(channel),
         openTo(earlier(site, site.answers?.slice(0, 1) ?? [])),
       ],
-      { layout, gpc: true },
+      { layout, gpc: true, languages: ['en', 'fr', 'ar'] },
     ),
     'form-dark': sampleForm(language, [newsletter, research, channel], { layout, colorScheme: 'dark' }),
     'form-light': sampleForm(language, [newsletter, research, channel], { layout, colorScheme: 'light' }),

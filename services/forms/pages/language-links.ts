@@ -1,0 +1,45 @@
+import type { ShownForm } from '#lib/contracts/pages.ts';
+import { lookupLanguage } from '#lib/i18n/match-language.ts';
+import { rememberByText } from '#lib/memo/remember.ts';
+import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
+
+/** The language of the form, and links to the form in the others. */
+interface LanguageLinks {
+  current: string;
+  others: { tag: string; name: string; url: string; attributes: LanguageAttributes }[];
+}
+
+/** The languages of a form that has links, each by its own name; null if there is no other one. */
+export function languageLinks(
+  { language, languages, links }: Pick<ShownForm, 'language' | 'languages' | 'links'>,
+  reader: Reader,
+): LanguageLinks | null {
+  if (!links) return null;
+  const shown = lookupLanguage([language], languages);
+  const others = languages.filter((tag) => tag !== shown);
+  if (others.length === 0) return null;
+  return {
+    current: ownName(language),
+    others: others
+      .map((tag) => ({
+        tag,
+        name: ownName(tag),
+        url: inLanguage(links.submit, tag),
+        attributes: reader.in(tag),
+      }))
+      .toSorted((a, b) => a.name.localeCompare(b.name, 'en')),
+  };
+}
+
+/** The name of a language in that language, as a heading writes it: `Français`. */
+const ownName = rememberByText((tag: string): string => {
+  const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
+  const [first = ''] = name;
+  return first.toLocaleUpperCase(tag) + name.slice(first.length);
+});
+
+function inLanguage(url: string, language: string): string {
+  const changed = new URL(url);
+  changed.searchParams.set('language', language);
+  return changed.href;
+}
