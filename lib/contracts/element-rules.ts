@@ -54,6 +54,11 @@ export function isObjection(content: object): boolean {
   return processingChoice(content) === 'OBJECTION';
 }
 
+/** Whether all of these texts, at least one, are of processings to which people may object. */
+export function areObjections(shown: readonly { texts: object }[]): boolean {
+  return shown.length > 0 && shown.every(({ texts }) => isObjection(texts));
+}
+
 /** Whether a person can end what was accepted with these texts: withdraw a consent, or object. */
 export function isEndable(shown: { texts: object }): boolean {
   return isWithdrawable(shown) || isObjection(shown.texts);

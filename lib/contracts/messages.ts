@@ -47,8 +47,11 @@ export interface MessageContent {
    * the titles of its elements. Empty if all answers were rolled back.
    */
   owners: { name: string; late?: boolean; elements: MessageElement[] }[];
-  /** Only for `withdrawal`: what was withdrawn; `peer` asked the questions, null: this instance did. */
-  withdrawn?: { peer: string | null; elements: MessageElement[] }[];
+  /**
+   * Only for `withdrawal`: what was withdrawn, or (`isObjection`) what the person objects to. `peer` asked
+   * the questions, null: this instance did.
+   */
+  withdrawn?: { peer: string | null; isObjection?: boolean; elements: MessageElement[] }[];
   /**
    * Only for `choices`, if several people have the address: a link for each, with its masked name. `link` is
    * the first one.

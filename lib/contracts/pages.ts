@@ -70,7 +70,7 @@ export interface ChoicesPage {
   /** Newest first. */
   erasures: Schemas['ExportedErasure'][];
   /** What was just done. */
-  done: 'withdrawn' | 'erasure' | null;
+  done: 'withdrawn' | 'objected' | 'erasure' | null;
   /** Whether the session has begun so recently that everything can be exported. */
   isFresh: boolean;
   /** Whether another page shows this one. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
+import { choicesVisitor } from '../support/instances/choices-visitor.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { letter, subjectOf } from '../support/instances/live-subject.ts';
@@ -140,6 +141,9 @@ describe('a processing to which people may object', () => {
       ['refused'],
       ['refused'],
     ]);
+    const both = await (await shop.get(`/consents/${result.id}`, { Accept: 'text/html' })).text();
+    for (const text of ['Your consent was withdrawn', 'The withdrawal does not', 'The objection does not'])
+      expect(both).toContain(text);
     const named = await ask('gil');
     await post(named, { [letter]: ['accepted'] });
     const one = { subject: 'gil', elements: [use.key] };
@@ -150,6 +154,21 @@ describe('a processing to which people may object', () => {
     const page = await (await shop.get(`/consents/${transactions[0]?.id}`, { Accept: 'text/html' })).text();
     for (const text of ['Your objection is recorded', 'Objected']) expect(page).toContain(text);
     expect(await newest('gil', { key: 'processing.001' })).toMatchObject({ value: 'accepted' });
+  });
+
+  it('is confirmed on the page of choices in its own words, also at a second click', async () => {
+    await post(await ask('gus'), { [letter]: ['accepted'] });
+    const { url } = (await (await shop.send('POST', '/choices', { subject: 'gus' })).json()) as {
+      url: string;
+    };
+    const gus = choicesVisitor(instance);
+    const click = async (name: string) => {
+      const sent = await gus.post(url.replace('/choices?', '/choices/withdraw?'), [['elements', name]]);
+      return (await gus.get(sent.headers.get('location') ?? '')).text();
+    };
+    for (const html of [await click(nameOf(use)), await click(nameOf(use))])
+      expect(html).toContain('Your objection is recorded. Everybody who has to know is being told.');
+    expect(await click(letter)).toContain('Your consent was withdrawn. Everybody who has to know');
   });
 
   it('has a button on the page of its answers to object, and none to withdraw', async () => {

@@ -76,7 +76,7 @@ describe('a withdrawal at the leader', () => {
     const exported = await textAt(`/subjects/${encodeURIComponent(made.subject)}/export`);
     expect(exported).toContain('have since been withdrawn here');
     const page = await textAt(`/consents/${withdrawal.id}`);
-    expect(page).toContain('An organisation that is not named here may not know of the withdrawal.');
+    expect(page).toContain('An organisation that is not named here may not know.');
     const printed = await textAt(`/receipts/${withdrawal.id}`);
     expect(printed).toContain(
       'Answered to Northern Lab. The page of the withdrawal shows whether Northern Lab could be told',

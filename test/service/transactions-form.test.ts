@@ -11,6 +11,7 @@ import {
   subjectOf,
 } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
+import { type ParsedPage, parsePage } from '../support/pages/parse-page.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 let shop: Caller;
@@ -112,6 +113,51 @@ describe('the language of the form', () => {
     const english = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
     const form = await formOf({ language: 'fr', layoutData: { elements: ['processing.001', english.key] } });
     expect(form.elements.map(({ content }) => content.lang)).toEqual(['fr', 'en']);
+  });
+});
+
+describe('a person who reads another language than that of the link', () => {
+  const browser = callerWith(instance, { Accept: 'text/html', 'Accept-Language': 'ar' });
+  const read = async (url: string) => parsePage(await (await browser.get(url)).text());
+  const languagesOn = (page: ParsedPage) =>
+    page.tagged('a').filter(({ attribs }) => attribs.hreflang !== undefined);
+
+  it('chooses it on the form, and has the next pages and the receipt in it', async () => {
+    const { id, task, token } = await createTransaction(shop, { language: 'en' });
+    const form = await read(`${task}?t=${token}`);
+    expect(form.tagged('html')[0]?.attribs.lang).toBe('en');
+    const links = languagesOn(form);
+    expect(links.map(({ attribs }) => attribs.hreflang)).toEqual(['fr', 'ar']);
+    expect(links.map((link) => form.text(link))).toEqual(['Français', 'العربية']);
+    const french = await read(links[0]?.attribs.href ?? '');
+    expect(french.tagged('html')[0]?.attribs.lang).toBe('fr');
+    const action =
+      french.tagged('form').find(({ attribs }) => attribs.id === 'choices')?.attribs.action ?? '';
+    const post = (...fields: [string, string][]) =>
+      instance.fetch(action.replace(instance.url, ''), {
+        method: 'POST',
+        headers: { Accept: 'text/html' },
+        body: new URLSearchParams(fields),
+        redirect: 'manual',
+      });
+    const shown: [string, string] = ['info', 'element/information/information.001/1.0'];
+    const faulty = parsePage(await (await post(shown, [letter, 'accepted'])).text());
+    expect(faulty.tagged('html')[0]?.attribs.lang).toBe('fr');
+    expect(languagesOn(faulty)).toEqual([]);
+    const sent = await post(shown, [letter, 'accepted'], [study, 'refused']);
+    const end = await read(sent.headers.get('location') ?? '');
+    expect(end.tagged('html')[0]?.attribs.lang).toBe('fr');
+    expect(await (await shop.get(`/receipts/${id}`)).json()).toMatchObject({ language: 'fr' });
+  });
+
+  it('is offered only those in which every question exists', async () => {
+    const english = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
+    const layoutData = { elements: ['processing.001', english.key] };
+    const { task, token } = await createTransaction(shop, { language: 'fr', layoutData });
+    const [only, ...others] = languagesOn(await read(`${task}?t=${token}`));
+    expect([only?.attribs.hreflang, others]).toEqual(['en', []]);
+    const odd = await read(`${task}?t=${token}&language=zz-`);
+    expect(odd.tagged('html')[0]?.attribs.lang).toBe('fr');
   });
 });
 

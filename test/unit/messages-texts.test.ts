@@ -55,6 +55,17 @@ describe('a mail', () => {
     expectNothingLoaded(builtIn(kind, language).html ?? '');
   });
 
+  it('that tells of objections alone does not call them withdrawals', () => {
+    const elements = [{ title: 'Post', lang: 'en' }];
+    const objections = { peer: null, isObjection: true, elements };
+    const { subject, text } = builtIn('withdrawal', 'en', { withdrawn: [objections] });
+    expect(subject).toBe('Your objection at Riverside Clinic');
+    expect(flat(text)).toContain('What you object to: * Post');
+    expect(text).not.toMatch(/withdr|consent that/i);
+    const both = builtIn('withdrawal', 'en', { withdrawn: [{ peer: null, elements }, objections] });
+    expect(flat(both.text)).toMatch(/What was withdrawn: \* Post What you object to: \* Post/);
+  });
+
   it('marks a title in another language', () => {
     const [item] = parsePage(builtIn('bad-news', 'ar').html ?? '').tagged('span');
     expect(item?.attribs).toMatchObject({ lang: 'fr', dir: 'ltr' });

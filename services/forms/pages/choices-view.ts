@@ -96,7 +96,7 @@ function peerView(
     location,
     text:
       withdrawal && state === 'WITHDRAWN'
-        ? recipientText(withdrawal, reader)
+        ? `${t('choices.peer.WITHDRAWN')} ${recipientText(withdrawal, reader)}`
         : t(`choices.peer.${state}`, { owner: name }),
     facts: [
       { label: t('choices.peer.forms'), value: t('choices.peer.count', { count: forms }) },

@@ -1,4 +1,4 @@
-import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
+import { areObjections, isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ExportPage, ExportPart } from '#lib/contracts/pages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
@@ -104,7 +104,7 @@ export function exportPartView(
     receipt && receiptView({ ...page, page: 'receipt', receipt: shownReceipt(receipt) }, reader, rich);
   return {
     transactions: transactions.map((transaction) => ({
-      title: reader.t(transaction.kind ? 'export.withdrawal' : 'export.answers', {
+      title: reader.t(titleOf(transaction), {
         date: reader.dateTime(transaction.created),
       }),
       facts: factsOf(transaction, reader),
@@ -172,6 +172,12 @@ function tablesOf(transaction: Transaction, reader: Reader) {
       messages.map((message) => messageRow(message, reader)),
     ),
   ];
+}
+
+function titleOf({ kind, receipt }: Transaction): string {
+  if (!kind) return 'export.answers';
+  const { consents = [] } = (receipt ?? {}) as Partial<ReceiptBody>;
+  return areObjections(consents) ? 'export.objection' : 'export.withdrawal';
 }
 
 function answerRow(

@@ -1,4 +1,4 @@
-import { canAnswerAll } from '#lib/contracts/element-rules.ts';
+import { canAnswerAll, isWithdrawable } from '#lib/contracts/element-rules.ts';
 import type { FormElement, FormInformation } from '#lib/contracts/form-content.ts';
 import { rememberByIdentity } from '#lib/memo/remember.ts';
 import type { Reader } from '#lib/pages/reader.ts';
@@ -52,8 +52,8 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
   const answered = new Set(all.filter(hasAnswer).map(({ name }) => name));
   return {
     title: info?.content.title ?? reader.t('form.title'),
-    /** Only where nothing was entered: another language is another page. */
-    languages: page.entered ? null : languageLinks(form, reader),
+    /** Only where nothing was entered, because each language is another page. */
+    languages: isUntouched(entered) ? languageLinks(form, reader) : null,
     info: informationView(info, reader, rich, 2),
     infoChange: changeView(info?.change, info?.content.lang ?? reader.language, reader),
     unchanged: links &&
@@ -92,6 +92,10 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
 }
 
 export type FormView = ReturnType<typeof formView>;
+
+function isUntouched({ values, faults, changed, removed }: EnteredAnswers): boolean {
+  return Object.keys(values).length + faults.length + changed.length === 0 && removed === undefined;
+}
 
 /** The page instead of a form without questions. */
 export function answeredView(page: FormModel, reader: Reader) {
@@ -216,8 +220,10 @@ function fieldOf({ id, control, options }: QuestionView): string {
 
 function rightsTexts(page: FormModel, reader: Reader) {
   const company = page.form.info?.content.dataController?.company || page.instance.name;
-  // Conditions and preferences are changed, and not withdrawn.
-  const asksConsent = page.form.elements.some(({ entry }) => entry.type === 'processing');
+  // Conditions and preferences are changed, and an objection is made or taken back: none is withdrawn.
+  const asksConsent = page.form.elements.some(
+    ({ entry, content }) => entry.type === 'processing' && isWithdrawable({ texts: content }),
+  );
   const key = `form.rights${page.updatable ? 'Change' : 'Ask'}${asksConsent ? '' : 'Answers'}`;
   return {
     change: reader.t(key, { company }),

@@ -36,14 +36,16 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
   const values = { organisation: organisationOf(content) };
   const isPart = kind === 'bad-news' && owners.length > 0;
   const allLate = isPart && owners.every(({ late }) => late);
-  const title = t(`message.${kind}.${allLate ? 'titleLate' : isPart ? 'titlePart' : 'title'}`);
+  const title = objects(content)
+    ? t('objection.title')
+    : t(`message.${kind}.${allLate ? 'titleLate' : isPart ? 'titlePart' : 'title'}`);
   const footer = [
     ...(link ? [t('message.private')] : []),
     t('message.automatic', { instance: inlineText(content.instance.name, maxOrganisation) }),
   ];
   const subject = campaign?.isReminder ? 'reminder' : 'subject';
   return {
-    subject: isPart ? title : t(`message.${kind}.${subject}`, values),
+    subject: isPart ? title : t(`message.${wordsOf(content)}.${subject}`, values),
     title,
     body: isPart ? lostParts(owners, reader) : bodyOf(content, values, reader),
     code,
@@ -53,7 +55,7 @@ export function builtInParts(content: MessageContent, reader: Reader): MessagePa
     ].map(paragraph),
     button:
       link && content.links === undefined
-        ? { label: t(`message.${kind}.button`), attributes: {}, url: link }
+        ? { label: buttonText(content, reader), attributes: {}, url: link }
         : null,
     signature: [],
     footer: [...footer.map(paragraph), ...unsubscribeLink(content, reader)],
@@ -83,14 +85,26 @@ function bodyOf(content: MessageContent, values: { organisation: string }, reade
   }
   return [
     paragraph(
-      title
+      title && !objects(content)
         ? t(`message.${kind}.textPurpose`, { ...values, purpose: title })
-        : t(`message.${kind}.text`, values),
+        : t(`message.${wordsOf(content)}.text`, values),
     ),
     ...withdrawnElements(withdrawn, reader),
     paragraph(t(`message.${kind}.how`)),
     ...(until ? [paragraph(t(`message.${kind}.until`, { date: reader.dateTime(until) }))] : []),
   ];
+}
+
+/** Whether the message tells of objections alone, which are no withdrawals. */
+function objects({ withdrawn = [] }: MessageContent): boolean {
+  return withdrawn.length > 0 && withdrawn.every(({ isObjection }) => isObjection);
+}
+
+/** The name that the built-in texts have in the catalogue. */
+const wordsOf = (content: MessageContent) => (objects(content) ? 'objection' : content.kind);
+
+function buttonText(content: MessageContent, { t }: Reader): string {
+  return t(`message.${objects(content) ? 'notification' : content.kind}.button`);
 }
 
 /** The link to the choices; an address of several people gets one for each of them. */
@@ -115,10 +129,10 @@ function choicesBody(
 
 /** What was withdrawn, by the organisation that had asked. */
 function withdrawnElements(withdrawn: MessageContent['withdrawn'] = [], reader: Reader): RichNode[] {
-  return withdrawn.flatMap(({ peer, elements }) => [
+  return withdrawn.flatMap(({ peer, isObjection, elements }) => [
     paragraph(
       peer === null
-        ? reader.t('message.withdrawal.what')
+        ? reader.t(`message.${isObjection ? 'objection' : 'withdrawal'}.what`)
         : reader.t('message.withdrawal.whatAt', { owner: inlineText(peer, maxOrganisation) }),
     ),
     listOf(elements, reader),
@@ -178,7 +192,7 @@ export function modelParts(
   mail: MailModel,
   { language, reader, rich }: { language: string; reader: Reader; rich: RichText },
 ): MessageParts {
-  const { kind, code, link } = content;
+  const { code, link } = content;
   const attributes = ownAttributes(language, reader);
   const dir = reader.in(language).dir ?? reader.dir;
   const { line, rich: fill, filled } = createPlaceholders(content, organisationOf(content), { dir });
@@ -200,7 +214,7 @@ export function modelParts(
       ...ownersElements(content.owners, reader),
       ...leftOut(content, reader).map(paragraph),
     ].map((node) => withAttributes(node, attributes as Record<string, string>)),
-    button: link ? buttonOf(link, mail, () => reader.t(`message.${kind}.button`), attributes) : null,
+    button: link ? buttonOf(link, mail, () => buttonText(content, reader), attributes) : null,
     signature,
     footer: [...footer, ...unsubscribeLink(content, reader, attributes)],
   };

@@ -1,4 +1,4 @@
-import { isObjection } from '#lib/contracts/element-rules.ts';
+import { areObjections, isObjection } from '#lib/contracts/element-rules.ts';
 import type { ReceiptPage, WithdrawalChoice } from '#lib/contracts/pages.ts';
 import type {
   ReceiptBody,
@@ -70,8 +70,7 @@ export function receiptView(page: Page, reader: Reader, rich: RichBlocks) {
 /** The messages of title and introduction, by what the receipt proves. */
 function headWords({ kind, consents }: ReceiptBody): { title: string; intro: string } {
   if (!kind) return { title: 'receipt.title', intro: 'receipt.intro' };
-  const areObjections = consents.length > 0 && consents.every(({ texts }) => isObjection(texts));
-  return areObjections
+  return areObjections(consents)
     ? { title: 'receipt.objectionTitle', intro: 'receipt.objectionIntro' }
     : { title: 'receipt.withdrawalTitle', intro: 'receipt.withdrawalIntro' };
 }

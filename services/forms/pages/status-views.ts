@@ -1,4 +1,4 @@
-import { isObjection } from '#lib/contracts/element-rules.ts';
+import { areObjections, isObjection } from '#lib/contracts/element-rules.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ErrorPage, ResultPage } from '#lib/contracts/pages.ts';
 import { isAnonymousSubject } from '#lib/contracts/public-forms.ts';
@@ -48,11 +48,8 @@ export function resultView(page: Result, reader: Reader) {
   const waits = name === 'submitted';
   const isSent = isCommitted && isSentOnly(page);
   const isUnderWay = waits || followers.some(({ state }) => state === 'SENDING' || state === 'HELD');
-  const count = answersOf(page).length;
   return {
-    title: kind
-      ? reader.t(areObjections(page) ? 'objection.title' : 'withdrawal.title', { count })
-      : reader.t(isSent ? titleOfSent(page) : `${name}.title`),
+    title: kind ? withdrawalTitle(page, reader) : reader.t(isSent ? titleOfSent(page) : `${name}.title`),
     mark: isSent ? 'neutral' : (marks[name] ?? 'warning'),
     texts: textsOf(page, reader),
     answers: answersOf(page).map((answer) => answerView(answer, reader, page.withdrawal)),
@@ -80,12 +77,6 @@ export function resultView(page: Result, reader: Reader) {
     childText: reader.t(kind ? 'withdrawal.undo' : isCommitted ? 'committed.change' : 'final.startAgain'),
     ...contactOf(page, links?.child === undefined && !waits, reader),
   };
-}
-
-/** Whether a page of a withdrawal is about objections alone. */
-function areObjections(page: ResultPage): boolean {
-  const answers = answersOf(page);
-  return answers.length > 0 && answers.every(({ texts }) => isObjection(texts));
 }
 
 function answersOf({ receipt }: ResultPage) {
@@ -159,22 +150,34 @@ function committedTexts(page: ResultPage, reader: Reader): string[] {
   ];
 }
 
+/** How many consents a withdrawal has ended; objections are none. */
+function withdrawnCount(page: ResultPage): number {
+  return answersOf(page).filter(({ texts }) => !isObjection(texts)).length;
+}
+
+function withdrawalTitle(page: ResultPage, reader: Reader): string {
+  const isObjecting = areObjections(answersOf(page));
+  return reader.t(isObjecting ? 'objection.title' : 'withdrawal.title', { count: withdrawnCount(page) });
+}
+
 function withdrawalTexts(page: ResultPage, reader: Reader): string[] {
   const { changed, withdrawal, keptBy = [], transaction } = page;
-  const count = answersOf(page).length;
-  const isObjecting = areObjections(page);
+  const answers = answersOf(page);
+  const count = withdrawnCount(page);
+  const isObjecting = areObjections(answers);
   const isGivenAgain = withdrawal?.standing.some(({ withdrawn }) => withdrawn === null);
   // Peers that cannot be told are among the recipients only.
   const told = (transaction.recipients ?? []).filter(
     ({ kind, state }) => kind === 'PEER' && state !== 'UNSUPPORTED' && state !== 'FAILED',
   );
   return [
-    ...(count > 0
+    ...(answers.length > 0
       ? [reader.t(isObjecting ? 'objection.at' : 'withdrawal.at', { count, date: reader.dateTime(changed) })]
       : []),
     ...(isGivenAgain && !isObjecting ? [reader.t('withdrawal.again')] : []),
     ...told.map(({ name: owner }) => reader.t('withdrawal.told', { owner })),
-    reader.t(isObjecting ? 'objection.before' : 'withdrawal.before'),
+    ...(isObjecting ? [] : [reader.t('withdrawal.before')]),
+    ...(answers.length > count ? [reader.t('objection.before')] : []),
     ...keptBy.map((owner) => reader.t('withdrawal.peer', { owner })),
   ];
 }

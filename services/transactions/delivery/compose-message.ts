@@ -1,3 +1,4 @@
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { MessageKind, MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
@@ -189,12 +190,16 @@ function untilOf(kind: MessageKind, { transaction }: ReadTransaction) {
 
 /** What the receipt of a withdrawal says that was withdrawn. */
 function withdrawnOn({ consents, peers = [] }: ReceiptBody): NonNullable<MessageRequest['withdrawn']> {
+  const [objections = [], withdrawn = []] = [true, false].map((objects) =>
+    consents.filter(({ texts }) => isObjection(texts) === objects),
+  );
   const entries = [
-    { peer: null, elements: consents },
+    { peer: null, elements: withdrawn },
+    { peer: null, isObjection: true, elements: objections },
     ...peers.map(({ name, elements }) => ({ peer: name, elements })),
   ];
   return entries
-    .map(({ peer, elements }) => ({ peer, elements: elements.map(shownTitle) }))
+    .map(({ elements, ...entry }) => ({ ...entry, elements: elements.map(shownTitle) }))
     .filter(({ elements }) => elements.length > 0);
 }
 

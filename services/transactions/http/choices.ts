@@ -176,10 +176,12 @@ async function sendChoices(
   });
 }
 
+const acts = ['withdrawn', 'objected', 'erasure'] as const;
+
 /** What was just done, which the page confirms. */
 function doneIn(ctx: Context): ChoicesPage['done'] {
   const done = [ctx.query.done].flat()[0];
-  return done === 'withdrawn' || done === 'erasure' ? done : null;
+  return acts.find((act) => act === done) ?? null;
 }
 
 /** Leads back to the choices after a form post. @param done what the page confirms. */

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { isObjection } from '#lib/contracts/element-rules.ts';
+import { areObjections, isObjection } from '#lib/contracts/element-rules.ts';
 import { isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
@@ -58,30 +58,41 @@ export function withdrawalHandlers(dependencies: Dependencies) {
   async function withdrawOnPage(ctx: Context, body: FormFields, principal: Principal): Promise<void> {
     const object = readText(firstOf(body.object));
     const subject = subjectOf(principal, undefined);
-    await withdrawOfPerson(dependencies, { subject, object, principal, body }).catch(unlessNothingIsLeft);
+    const asked = { subject, object, principal, body };
+    const reads = await withdrawOfPerson(dependencies, asked).catch(unlessNothingIsLeft);
+    const ended = await readEnded(
+      dependencies.db,
+      reads.map(({ transaction }) => transaction),
+    );
     redirectToChoices(ctx, dependencies, principal, {
-      done: 'withdrawn',
+      done: areObjections([...ended.values()].flat()) ? 'objected' : 'withdrawn',
       now: await readNow(dependencies.db),
     });
   }
 }
 
-function unlessNothingIsLeft(error: unknown): void {
-  if (!(error instanceof Failure) || error.code !== 'nothing-to-withdraw') throw error;
+function unlessNothingIsLeft(error: unknown): never[] {
+  if (error instanceof Failure && error.code === 'nothing-to-withdraw') return [];
+  throw error;
 }
 
 /** Reads to which elements the person objects by withdrawals: identifiers, by the transaction. */
 async function readObjected(db: Queries, withdrawals: readonly Pick<Transaction, 'id'>[]) {
+  const ended = await readEnded(db, withdrawals);
+  return ({ id }: Pick<Transaction, 'id'>): { objected?: string[] } => {
+    const consents = ended.get(id) ?? [];
+    const objected = consents.flatMap(({ identifier, texts }) => (isObjection(texts) ? identifier : []));
+    return objected.length > 0 ? { objected } : {};
+  };
+}
+
+/** Reads from the receipts of withdrawals what they have ended, by the transaction. */
+async function readEnded(db: Queries, withdrawals: readonly Pick<Transaction, 'id'>[]) {
   const bodies = await readReceiptBodies(
     db,
     withdrawals.map(({ id }) => id),
   );
-  return ({ id }: Pick<Transaction, 'id'>): { objected?: string[] } => {
-    const body = bodies.get(id);
-    const { consents = [] } = body === undefined ? {} : (JSON.parse(body) as Partial<ReceiptBody>);
-    const objected = consents.flatMap(({ identifier, texts }) => (isObjection(texts) ? identifier : []));
-    return objected.length > 0 ? { objected } : {};
-  };
+  return new Map([...bodies].map(([id, body]) => [id, (JSON.parse(body) as ReceiptBody).consents]));
 }
 
 /** @throws Failure `forbidden` for a person who names somebody else; `invalid` if nobody is named. */
