@@ -20,6 +20,9 @@ const failures = {
   closed: 'The connection ended before the answer was complete',
 };
 
+/** What the client says that it refuses, or that has failed, by its code; a code of Node may follow. */
+export const outboundTexts = { ...refusals, ...failures };
+
 /**
  * The client refuses the URL or the response: private address, scheme, credentials in the URL, redirect or
  * too large a response. The caller decides whether to retry. The message is for logs and people; like that of

@@ -2,6 +2,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
+import { failureCode } from '#lib/outbound/failure-code.ts';
 import type { Dependencies } from '../commands/dependencies.ts';
 import { editPeer } from '../commands/edit-peer.ts';
 import { removePeer } from '../commands/end-pairing.ts';
@@ -71,7 +72,9 @@ function presentPeer(peer: ListedPeer): Schemas['Peer'] {
     backlog,
     failures: peer.failures,
     ...(peer.nextAttemptAt ? { nextAttemptDate: peer.nextAttemptAt.getTime() } : {}),
-    ...(peer.lastError === null ? {} : { lastError: peer.lastError }),
+    ...(peer.lastError === null
+      ? {}
+      : { lastError: peer.lastError, lastErrorCode: failureCode(peer.lastError) }),
     ...(peer.catalogueReadAt ? { catalogueReadDate: peer.catalogueReadAt.getTime() } : {}),
     ...(peer.catalogueSize === null ? {} : { catalogueSize: peer.catalogueSize }),
     ...(announced ? { announcedThumbprints: signingKids(announced) } : {}),

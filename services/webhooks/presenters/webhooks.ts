@@ -1,4 +1,5 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { failureCode } from '#lib/outbound/failure-code.ts';
 import type { Delivery, Webhook } from '../domain/webhook.ts';
 
 type Schemas = components['schemas'];
@@ -22,6 +23,7 @@ export function presentWebhook(webhook: Webhook): Schemas['Webhook'] {
           lastError: {
             at: lastErrorAt.toISOString(),
             reason: lastError,
+            code: failureCode(lastError),
             ...(lastErrorCode === null ? {} : { statusCode: lastErrorCode }),
           },
         }
@@ -43,7 +45,7 @@ export function presentDelivery(delivery: Delivery): Schemas['Delivery'] {
     redelivery: delivery.redelivery,
     attempts: delivery.attempts,
     ...(statusCode === null ? {} : { statusCode }),
-    ...(error === null ? {} : { error }),
+    ...(error === null ? {} : { error, errorCode: failureCode(error) }),
     // Without a response the duration would distinguish a closed port from a filtered one.
     ...(durationMs === null || statusCode === null ? {} : { duration: durationMs }),
     createdAt: delivery.createdAt.toISOString(),

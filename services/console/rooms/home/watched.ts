@@ -1,5 +1,6 @@
 import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader, PrintedTime } from '../../pages/console-reader.ts';
+import { outboundReason } from '../../pages/outbound-reason.ts';
 import { type StateMark, stateMark } from '../../pages/states.ts';
 import { needsCare } from './due.ts';
 
@@ -10,7 +11,7 @@ export interface WatchedLine {
   state: StateMark;
   /** Sentences beside the state. */
   notes: { text: string; time?: PrintedTime }[];
-  /** Words of the other side, in English. */
+  /** Why it fails. */
   reason?: string;
 }
 
@@ -41,7 +42,9 @@ export function watchedWebhooks(
       name,
       state: stateMark(reader, 'webhookState', state === 'PAUSED' ? state : 'FAILING'),
       notes: failingSince ? [{ text: reader.t('home.since'), time: reader.time(failingSince) }] : [],
-      ...(lastError && { reason: lastError.reason }),
+      ...(lastError && {
+        reason: outboundReason(reader, { code: lastError.code, text: lastError.reason }),
+      }),
     })),
   };
 }

@@ -9,6 +9,7 @@ import { fieldsFor } from '../../pages/form.ts';
 import { actPage, buttonAct, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
+import { outboundReason } from '../../pages/outbound-reason.ts';
 import { stateMark } from '../../pages/states.ts';
 import { partnerKeyPath } from './keys.ts';
 
@@ -158,14 +159,24 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
 }
 
 function factsOf(reader: ConsoleReader, peer: Peer) {
-  const { failures, lastError, nextAttemptDate: next, catalogueReadDate: read, catalogueSize = 0 } = peer;
+  const {
+    failures,
+    lastError,
+    lastErrorCode: code,
+    nextAttemptDate: next,
+    catalogueReadDate: read,
+    catalogueSize = 0,
+  } = peer;
   return factsView(reader, {
     'peers.state': { state: stateMark(reader, 'peerState', peer.state) },
     'peers.url': { code: peer.url },
     'peers.contact': timeCell(reader, peer.lastContactDate, reader.t('peers.never')),
     'peers.compared': timeCell(reader, peer.comparedDate, reader.t('peers.notCompared')),
     'peers.backlog': { number: reader.number(peer.backlog) },
-    'peers.failures': failures > 0 && { number: reader.number(failures), note: lastError },
+    'peers.failures': failures > 0 && {
+      number: reader.number(failures),
+      ...(lastError && { note: outboundReason(reader, { code, text: lastError }) }),
+    },
     'peers.nextAttempt': failures > 0 && next !== undefined && { time: reader.time(next) },
     'peers.catalogue': {
       ...timeCell(reader, read, reader.t('peers.never')),

@@ -8,6 +8,7 @@ import type { ReadRows } from '../../pages/csv-export.ts';
 import { choiceFilter } from '../../pages/filters.ts';
 import { leadAbove } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { outboundReason } from '../../pages/outbound-reason.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 
@@ -113,11 +114,14 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
 const soonMs = 60_000;
 
 function factsOf(reader: ConsoleReader, delivery: Delivery) {
-  const { action, sourceId, status, attempts, statusCode, duration, error, acknowledged } = delivery;
+  const { action, sourceId, status, attempts, statusCode, duration, acknowledged } = delivery;
   const { createdAt, deliveredAt, nextAttemptAt, messageId } = delivery;
   const answer = { code: statusCode ?? 0, ms: reader.number(duration ?? 0) };
   return factsView(reader, {
-    'deliveries.status': { state: stateMark(reader, 'deliveryStatus', status), note: error },
+    'deliveries.status': {
+      state: stateMark(reader, 'deliveryStatus', status),
+      note: errorOf(reader, delivery),
+    },
     'deliveries.action': { code: action },
     'deliveries.source': { code: sourceId },
     'deliveries.created': { time: reader.time(createdAt) },
@@ -130,20 +134,30 @@ function factsOf(reader: ConsoleReader, delivery: Delivery) {
   });
 }
 
+/** Why the last attempt failed, in the reader's language. */
+function errorOf(
+  reader: ConsoleReader,
+  { error, errorCode: code }: Pick<Delivery, 'error' | 'errorCode'>,
+): string | undefined {
+  return error === undefined ? undefined : outboundReason(reader, { code, text: error });
+}
+
 /** As many as a page shows. */
 const maxRepeated = 200;
 
 function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
   const { time, code, state, number } = columnsFor<Delivery>(reader);
-  const noteOf = ({ status, error, statusCode, acknowledged }: Delivery) => {
-    if (status !== 'DELIVERED') return error ?? (statusCode ? String(statusCode) : undefined);
+  const outcomeOf = (delivery: Delivery) => {
+    const { status, statusCode, acknowledged } = delivery;
+    if (status !== 'DELIVERED')
+      return errorOf(reader, delivery) ?? (statusCode ? String(statusCode) : undefined);
     return acknowledged && reader.t(`deliveries.acknowledged.${acknowledged}`);
   };
   return [
     time('deliveries.created', ({ createdAt }) => createdAt),
     code('deliveries.action', ({ action }) => action, { href: ({ id }) => `${path}/deliveries/${id}` }),
     code('deliveries.source', ({ sourceId }) => sourceId),
-    state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: noteOf }),
+    state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: outcomeOf }),
     number('deliveries.attempts', ({ attempts }) => attempts),
     time('deliveries.next', ({ nextAttemptAt }) => nextAttemptAt),
   ];

@@ -10,6 +10,7 @@ import {
   readerOf,
   wordChoices,
 } from '../../pages/form.ts';
+import { outboundReason } from '../../pages/outbound-reason.ts';
 import { stateMark } from '../../pages/states.ts';
 
 type Webhook = Schemas['Webhook'];
@@ -95,7 +96,9 @@ export function factsOf(reader: ConsoleReader, webhook: Webhook) {
     'webhooks.state': { state: markOf(reader, webhook) },
     'webhooks.url': { code: targetUrl },
     'webhooks.failingSince': failingSince && { time: reader.time(failingSince) },
-    'webhooks.lastError': lastError && { text: lastError.reason },
+    'webhooks.lastError': lastError && {
+      text: outboundReason(reader, { code: lastError.code, text: lastError.reason }),
+    },
     'webhooks.recipient': recipient && { text: recipient },
     'webhooks.elements': elements && { code: elements.join(', ') },
     'webhooks.acknowledgeWithin': acknowledgeWithin && { text: reader.duration(acknowledgeWithin) },

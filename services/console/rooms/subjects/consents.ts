@@ -87,7 +87,6 @@ export function consentTable(
   const canWithdraw = ({ type, values, status }: Answer) =>
     mayWithdraw && type === 'processing' && values[0] === 'accepted' && status === 'VALID';
   return shortTable(reader, 'subjects.consents', {
-    file: 'consents',
     rows: currentAnswers(answers),
     columns: ({ text, time, link }) => [
       elementColumn(reader, elementName, ({ object }) => object),

@@ -7,6 +7,7 @@ import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
 import { consolePath } from '../../pages/navigation.ts';
+import { outboundReason } from '../../pages/outbound-reason.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
@@ -97,7 +98,10 @@ function deliveryTable(reader: ConsoleReader, rows: readonly Delivery[]) {
         href: ({ webhook }) => `${webhooksPath}/${webhook.id}`,
       }),
       code('transactions.action', ({ action }) => action),
-      state('transactions.state', 'deliveryStatus', ({ status }) => status, { note: ({ error }) => error }),
+      state('transactions.state', 'deliveryStatus', ({ status }) => status, {
+        note: ({ error, errorCode: code }) =>
+          error === undefined ? undefined : outboundReason(reader, { code, text: error }),
+      }),
     ],
   });
 }
@@ -159,11 +163,13 @@ function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
   // A part that its owner did not confirm in time may be in force there.
   const stateOf = ({ state: told, reason }: Follower) =>
     told === 'DROPPED' && reason === 'expired' ? 'EXPIRED' : told;
+  const choicesOf = ({ location }: Follower) => `${location}/choices`;
   return shortTable(reader, 'transactions.parts', {
     file: 'parts',
     rows,
-    columns: ({ text, state, time }) => [
-      text('transactions.owner', ({ name }) => name, { note: ({ location }) => location }),
+    columns: ({ text, code, state, time }) => [
+      text('transactions.owner', ({ name }) => name),
+      code('transactions.ownerPage', choicesOf, { href: choicesOf }),
       state('transactions.state', 'partState', stateOf, { note: ({ reason }) => reason }),
       time('transactions.changed', ({ changed }) => changed),
     ],
