@@ -146,6 +146,7 @@ async function findErasure(ctx: Context, kit: RoomKit): Promise<Schemas['Erasure
 
 function historyTable(reader: ConsoleReader, rows: readonly Answer[], nameOf: (key: string) => string) {
   return shortTable(reader, 'subjects.history', {
+    file: 'history',
     rows,
     columns: ({ text, state }) => [
       elementColumn(reader, nameOf, ({ bodySerial, object }) =>
