@@ -161,7 +161,7 @@ describe('a table on the page of a thing', () => {
       [subject, 'history', /^processing\.001,.*,VALID,20\d\d-/],
       [`/console/transactions/${id}`, 'history', /^20\d\d-.*,COMMITTED$/],
       ['/console/elements/processing.001', 'versions', /^1\.0,ACTIVE,/],
-      ['/console/elements/processing.001', 'answers', /^20\d\d-\d\d-\d\d,\d+,\d+$/],
+      ['/console/elements/processing.001', 'answers', /^20\d\d-\d\d-\d\d,\d+,\d+,\d+$/],
       ['/console/elements/processing.001', 'forms', /^[^,]+,ACTIVE$/],
       ['/console/forms/layout.001', 'elements', /^[^,]+,Processing,processing\.001,/],
     ] as const) {
