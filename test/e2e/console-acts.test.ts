@@ -169,7 +169,7 @@ describe.each([
       if (!javaScriptEnabled) await page.reload();
       await page.getByText(text).waitFor(javaScriptEnabled ? patience : { timeout: 500 });
     };
-    await until(() => shown('The endpoint responded with 500.'));
+    await until(() => shown('The answer was an error (500).'));
     await page.getByText('"type": "io.accord.webhook.test.v1"').waitFor();
     await audit();
     endpoint.answerWith(204);
