@@ -27,6 +27,7 @@ const pieces = [
     'accounts',
     'tokens',
     'models',
+    'plans',
     'templates',
     'versions',
   ],

@@ -12,6 +12,7 @@ import { contractHandlers } from './handlers/contract.ts';
 import type { Demo, Dependencies } from './handlers/dependencies.ts';
 import { modelHandlers } from './handlers/models.ts';
 import { pageHandlers, renderErrorPage } from './handlers/pages.ts';
+import { planHandlers } from './handlers/plans.ts';
 import { publicFormHandlers } from './handlers/public-forms.ts';
 import { settingsHandlers } from './handlers/settings.ts';
 import { templateHandlers } from './handlers/templates.ts';
@@ -91,6 +92,7 @@ export async function composeForms(options: Options): Promise<{
       ...contractHandlers(dependencies),
       ...pageHandlers(dependencies),
       ...modelHandlers(dependencies),
+      ...planHandlers(dependencies),
       ...templateHandlers(dependencies),
       ...versionHandlers(dependencies),
       ...publicFormHandlers(dependencies),

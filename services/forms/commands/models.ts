@@ -106,25 +106,38 @@ export async function updateModelFields(
     if (input.default === true) await lockDefault(tx);
     const entry = await findModelToChange(tx, id);
     checkPrecondition(ifMatch, entry.revision);
-    if (input.default === true && entry.type !== 'information')
-      throw fail('invalid', 'Only an information model can be the default.', {
-        errors: [{ pointer: '/default', code: 'invalid', detail: 'is allowed for information only' }],
-      });
-    if (input.default === true && !entry.isDefault) await clearDefault(tx);
-    const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-    const fields = readEntryFields({ ...entry, ...given });
-    // A peer removed since may stay in the list, so that a client can send back what it has read.
-    const added = fields.sharedWith.filter((peer) => !entry.sharedWith.includes(peer));
-    refuseUnknownPeers(fields.sharedWith, await findUnknownPeers(tx, added));
-    const changed = await updateModel(tx, id, { ...fields, isDefault: input.default ?? entry.isDefault });
-    await recordAction(tx, { action: 'model.updated', target: `model/${id}` });
-    // Only peers' catalogues depend on these fields (docs/federation.md, "Catalogue").
-    if (changed.status === 'ACTIVE' && (concernsPeers(entry) || concernsPeers(changed)))
-      await announce(tx, { source, name: 'shared', entry: changed });
-    return changed;
+    return changeFields(tx, source, entry, input);
   });
   wake();
   return updated;
+}
+
+/**
+ * {@link updateModelFields} within a transaction that has locked the entry, and before it the default if that
+ * moves.
+ */
+export async function changeFields(
+  tx: Queries,
+  source: string,
+  entry: Entry,
+  input: UpdateModelInput,
+): Promise<Entry> {
+  if (input.default === true && entry.type !== 'information')
+    throw fail('invalid', 'Only an information model can be the default.', {
+      errors: [{ pointer: '/default', code: 'invalid', detail: 'is allowed for information only' }],
+    });
+  if (input.default === true && !entry.isDefault) await clearDefault(tx);
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  const fields = readEntryFields({ ...entry, ...given });
+  // A peer removed since may stay in the list, so that a client can send back what it has read.
+  const added = fields.sharedWith.filter((peer) => !entry.sharedWith.includes(peer));
+  refuseUnknownPeers(fields.sharedWith, await findUnknownPeers(tx, added));
+  const changed = await updateModel(tx, entry.id, { ...fields, isDefault: input.default ?? entry.isDefault });
+  await recordAction(tx, { action: 'model.updated', target: `model/${entry.id}` });
+  // Only peers' catalogues depend on these fields (docs/federation.md, "Catalogue").
+  if (changed.status === 'ACTIVE' && (concernsPeers(entry) || concernsPeers(changed)))
+    await announce(tx, { source, name: 'shared', entry: changed });
+  return changed;
 }
 
 function concernsPeers({ shared, isDefault }: Entry): boolean {

@@ -99,6 +99,15 @@ async function newModel({ admin }: Aim): Promise<{ id: string }> {
   };
 }
 
+/** A step that creates a model, as a plan says it. */
+async function newStep({ admin }: Aim): Promise<Parts> {
+  const model = { key: `applied.${crypto.randomUUID()}`, type: 'theme', name: 'A model', ...content };
+  const { steps } = await answer<{ steps: { digest: string }[] }>(
+    admin.send('POST', '/models/plan', { models: [model] }),
+  );
+  return { json: { digest: steps[0]?.digest, model } };
+}
+
 /** A person of whom nothing else is asked. */
 async function newSubject({ operator, admin }: Aim): Promise<{ name: string }> {
   const name = newName();
@@ -342,6 +351,11 @@ export const recipes: Record<string, Recipe> = {
     make: () => ({
       json: { key: `imported.${crypto.randomUUID()}`, type: 'theme', name: 'A model', versions: [] },
     }),
+  },
+  planModels: plain({ json: { models: [] } }),
+  applyModel: {
+    relations: ['own'],
+    make: (aim) => newStep(aim),
   },
   listTemplates: plain(),
   getTemplate: thing(() => ({ key: 'newsletter' }), { key: 'nothing' }),

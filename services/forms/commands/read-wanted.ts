@@ -1,0 +1,73 @@
+import type { Queries } from '#lib/db/database.ts';
+import { Failure, type Fault } from '#lib/errors/fail.ts';
+import { checkContent } from '../domain/check-content.ts';
+import type { ModelType, VersionData } from '../domain/model.ts';
+import type { WantedModel } from '../domain/plan-model.ts';
+import { type GivenEntry, readNewEntry, refuseUnknownPeers } from '../domain/read-entry-fields.ts';
+import { unknownMembers } from '../domain/unknown-members.ts';
+import { findUnknownPeers } from '../queries/store-peers.ts';
+import { findMissingLogos } from './logos.ts';
+
+/** A model as a client sends it. */
+export interface GivenModel extends GivenEntry {
+  key: string;
+  type: string;
+  default?: boolean;
+  defaultLanguage: string;
+  data: Record<string, unknown>;
+  change?: { after: string; type: string; reason?: string };
+}
+
+/** A model as it would be stored, and all that is wrong with what was given. */
+export interface ReadModel {
+  /** Undefined if its own fields are not valid. */
+  wanted: WantedModel | undefined;
+  faults: Fault[];
+}
+
+/** Reads a model of a plan; nothing is stored. */
+export async function readWanted(db: Queries, given: GivenModel): Promise<ReadModel> {
+  const faults: Fault[] = [];
+  const entry = await collect(faults, async () => {
+    const read = readNewEntry(given);
+    refuseUnknownPeers(read.sharedWith, await findUnknownPeers(db, read.sharedWith));
+    return read;
+  });
+  if (!entry) return { wanted: undefined, faults };
+  const { defaultLanguage, change } = given;
+  const content = await checkContent(entry.type, { defaultLanguage, data: given.data });
+  faults.push(...content.faults, ...findUnknown(given.data, content.data, content.faults));
+  if (entry.type === 'theme') faults.push(...(await findMissingLogos(db, content.data)));
+  if (given.default === true && entry.type !== 'information')
+    faults.push({ pointer: '/default', code: 'invalid', detail: 'is allowed for information only' });
+  const fields = { ...entry, key: given.key, type: entry.type as ModelType };
+  return {
+    wanted: {
+      ...fields,
+      default: given.default === true,
+      defaultLanguage,
+      data: content.data,
+      ...(change && { change }),
+    },
+    faults,
+  };
+}
+
+/** A member with a fault is not read either. */
+function findUnknown(given: Record<string, unknown>, read: VersionData, faults: readonly Fault[]): Fault[] {
+  const isTold = (pointer: string) => faults.some((fault) => fault.pointer.startsWith(pointer));
+  return Object.entries(given)
+    .flatMap(([language, content]) => unknownMembers(content, read[language], `/data/${language}`))
+    .filter(({ pointer }) => !isTold(pointer));
+}
+
+/** @returns undefined if `work` failed with faults, which are added. */
+async function collect<T>(faults: Fault[], work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.errors) throw error;
+    faults.push(...error.errors);
+    return undefined;
+  }
+}
