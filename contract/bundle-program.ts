@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { bundleContract } from './bundle.ts';
 
-// `npm run contract:bundle` writes openapi.yaml from its pieces, `npm run contract:check` fails if it is not
+// `npm run contract:bundle` writes openapi.yaml from its pieces, `npm run lint` fails if it is not
 // what they give.
 const file = new URL('../openapi.yaml', import.meta.url);
 const text = await bundleContract(new URL('./', import.meta.url));

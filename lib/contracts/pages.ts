@@ -98,8 +98,10 @@ export interface ChoicesEntryPage {
 /** /choices/unsubscribe: ends the messages of campaigns. */
 export interface UnsubscribePage {
   page: 'unsubscribe';
-  /** Whether they have ended; else the page asks. */
-  isDone: boolean;
+  /** What holds now: the page asks, they have ended, or their end was undone. */
+  state: 'asked' | 'ended' | 'undone';
+  /** Where the end is undone; with `ended` alone. */
+  undo?: string;
 }
 
 /** GET /f/{key}: who asks, and how to begin. */

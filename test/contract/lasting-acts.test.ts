@@ -33,6 +33,7 @@ const without: Record<string, string> = {
   updateCampaign: draft,
   setCampaignStatus: 'pauses and cancels, which must work at once; what it starts is sent at a bounded pace',
   unsubscribePerson: ends,
+  resubscribePerson: undone,
   createSubject: undone,
   updateSubject: undone,
   holdSubject: 'keeps data; endHold requires the sign-in',

@@ -19,6 +19,7 @@ const tolerant: Record<string, string> = {
   sendInvitation: least,
   startPublicForm: least,
   unsubscribePerson: least,
+  resubscribePerson: least,
   createShortLink: least,
   openChoicesLink: least,
   endChoices: least,

@@ -172,6 +172,19 @@ describe('a campaign never writes to people', () => {
       excluded: [{ why: 'UNSUBSCRIBED', people: 1 }],
     });
     expect((await instance.fetch(`${link}x`)).status).toBe(404);
+
+    const exported = () =>
+      operator.get(`/subjects/${encodeURIComponent(ann)}/export`).then((response) => response.json());
+    expect(await exported()).toMatchObject({ unsubscribed: expect.stringMatching(/Z$/) });
+    const ended = await (await instance.fetch(link, { headers: { Accept: 'text/html' } })).text();
+    const undo = new URL(/action="(subscribe[^"]*)"/.exec(ended)?.[1] ?? '', new URL(link, instance.url));
+    const undone = await instance.fetch(undo.pathname + undo.search, { method: 'POST' });
+    expect(await undone.json()).toEqual({ unsubscribed: false });
+    expect(await exported()).not.toHaveProperty('unsubscribed');
+    expect(await forecastOf(operator, again)).toMatchObject({ people: 1, asked: 0 });
+    await letTimePass(instance, '8 days');
+    onTestFinished(() => letTimePass(instance, '0 days'));
+    expect(await forecastOf(operator, again)).toMatchObject({ people: 1, asked: 1 });
   });
 
   it('who never answered, without a ground', async () => {

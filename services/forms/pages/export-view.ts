@@ -29,7 +29,7 @@ const plain = (text: string): Cell => [{ text }];
 
 /** The document of an export without its transactions. */
 export function exportView(page: Drawn<ExportPage>, reader: Reader) {
-  const { subject, instance, count, isCut, peers, audit, hold, erasures = [] } = page;
+  const { subject, instance, count, isCut, peers, audit, hold, unsubscribed, erasures = [] } = page;
   const { t } = reader;
   return {
     title: t('export.title', { instance: instance.name }),
@@ -40,6 +40,7 @@ export function exportView(page: Drawn<ExportPage>, reader: Reader) {
       [t('export.email'), subject.emailAddress],
       [t('receipt.language'), subject.defaultLanguage && reader.languageName(subject.defaultLanguage)],
       [t('export.since'), reader.dateTime(new Date(subject.creationTimestamp).toISOString())],
+      [t('export.unsubscribed'), unsubscribed && reader.dateTime(unsubscribed)],
       [t('export.reference'), subject.id],
     ]),
     hold: hold ? holdFacts(hold, reader) : null,

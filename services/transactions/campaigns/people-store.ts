@@ -128,9 +128,3 @@ export async function insertUnsubscription(tx: Queries, reference: string): Prom
     UPDATE campaign_members AS m SET state = 'UNSUBSCRIBED', why = 'UNSUBSCRIBED', changed_at = accord_now()
      WHERE m.subject = ${reference}::uuid AND m.state IN ('PICKED', 'SENT', 'UNSURE')`);
 }
-
-export async function isUnsubscribed(db: Queries, reference: string): Promise<boolean> {
-  const found = await db.maybeOne(sql`
-    SELECT FROM unsubscriptions AS u WHERE u.subject = ${reference}::uuid`);
-  return found !== undefined;
-}

@@ -39,11 +39,12 @@ function presentRecipient({ name, kind, state, outcome, since }: Notice) {
   return { name, kind, state, outcome: outcome ?? undefined, since: since.toISOString() };
 }
 
-export function presentExportFacts({ audit, peers, hold, erasures }: ExportFacts) {
+export function presentExportFacts({ audit, peers, hold, unsubscribed, erasures }: ExportFacts) {
   return {
     audit: audit.map(({ at, ...line }) => ({ at: at.toISOString(), ...line })),
     peers,
     hold: hold && presentHold(hold),
+    unsubscribed: unsubscribed?.toISOString(),
     erasures: erasures.map(presentErasureFacts),
   };
 }

@@ -5,6 +5,7 @@ import { readPeers } from '../erasure/erase-transactions.ts';
 import type { Erasure, ErasurePeer } from '../erasure/erasure.ts';
 import { listErasuresOf } from '../erasure/store.ts';
 import type { Subject } from '../person/store.ts';
+import { readUnsubscription } from '../person/unsubscriptions-store.ts';
 import { type Hold, readHold } from '../standing/holds-store.ts';
 import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
@@ -24,6 +25,8 @@ export interface ExportFacts {
   audit: { at: Date; action: string; by: 'account' | 'key' | 'system' }[];
   peers: ErasurePeer[];
   hold: Hold | undefined;
+  /** Since when the subject gets no messages of campaigns. */
+  unsubscribed: Date | undefined;
   erasures: Erasure[];
 }
 
@@ -62,7 +65,7 @@ export async function readExport(
 
 /**
  * Reads the lines of the audit log about a subject and transactions, the peers of these transactions, and the
- * hold and the erasures of the subject.
+ * hold, the erasures and the unsubscription of the subject.
  */
 export async function readExportFacts(
   db: Queries,
@@ -76,6 +79,7 @@ export async function readExportFacts(
     audit,
     peers: await readPeers(db, ids),
     hold: await readHold(db, name),
+    unsubscribed: await readUnsubscription(db, id),
     erasures: await listErasuresOf(db, id, maxErasures),
   };
 }

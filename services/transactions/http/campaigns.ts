@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { UnsubscribePage } from '#lib/contracts/pages.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { linkNext, readChoices, readLimit, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
@@ -14,12 +15,13 @@ import {
   updateCampaign,
 } from '../campaigns/manage.ts';
 import { listMembers } from '../campaigns/members-store.ts';
-import { insertUnsubscription, isUnsubscribed } from '../campaigns/people-store.ts';
+import { insertUnsubscription } from '../campaigns/people-store.ts';
 import { forecast, listFound } from '../campaigns/pick.ts';
 import { presentCampaign, presentMember } from '../campaigns/present.ts';
 import { memberStates } from '../campaigns/rules.ts';
 import { countMembers, countNamed, listCampaigns, readCampaign } from '../campaigns/store.ts';
 import { unsubscribeUrl } from '../campaigns/unsubscribe-token.ts';
+import { deleteUnsubscription, readUnsubscription } from '../person/unsubscriptions-store.ts';
 import { readNow } from '../transaction/store.ts';
 import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
@@ -129,13 +131,20 @@ export function campaignHandlers(dependencies: Dependencies) {
     /** Changes nothing, because mail scanners and previews follow links. */
     async getUnsubscribePage(ctx, { query }) {
       const reference = readReference(dependencies, query.t);
-      await sendUnsubscribe(ctx, dependencies, await isUnsubscribed(db, reference));
+      const since = await readUnsubscription(db, reference);
+      await sendUnsubscribe(ctx, dependencies, since ? 'ended' : 'asked');
     },
 
     async unsubscribePerson(ctx, { query }) {
       const reference = readReference(dependencies, query.t);
       await db.withTransaction((tx) => insertUnsubscription(tx, reference));
-      await sendUnsubscribe(ctx, dependencies, true);
+      await sendUnsubscribe(ctx, dependencies, 'ended');
+    },
+
+    async resubscribePerson(ctx, { query }) {
+      const reference = readReference(dependencies, query.t);
+      await deleteUnsubscription(db, reference);
+      await sendUnsubscribe(ctx, dependencies, 'undone');
     },
   } satisfies OperationHandlers;
 
@@ -171,15 +180,15 @@ function readReference({ unsubscribeTokens }: Dependencies, token: string | unde
 async function sendUnsubscribe(
   ctx: Context,
   { forms, instance }: Dependencies,
-  isDone: boolean,
+  state: UnsubscribePage['state'],
 ): Promise<void> {
   ctx.vary('Accept');
   if (preferredMode(ctx.get('accept')) !== 'html') {
-    ctx.body = { unsubscribed: isDone };
+    ctx.body = { unsubscribed: state === 'ended' };
     return;
   }
   const { html } = await forms.renderPage({
-    page: { page: 'unsubscribe', isDone },
+    page: { page: 'unsubscribe', state, ...(state === 'ended' && { undo: `subscribe${ctx.search}` }) },
     languages: readerLanguages(ctx, undefined, instance.language),
     colorScheme: askedColorScheme(ctx.query.colorScheme),
   });

@@ -35,7 +35,7 @@ export const operations = listOperations(readContract())
   // The URL of an acknowledgement is its credential: test/service/webhooks-recipients.test.ts.
   .filter(({ path }) => !path.endsWith('/acknowledge'))
   // So is that of the link in a message of a campaign: test/service/campaigns.test.ts.
-  .filter(({ path }) => path !== '/choices/unsubscribe')
+  .filter(({ path }) => !['/choices/unsubscribe', '/choices/subscribe'].includes(path))
   .map(({ path, method, operation }) => ({
     path,
     method: method.toUpperCase(),

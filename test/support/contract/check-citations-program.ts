@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-// `npm run lint:citations` fails if a file cites a document, a heading or an ADR that the repository does not
+// Part of `npm run lint`: fails if a file cites a document, a heading or an ADR that the repository does not
 // have.
 const root = new URL('../../../', import.meta.url).pathname;
 

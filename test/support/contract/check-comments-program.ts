@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-// `npm run lint:comments` fails if a comment is wider than the formatter's lines, or if code outwits the
+// Part of `npm run lint`: fails if a comment is wider than the formatter's lines, or if code outwits the
 // formatter: the formatter breaks no comments, and has no rule against either idiom.
 
 const root = path.join(import.meta.dirname, '..', '..', '..');

@@ -507,8 +507,8 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         { ...base(language), page: 'verify' as const, ...(outcome && { outcome }) },
       ]),
     ),
-    unsubscribe: { ...base(language), page: 'unsubscribe', isDone: false },
-    'unsubscribe-done': { ...base(language), page: 'unsubscribe', isDone: true },
+    unsubscribe: { ...base(language), page: 'unsubscribe', state: 'asked' },
+    'unsubscribe-done': { ...base(language), page: 'unsubscribe', state: 'ended', undo: 'subscribe?t=x' },
     'messages-none': { ...base(language), page: 'messages', messages: [] },
     child: result(
       'COMMITTED',

@@ -1,7 +1,7 @@
 /**
  * Checks the messages of pages: that every language has all of them, that each can be formatted, has the
- * plural forms of its language and the placeholders of English, and that some page uses it. Part of
- * `npm run lint`.
+ * plural forms of its language and the placeholders of English, that some page uses it, and that no page uses
+ * another one. Part of `npm run lint`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -39,6 +39,19 @@ const faults = places.flatMap(({ locales, users }) => {
   );
   return [...unused.map((key) => `${locales}en.json: ${key}: no page uses it`), ...wrong];
 });
+/** The messages that sources name whole, as `t('form.title')`, and that no catalogue has. */
+const consoleLocales = places.filter(({ users }) => !users).map(({ locales }) => locales);
+const unknown = [
+  ...places.flatMap(({ locales, users = [] }) =>
+    namedIn(
+      users.filter((each) => each !== 'lib'),
+      [locales],
+    ),
+  ),
+  ...namedIn(['services/console'], consoleLocales),
+];
+faults.push(...unknown);
+
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length > 0 ? 1 : 0;
 
@@ -62,6 +75,16 @@ function usesIn(folders: readonly string[]): (key: string) => boolean {
     whole.has(key) ||
     groups.some((group) => key.startsWith(group)) ||
     templates.some((template) => template.test(key));
+}
+
+function namedIn(folders: readonly string[], locales: readonly string[]): string[] {
+  const known = new Set(locales.flatMap((each) => Object.keys(messagesIn(each, 'en'))));
+  const calls = folders.flatMap(sourcesIn).flatMap((text) => [...text.matchAll(/\bt\(([^()]*)/g)]);
+  const named = calls.flatMap(([, call = '']) => [...call.matchAll(/'([a-z]\w*(?:\.[\w-]+)+)'/g)]);
+  return named
+    .map(([, key = '']) => key)
+    .filter((key) => !known.has(key))
+    .map((key) => `${locales.join(', ')}: ${key}: is used and missing`);
 }
 
 function sourcesIn(folder: string): string[] {
