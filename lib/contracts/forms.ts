@@ -165,6 +165,8 @@ export interface FormsOperations {
    * @param input.sealUntil RFC 3339: until when owners can open their parts.
    * @param input.peersOptional whether elements of peers need no answer: in a child, and with `ask: CHANGED`.
    * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
+   * @param input.isAddressConfirmed whether the person entered the e-mail address before the answers, and a code
+   * mailed there releases the parts.
    * @throws Failure `withdrawn` and `unavailable` as `describeForm`.
    */
   checkAnswers(input: {
@@ -180,6 +182,7 @@ export interface FormsOperations {
     /** Whether an empty answer to a required question is taken: the person left the question blank. */
     takesBlanks?: boolean;
     subjectInfos?: SubjectContact;
+    isAddressConfirmed?: boolean;
   }): Promise<AnswerCheck>;
   /**
    * Checks answers to own elements that a peer collected (docs/federation.md, "Answers at their owner").
@@ -261,10 +264,18 @@ export interface FormsOperations {
   finishPeerCatalogue(input: { url: string; state: string; asOf: string }): Promise<{ held: boolean }>;
   /**
    * Replaces the list of peers that `sharedWith` may name, unless the stored list is newer.
-   * @param input.urls base URLs of these peers, in the same order.
+   * @param input.urls base URLs of these peers, in the same order. @param input.choices their pages "My
+   * choices", in the same order; empty: none.
    * @param input.asOf RFC 3339: when the list was read.
    */
-  setKnownPeers(input: { ids: string[]; urls: string[]; asOf: string }): Promise<Record<string, never>>;
+  setKnownPeers(input: {
+    ids: string[];
+    urls: string[];
+    choices: string[];
+    asOf: string;
+  }): Promise<Record<string, never>>;
+  /** The pages "My choices" that peers have announced, by base URL. */
+  peerChoices(input: { urls: string[] }): Promise<{ choices: Record<string, string> }>;
   /** Replaces the list of configured channels for messages to subjects, which `GET /system/config` shows. */
   setMessageChannels(input: { channels: MessageChannel[] }): Promise<Record<string, never>>;
   /** Deletes the copies of a peer's entries. */

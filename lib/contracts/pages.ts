@@ -63,6 +63,10 @@ export interface ChoicesPage {
   own: Required<Pick<Schemas['ChoicesAt'], 'name' | 'location' | 'choices'>>;
   /** Where else answers are that were given in forms of this instance. */
   peers: Required<Pick<Schemas['ChoicesAt'], 'name' | 'location' | 'sent'>>[];
+  /** Whose forms brought answers here. */
+  leaders: Schemas['ChoicesLeader'][];
+  /** Whether the session sees everything of the person; else only what `leaders` brought. */
+  isWhole: boolean;
   /** How each of `own.choices` stands on its receipt; null without one. */
   shown: (ReceiptConsent | null)[];
   /** Who used the data, newest first. */
@@ -87,6 +91,8 @@ export interface ChoicesPage {
 export interface ChoicesEntryPage {
   page: 'choices-entry';
   stage: 'ask' | 'sent' | 'open' | 'over' | 'ended';
+  /** With `sent`: whether a part was named instead of an address. */
+  isFromPeer?: boolean;
   /** POST */
   url: string;
   /** Whether the instance can send mails. */

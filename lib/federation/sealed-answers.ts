@@ -37,6 +37,11 @@ export interface SealedContent {
   answers: Record<string, string[]>;
   /** Contact data, not checked yet. Absent if there are none, or if the leader runs an earlier release. */
   subjectInfos?: SubjectContact;
+  /**
+   * The person entered the e-mail address before the answers, and the leader sends the part only after a code
+   * that was mailed there came back (docs/choices.md). Leaders of earlier releases do not say.
+   */
+  addressConfirmed?: true;
 }
 
 export type Opened =
@@ -116,7 +121,14 @@ function readContent(plaintext: Uint8Array): SealedContent | undefined {
     if (typeof language !== 'string' || typeof info !== 'string' || !isTexts(elements)) return undefined;
     if (typeof answers !== 'object' || answers === null || Array.isArray(answers)) return undefined;
     if (!Object.values(answers).every(isTexts)) return undefined;
-    return { language, info, elements, answers, ...readContact(given.subjectInfos) };
+    return {
+      language,
+      info,
+      elements,
+      answers,
+      ...readContact(given.subjectInfos),
+      ...(given.addressConfirmed === true && { addressConfirmed: true }),
+    };
   } catch {
     return undefined;
   }

@@ -164,6 +164,8 @@ CREATE TABLE known_peers (
   ids    text[] NOT NULL,
   -- Base URLs of the peers in `ids`, in the same order; the copies of catalogues are stored by URL.
   urls   text[] NOT NULL,
+  -- Their pages "My choices", in the same order; empty: none.
+  choices text[] NOT NULL,
   as_of  timestamptz NOT NULL
 );
 

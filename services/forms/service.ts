@@ -37,6 +37,7 @@ export const formsService = defineService({
     finishPeerCatalogue: ['peers'],
     forgetPeer: ['peers'],
     setKnownPeers: ['peers'],
+    peerChoices: ['transactions'],
     setMessageChannels: ['transactions'],
   } satisfies Record<keyof FormsOperations, readonly string[]>,
   async load() {

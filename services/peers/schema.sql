@@ -6,6 +6,8 @@ CREATE TABLE peers (
   -- Base URL: the peer's name in every message.
   url             text NOT NULL UNIQUE,
   name            text NOT NULL,
+  -- Its page "My choices", at the same origin; null: it has announced none.
+  choices         text,
   state           text NOT NULL CHECK (state IN ('PAIRED', 'QUARANTINED', 'ENDED')),
   subject_prefix  text NOT NULL DEFAULT '',
   -- Key or id of the email that subjects who answer at the peer get from this instance.

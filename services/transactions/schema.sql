@@ -261,6 +261,15 @@ CREATE INDEX received_parts_undecided ON received_parts (coalesce(resent_at, rec
 CREATE INDEX received_parts_without_transaction ON received_parts (peer, (digest IS NULL)) WHERE transaction IS NULL;
 CREATE INDEX received_parts_to_forget ON received_parts (changed_at) WHERE transaction IS NULL;
 
+-- Parts whose person had entered an address at the leader and confirmed it with a code before they were sent: whoever reads the
+-- mails to it may see what these parts brought, and nothing else of the person (docs/choices.md).
+CREATE TABLE part_addresses (
+  transaction text PRIMARY KEY REFERENCES transactions (id) ON DELETE CASCADE,
+  -- Keyed digest, as in contacts.
+  digest      bytea NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX part_addresses_digest ON part_addresses (digest);
+
 -- Orders of leaders to withdraw a part: answers to these questions that were given there earlier may still arrive.
 CREATE TABLE leader_orders (
   subject      text NOT NULL,
@@ -366,7 +375,7 @@ CREATE INDEX messages_choices ON messages (created_at) WHERE kind = 'choices';
 -- Requests for a link to choices, until the job has looked up the address: a row for each, whether or not it is known.
 CREATE TABLE choices_requests (
   id         uuid PRIMARY KEY,
-  -- The address and the language of the page, encrypted.
+  -- The address, or the id of a part, and the language of the page; encrypted.
   sealed     bytea NOT NULL,
   created_at timestamptz NOT NULL
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
@@ -379,6 +388,8 @@ CREATE TABLE choices_links (
   digest     bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
   person     uuid NOT NULL REFERENCES subjects (id) ON DELETE CASCADE,
   epoch      integer NOT NULL,
+  -- Only what parts with this address brought (part_addresses); null: everything.
+  address    bytea,
   expires_at timestamptz NOT NULL,
   -- A link opens once: when it began its session.
   opened_at  timestamptz

@@ -14,7 +14,7 @@ afterAll(() => forms?.stop());
 const lab = samplePeer();
 const id = randomUUID();
 const report = (peers: { ids: string[]; urls: string[] }) =>
-  forms.operations.setKnownPeers({ asOf: new Date().toISOString(), ...peers });
+  forms.operations.setKnownPeers({ choices: [], asOf: new Date().toISOString(), ...peers });
 async function listed() {
   const list = (await (await forms.send('/models/peers')).json()) as object;
   return (list as components['schemas']['PeerModels']).values;

@@ -7,6 +7,8 @@ const shown = {
   elements: [{ identifier: 'element/processing/sleep.001@lab/1.0', lang: 'en', texts: {}, sha256: '' }],
 } as SentPart['shown'];
 const part = (more: Partial<SentPart>): SentPart => ({
+  sid: 'a'.repeat(22),
+  isConfirmed: false,
   location: 'https://lab.example',
   name: 'Lab',
   state: 'ACCEPTED',
@@ -56,6 +58,7 @@ describe('the answers of a person at peers', () => {
     ).toEqual([
       {
         name: 'New Lab',
+        sid: 'a'.repeat(22),
         location: 'https://lab.example',
         forms: 2,
         last: later,
@@ -64,5 +67,18 @@ describe('the answers of a person at peers', () => {
         notice: null,
       },
     ]);
+  });
+
+  it('are found at the peer by the newest part that has arrived, rather by one whose address was confirmed', () => {
+    const later = new Date('2026-06-03T08:00:00Z');
+    const sid = (letter: string) => letter.repeat(22);
+    const opener = (...parts: SentPart[]) => sentAnswers(parts)[0]?.sid;
+    const old = part({ sid: sid('a'), isConfirmed: true });
+    const newer = part({ sid: sid('b'), givenAt: later });
+    expect(opener(old, newer)).toBe(sid('a'));
+    expect(opener(part({ sid: sid('c') }), newer)).toBe(sid('b'));
+    const onItsWay = part({ sid: sid('d'), isConfirmed: true, givenAt: later, state: 'SENDING' });
+    expect(opener(part({ sid: sid('c') }), onItsWay)).toBe(sid('c'));
+    expect(opener(onItsWay)).toBe(sid('d'));
   });
 });

@@ -44,12 +44,13 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
     const { language, info } = result;
     const answers = result.answers.filter((answer) => !isOfPeer(answer));
     const unanswered = result.unanswered.filter((element) => !isOfPeer(element));
-    const { subjectInfos, sealUntil, givenAt } = input;
+    const { subjectInfos, isAddressConfirmed, sealUntil, givenAt } = input;
     const parts = sealParts(result, current.peers, {
       leader: instance.baseUrl,
       givenAt: new Date(givenAt),
       until: new Date(sealUntil),
       subjectInfos,
+      isAddressConfirmed,
     });
     const faults = sizeFaults(parts, result.answers, given);
     if (faults.length > 0) return { outcome: 'invalid', faults };

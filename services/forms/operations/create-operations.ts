@@ -5,7 +5,7 @@ import type { PageModel } from '../pages/page-model.ts';
 import { pageText } from '../pages/page-text.ts';
 import { readActive } from '../queries/active-entries.ts';
 import { saveChannels } from '../queries/message-channels.ts';
-import { deletePeer, finishState, saveKnownPeers } from '../queries/store-peers.ts';
+import { deletePeer, finishState, readPeerChoices, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
 import { createCheckSubmission } from './check-submission.ts';
 import type { FormsContext } from './context.ts';
@@ -45,6 +45,7 @@ export function createOperations(context: FormsContext): FormsOperations {
       await saveKnownPeers(db, list);
       return {};
     },
+    peerChoices: async ({ urls }) => ({ choices: await readPeerChoices(db, urls) }),
     async setMessageChannels({ channels }) {
       await saveChannels(db, channels);
       return {};

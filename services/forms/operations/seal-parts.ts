@@ -19,6 +19,8 @@ interface Sealing {
   until: Date;
   /** Contact data for the owner, sealed with the answers. */
   subjectInfos?: SubjectContact | undefined;
+  /** `addressConfirmed` of the sealed content. */
+  isAddressConfirmed?: boolean | undefined;
 }
 
 /**
@@ -65,7 +67,15 @@ interface UnsealedPart {
  */
 export function sealPart(
   { location, name, info, asked, answers }: UnsealedPart,
-  { key, leader, language, givenAt, until, subjectInfos }: Sealing & { key: JWK; language: string },
+  {
+    key,
+    leader,
+    language,
+    givenAt,
+    until,
+    subjectInfos,
+    isAddressConfirmed,
+  }: Sealing & { key: JWK; language: string },
 ): SealedPart {
   const sid = randomId();
   const questions = {
@@ -78,6 +88,7 @@ export function sealPart(
       ...questions,
       answers: Object.fromEntries(answers.map(({ identifier, value }) => [ownIdentifier(identifier), value])),
       ...(subjectInfos && { subjectInfos }),
+      ...(isAddressConfirmed && { addressConfirmed: true }),
     },
     {
       key: { ...key, kid: keyThumbprint(key) },

@@ -15,6 +15,7 @@ const sources = (): Record<string, string[]> => ({
   'accord.css': [own('accord.css')],
   'docs.css': [own('docs.css')],
   'page.js': [own('page.js')],
+  'choices.js': [own('choices.js')],
   'docs.js': [own('docs.js')],
   'receipt.xsd': [own('receipt.xsd')],
   'resizer-child.js': [resizer('iframeResizer.contentWindow.min.js')],

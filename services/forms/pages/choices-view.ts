@@ -31,8 +31,14 @@ export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
     none: choices.length === 0 ? t('choices.none', { instance: instance.name }) : null,
     choices,
     withdrawAll: links && withdrawable.length > 1 ? actOf(links.withdraw, withdrawable) : null,
+    part: page.isWhole ? null : t('choices.part', { instance: instance.name }),
     peers: page.peers.map((peer) => peerView(peer, page, reader)),
-    data: dataView(page, reader),
+    leaders: page.leaders.map(({ name, location, page: url }) => ({
+      name,
+      location,
+      there: thereAt(url, name, reader),
+    })),
+    data: page.isWhole ? dataView(page, reader) : null,
     end: links?.end ?? null,
     back: returnUrl && safeUrl(returnUrl)?.startsWith('http') ? backTo(returnUrl, reader) : null,
     inFrame: page.inFrame,
@@ -88,9 +94,10 @@ function peerView(
   reader: Reader,
 ) {
   const { t } = reader;
-  const { state, forms, last, withdrawable, withdrawal } = sent;
+  const { state, forms, last, withdrawable, withdrawal, page } = sent;
+  const there = thereAt(page, name, reader);
   // In a frame, only that it has some.
-  if (inFrame) return { name, location, text: null, facts: [], withdraw: null };
+  if (inFrame) return { name, location, text: null, facts: [], withdraw: null, there };
   return {
     name,
     location,
@@ -106,7 +113,13 @@ function peerView(
       links && withdrawable
         ? { url: links.withdraw, fields: [['peers', location]] satisfies Act['fields'] }
         : null,
+    there,
   };
+}
+
+/** The link to the choices of another organisation; null if no http page is known. */
+function thereAt(url: string | undefined, owner: string, { t }: Reader) {
+  return url && safeUrl(url)?.startsWith('http') ? { url, text: t('choices.there', { owner }) } : null;
 }
 
 function fact(label: string, value: string | undefined, attributes: LanguageAttributes = {}) {
@@ -186,7 +199,7 @@ function dataView({ links, isFresh, audit, erasures, instance }: Drawn<ChoicesPa
 
 /** The page before a session. */
 export function choicesEntryView(
-  { stage, url, fault, isMailed, instance }: Drawn<ChoicesEntryPage>,
+  { stage, url, fault, isMailed, isFromPeer, instance }: Drawn<ChoicesEntryPage>,
   reader: Reader,
 ) {
   const { t } = reader;
@@ -195,13 +208,17 @@ export function choicesEntryView(
     title: t(`choices.entry.${stage}.title`, { instance: instance.name }),
     mark: stage === 'sent' || stage === 'ended' ? ('done' as const) : null,
     texts: [
-      t(`choices.entry.${stage}.text`, { instance: instance.name }),
+      isFromPeer
+        ? t('choices.entry.sent.from', { instance: instance.name })
+        : t(`choices.entry.${stage}.text`, { instance: instance.name }),
       ...(asks
         ? [isMailed ? t('choices.entry.how', { instance: instance.name }) : t('choices.entry.noMail')]
         : []),
     ],
     open: stage === 'open' ? url : null,
-    ask: asks && isMailed ? url : null,
+    // Nothing may have arrived: the address is asked for instead.
+    ask: (asks || isFromPeer) && isMailed ? url : null,
+    from: t('choices.entry.from', { instance: instance.name }),
     address: fault?.address,
     isFaulty: fault !== undefined,
   };

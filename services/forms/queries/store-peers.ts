@@ -161,12 +161,22 @@ const given = (heads: readonly PeerVersionHead[]) => sql`
 /** Replaces the list of this instance's peers. A list older than the stored one is ignored. */
 export async function saveKnownPeers(
   db: Queries,
-  { ids, urls, asOf }: { ids: readonly string[]; urls: readonly string[]; asOf: string },
+  { ids, urls, choices, asOf }: Record<'ids' | 'urls' | 'choices', readonly string[]> & { asOf: string },
 ): Promise<void> {
   await db.query(sql`
-    INSERT INTO known_peers AS k (ids, urls, as_of) VALUES (${ids}::text[], ${urls}::text[], ${asOf}::timestamptz)
-    ON CONFLICT (single) DO UPDATE SET ids = excluded.ids, urls = excluded.urls, as_of = excluded.as_of
+    INSERT INTO known_peers AS k (ids, urls, choices, as_of)
+    VALUES (${ids}::text[], ${urls}::text[], ${choices}::text[], ${asOf}::timestamptz)
+    ON CONFLICT (single) DO UPDATE
+       SET ids = excluded.ids, urls = excluded.urls, choices = excluded.choices, as_of = excluded.as_of
      WHERE k.as_of <= excluded.as_of`);
+}
+
+/** The pages "My choices" of peers, by base URL; peers that have announced none are left out. */
+export async function readPeerChoices(db: Queries, urls: readonly string[]): Promise<Record<string, string>> {
+  const rows = await db.query<{ url: string; choices: string }>(sql`
+    SELECT n.url, n.choices FROM known_peers AS k, unnest(k.urls, k.choices) AS n (url, choices)
+     WHERE n.url = ANY(${urls}::text[]) AND n.choices <> ''`);
+  return Object.fromEntries(rows.map(({ url, choices }) => [url, choices]));
 }
 
 /** @returns the ids that belong to no peer; empty as long as the list of peers is unknown. */

@@ -101,11 +101,16 @@ export async function savePeer(
   tx: Queries,
   { baseUrl }: { baseUrl: string },
   {
-    description: { instance, name, keys, signedBy },
+    description: { instance, name, keys, choices, signedBy },
     ...change
   }: PairingChange & { description: PeerDescription },
 ): Promise<{ id: string; isNew: boolean }> {
-  const { id, version, isNew } = await savePairedPeer(tx, { id: newUuid(), url: instance, name });
+  const { id, version, isNew } = await savePairedPeer(tx, {
+    id: newUuid(),
+    url: instance,
+    name,
+    choices,
+  });
   await pinKeys(tx, id, keys);
   await bindDeliveries(tx, instance, { from: [signedBy], to: signingKids(keys) });
   await publishPeer(tx, baseUrl, { ...change, id, url: instance, version });

@@ -45,10 +45,10 @@ async function refreshPeer(
       return updatePeer(tx, { ...current, state: 'QUARANTINED', announced: description.keys });
     }
     await acceptKeys(tx, current, description.keys);
-    const { name } = description;
+    const { name, choices } = description;
     const isRenamed = current.name !== name;
-    if (current.state === 'QUARANTINED' || isRenamed)
-      await updatePeer(tx, { ...current, state: 'PAIRED', announced: null, name });
+    if (current.state === 'QUARANTINED' || isRenamed || current.choices !== choices)
+      await updatePeer(tx, { ...current, state: 'PAIRED', announced: null, name, choices });
     // The service forms gets the name with the catalogue, too.
     if (isRenamed) await scheduleFullRead(tx, url);
   });

@@ -34,6 +34,8 @@ export interface PeerDescription {
   keys: PeerKey[];
   /** What it can do beyond the protocol's version; unknown ones have no effect. */
   capabilities: string[];
+  /** Its page "My choices"; null if it announces none. */
+  choices: string | null;
   /** `kid` of the key that signed the self-description: one of the signing keys in it. */
   signedBy: string;
 }
@@ -59,6 +61,7 @@ const ownCapabilities = ['withdrawal', 'erasure'];
 const lifetimeSeconds = 24 * 60 * 60;
 const maxLength = 64 * 1024;
 const maxKeys = 16;
+const maxPageLength = 2_048;
 const maxLifetimeSeconds = 7 * 24 * 60 * 60;
 
 /** Builds the self-description from the instance's private keys. Older keys stay published. */
@@ -77,7 +80,11 @@ export function describeInstance(instance: {
     instance: baseUrl,
     name,
     jwks: { keys },
-    endpoints: { description: `${baseUrl}/.well-known/accord`, pairing: `${baseUrl}/federation/pairing` },
+    endpoints: {
+      description: `${baseUrl}/.well-known/accord`,
+      pairing: `${baseUrl}/federation/pairing`,
+      choices: `${baseUrl}/choices`,
+    },
     versions: [protocolVersion],
     capabilities: ownCapabilities,
   };
@@ -122,12 +129,22 @@ export function readDescription(
   if (fault) return { fault };
   const name = toNfc(payload.name as string).trim();
   const capabilities = readCapabilities(payload.capabilities);
-  return { description: { instance: url, name, keys, capabilities, signedBy: signer.kid } };
+  const choices = readChoicesPage(payload.endpoints, url);
+  return { description: { instance: url, name, keys, capabilities, choices, signedBy: signer.kid } };
 }
 
 /** Earlier releases state none. */
 function readCapabilities(stated: unknown): string[] {
   return Array.isArray(stated) ? stated.filter((each) => typeof each === 'string') : [];
+}
+
+/** A link that people follow must stay at the peer that announces the page: any other address is ignored. */
+function readChoicesPage(endpoints: unknown, url: string): string | null {
+  const stated = (endpoints as { choices?: unknown } | null | undefined)?.choices;
+  if (typeof stated !== 'string' || stated.length > maxPageLength || !URL.canParse(stated)) return null;
+  const { origin, href, username, password, search, hash } = new URL(stated);
+  const isPlain = `${username}${password}${search}${hash}` === '' && !/[?#]/.test(href);
+  return origin === new URL(url).origin && isPlain ? href : null;
 }
 
 /** Requires distinct, valid keys, at least one for signing and one for sealing. */

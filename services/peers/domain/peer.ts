@@ -7,6 +7,8 @@ export interface Peer {
   /** Base URL: identifies the peer in every message. */
   url: string;
   name: string;
+  /** Its page "My choices"; null if it has announced none. */
+  choices: string | null;
   /** QUARANTINED: it published keys that no pinned key vouched for. ENDED: the peer ended the pairing. */
   state: 'PAIRED' | 'QUARANTINED' | 'ENDED';
   /** Put before the names of subjects who answer at the peer (docs/federation.md). */

@@ -4,8 +4,8 @@ import { type Statement, sql } from '#lib/db/sql.ts';
 import type { PageRequest } from '#lib/http/lists.ts';
 import type { ListedPeer, Peer } from '../domain/peer.ts';
 
-const columns = sql`p.id, p.url, p.name, p.state, p.subject_prefix AS "subjectPrefix", p.notification,
-  p.erasure, p.version,
+const columns = sql`p.id, p.url, p.name, p.choices, p.state, p.subject_prefix AS "subjectPrefix",
+  p.notification, p.erasure, p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position)
     AS thumbprints, p.announced, p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt", p.compared_at AS "comparedAt"`;
 
@@ -53,23 +53,29 @@ export async function lockPeer(tx: Queries, id: string): Promise<Peer | undefine
 /** Creates the peer at an address, or pairs it again. @returns its id and version, and whether it is new. */
 export function savePairedPeer(
   tx: Queries,
-  { id, url, name }: { id: string; url: string; name: string },
+  { id, url, name, choices }: Pick<Peer, 'id' | 'url' | 'name' | 'choices'>,
 ): Promise<{ id: string; version: number; isNew: boolean }> {
   return tx.one(sql`
     INSERT INTO peers AS p
-      (id, url, name, state, version, created_at, modified_at, described_at, last_contact_at)
-    VALUES (${id}, ${url}, ${name}, 'PAIRED', 1, accord_now(), accord_now(), accord_now(), accord_now())
+      (id, url, name, choices, state, version, created_at, modified_at, described_at, last_contact_at)
+    VALUES (${id}, ${url}, ${name}, ${choices}, 'PAIRED', 1, accord_now(), accord_now(), accord_now(), accord_now())
     ON CONFLICT (url) DO UPDATE
-       SET name = excluded.name, state = 'PAIRED', announced = NULL, compared_at = NULL, version = p.version + 1,
+       SET name = excluded.name, choices = excluded.choices, state = 'PAIRED', announced = NULL, compared_at = NULL, version = p.version + 1,
            modified_at = accord_now(), described_at = accord_now(), last_contact_at = accord_now()
     RETURNING p.id, p.version, p.id = ${id} AS "isNew"`);
 }
 
-/** The ids and URLs of all peers, also of ended pairings, in the same order, and when they were read. */
-export function listPeerIds(db: Queries): Promise<{ ids: string[]; urls: string[]; asOf: string }> {
+/**
+ * The ids, URLs and pages of choices (empty: none) of all peers, also of ended pairings, in the same order, and
+ * when they were read.
+ */
+export function listPeerIds(
+  db: Queries,
+): Promise<{ ids: string[]; urls: string[]; choices: string[]; asOf: string }> {
   return db.one(sql`
     SELECT ARRAY(SELECT p.id::text FROM peers AS p ORDER BY p.id) AS ids,
-           ARRAY(SELECT p.url FROM peers AS p ORDER BY p.id) AS urls, to_json(now())#>>'{}' AS "asOf"`);
+           ARRAY(SELECT p.url FROM peers AS p ORDER BY p.id) AS urls,
+           ARRAY(SELECT coalesce(p.choices, '') FROM peers AS p ORDER BY p.id) AS choices, to_json(now())#>>'{}' AS "asOf"`);
 }
 
 /** The ids of all peers but those of ended pairings. */
@@ -84,10 +90,10 @@ export async function deletePeer(tx: Queries, id: string): Promise<void> {
 
 /** Stores the members of a locked peer that can change, and increments its version. */
 export async function updatePeer(tx: Queries, peer: Peer): Promise<void> {
-  const { id, name, state, announced, subjectPrefix, notification, erasure } = peer;
+  const { id, name, choices, state, announced, subjectPrefix, notification, erasure } = peer;
   await tx.query(sql`
     UPDATE peers AS p
-       SET name = ${name}, state = ${state}, announced = ${announced && JSON.stringify(announced)}::jsonb,
+       SET name = ${name}, choices = ${choices}, state = ${state}, announced = ${announced && JSON.stringify(announced)}::jsonb,
            subject_prefix = ${subjectPrefix}, notification = ${notification}, erasure = ${erasure},
            version = p.version + 1, modified_at = accord_now()
      WHERE p.id = ${id}`);

@@ -7,7 +7,12 @@ import { readActiveVersions } from '../standing/active-versions.ts';
 import { readEarlier } from '../standing/earlier-store.ts';
 import { readContact } from '../transaction/contact.ts';
 import type { ConsentContext } from '../transaction/context.ts';
-import { hidesAnswered, peersMayStayUnanswered, type Transaction } from '../transaction/transaction.ts';
+import {
+  hidesAnswered,
+  isByStranger,
+  peersMayStayUnanswered,
+  type Transaction,
+} from '../transaction/transaction.ts';
 
 interface CheckDependencies {
   db: Queries;
@@ -28,7 +33,10 @@ interface GivenAnswers {
 /** Checks answers to a transaction that exists, or that is created together with them. */
 export async function checkAnswers(
   { db, forms }: CheckDependencies,
-  transaction: Pick<Transaction, 'layout' | 'context' | 'parent' | 'createdAt' | 'isAddressKnown'>,
+  transaction: Pick<
+    Transaction,
+    'layout' | 'context' | 'parent' | 'createdAt' | 'createdBy' | 'isAddressKnown'
+  >,
   now: Date,
   { answers, form, language, languages }: GivenAnswers,
 ): Promise<AnswerCheck> {
@@ -48,8 +56,17 @@ export async function checkAnswers(
     peersOptional: peersMayStayUnanswered(transaction),
     // Staff copies what is on a paper, or was said: nobody can be asked again for an answer.
     takesBlanks: !form && context.collection !== undefined,
-    ...(subjectInfos && { subjectInfos }),
+    ...(subjectInfos && { subjectInfos, isAddressConfirmed: isAddressConfirmed(transaction) }),
   });
+}
+
+/**
+ * Whether the person entered the e-mail address before the answers, and only a code that was mailed there
+ * releases the parts. An address that staff or a program names does not count, even if its code came back: it
+ * may be their own (docs/choices.md, "Answers that other organisations brought").
+ */
+function isAddressConfirmed({ context, createdBy }: Pick<Transaction, 'context' | 'createdBy'>): boolean {
+  return isByStranger({ createdBy }) && context.confirmation === 'EMAIL_CODE';
 }
 
 /** The latest time at which parts are released to peers: now, or the deadline for the code. */

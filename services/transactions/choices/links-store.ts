@@ -16,18 +16,19 @@ const maxTries = 3;
  */
 export async function storeChoicesLink(
   { db, shortCodes, instance }: { db: Queries; shortCodes: ShortCodes; instance: { baseUrl: string } },
-  { id: person, choicesEpoch }: PersonOfAddress,
+  { id: person, choicesEpoch, address }: PersonOfAddress,
   message: string,
 ): Promise<string> {
   for (let attempt = 0; attempt < maxTries; attempt += 1) {
     const { code, digest } = shortCodes.codeOf(`choices ${message} ${person} ${attempt}`);
     const rows = await db.query(sql`
-      INSERT INTO choices_links AS l (id, digest, person, epoch, expires_at)
-      SELECT ${newUuid()}::uuid, ${digest}::bytea, s.id, ${choicesEpoch}::integer,
+      INSERT INTO choices_links AS l (id, digest, person, epoch, address, expires_at)
+      SELECT ${newUuid()}::uuid, ${digest}::bytea, s.id, ${choicesEpoch}::integer, ${address}::bytea,
              accord_now() + ${linkMinutes} * interval '1 minute'
         FROM subjects AS s
        WHERE s.id = ${person} AND NOT EXISTS (SELECT FROM short_links AS k WHERE k.digest = ${digest})
       ON CONFLICT (digest) DO UPDATE SET expires_at = l.expires_at WHERE l.person = excluded.person
+         AND l.address IS NOT DISTINCT FROM excluded.address
       RETURNING l.id`);
     if (rows.length > 0) return `${instance.baseUrl}/l/${code}`;
   }
@@ -60,6 +61,8 @@ export interface OpenedLink {
   person: string;
   epoch: number;
   openedAt: Date;
+  /** As in {@link PersonOfAddress}. */
+  address: Buffer | null;
 }
 
 /** Opens a link for the first time. @returns undefined if it was opened, or has ended. */
@@ -68,13 +71,13 @@ export function takeChoicesLink(db: Queries, id: string): Promise<OpenedLink | u
     UPDATE choices_links AS l SET opened_at = date_trunc('milliseconds', accord_now())
       FROM subjects AS s
      WHERE l.id = ${id} AND s.id = l.person AND ${isLive} AND l.opened_at IS NULL
-    RETURNING l.person, l.epoch, l.opened_at AS "openedAt"`);
+    RETURNING l.person, l.epoch, l.address, l.opened_at AS "openedAt"`);
 }
 
 /** A link that was opened just now: the same click again begins the same session. */
 export function readTakenLink(db: Queries, id: string): Promise<OpenedLink | undefined> {
   return db.maybeOne<OpenedLink>(sql`
-    SELECT l.person, l.epoch, l.opened_at AS "openedAt"
+    SELECT l.person, l.epoch, l.address, l.opened_at AS "openedAt"
       FROM choices_links AS l JOIN subjects AS s ON s.id = l.person
      WHERE l.id = ${id} AND ${isLive} AND ${mayRepeat}`);
 }

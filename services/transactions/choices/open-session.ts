@@ -25,8 +25,9 @@ export async function openLink(db: Database, id: string): Promise<ChoicesSession
     return taken ?? (await readTakenLink(tx, id));
   });
   if (!opened) throw linkIsOver();
-  const { person, epoch, openedAt } = opened;
-  return { person, epoch, startedAt: openedAt };
+  const { person, epoch, openedAt, address } = opened;
+  const session = { person, epoch, startedAt: openedAt };
+  return address === null ? session : { ...session, address: address.toString('base64url') };
 }
 
 /**

@@ -4,8 +4,10 @@ import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
 
 /** A part of a person's answers at a peer, with its withdrawal. */
 export interface SentPart
-  extends Pick<Part, 'location' | 'name' | 'state' | 'reason' | 'shown' | 'withdrawal'> {
+  extends Pick<Part, 'sid' | 'location' | 'name' | 'state' | 'reason' | 'shown' | 'withdrawal'> {
   transaction: string;
+  /** Whether the peer knows that the person confirmed the address in it. */
+  isConfirmed: boolean;
   /** When the answers were given. */
   givenAt: Date;
 }
@@ -21,6 +23,8 @@ export interface SentAnswers {
   name: string;
   /** Base URL. */
   location: string;
+  /** Id of the part by which the peer finds the person: of the newest that it may open to an address. */
+  sid: string;
   /** How many forms had questions of it. */
   forms: number;
   /** When the last of them was answered. */
@@ -37,12 +41,13 @@ export function sentAnswers(parts: readonly SentPart[]): SentAnswers[] {
   const kept = parts.filter(mayBeKept);
   return [...Map.groupBy(kept, ({ location }) => location)]
     .map(([location, its]): SentAnswers => {
-      const [newest] = its.toSorted((a, b) => b.givenAt.getTime() - a.givenAt.getTime()) as [SentPart];
+      const newest = newestOf(its) as SentPart;
       const notices = its.flatMap(({ withdrawal }) => withdrawal ?? []);
       const [last] = notices.toSorted((a, b) => Date.parse(b.since) - Date.parse(a.since));
       return {
         name: newest.name,
         location,
+        sid: openerOf(its).sid,
         forms: new Set(its.map(({ transaction }) => transaction)).size,
         last: newest.givenAt,
         state: stateOf(its),
@@ -51,6 +56,17 @@ export function sentAnswers(parts: readonly SentPart[]): SentAnswers[] {
       };
     })
     .sort((a, b) => b.last.getTime() - a.last.getTime());
+}
+
+/** The part by which the peer most likely finds an address: of those that have arrived, a confirmed one. */
+function openerOf(parts: readonly SentPart[]): SentPart {
+  const arrived = parts.filter(({ state }) => state === 'ACCEPTED' || state === 'HELD');
+  const known = arrived.length > 0 ? arrived : parts;
+  return newestOf(known.filter(({ isConfirmed }) => isConfirmed)) ?? (newestOf(known) as SentPart);
+}
+
+function newestOf(parts: readonly SentPart[]): SentPart | undefined {
+  return parts.toSorted((a, b) => b.givenAt.getTime() - a.givenAt.getTime())[0];
 }
 
 /** A part that was refused, or taken back before it was sent, is nowhere. */

@@ -69,8 +69,11 @@ export function createChoicesTokens(secrets: readonly Uint8Array[], baseUrl: str
   };
   return {
     mintLink: ({ id, expiresAt }) => mint({ use: 'choices-link', jti: id }, expiresAt),
-    mintSession: ({ person, epoch, startedAt, frame }, expiresAt) =>
-      mint({ use: 'choices', sub: person, ep: epoch, st: startedAt.getTime(), frame }, expiresAt),
+    mintSession: ({ person, epoch, startedAt, address, frame }, expiresAt) =>
+      mint(
+        { use: 'choices', sub: person, ep: epoch, st: startedAt.getTime(), ad: address, frame },
+        expiresAt,
+      ),
     async read(token) {
       for (const key of keys) {
         const read = await readToken(token, key, baseUrl).catch(() => undefined);
@@ -87,6 +90,7 @@ interface WrittenClaims {
   jti: string;
   ep: number;
   st: number;
+  ad: string;
   frame: ChoicesFrame;
 }
 
@@ -104,9 +108,10 @@ async function readToken(
     requiredClaims: ['exp'],
     clockTolerance: Number.MAX_SAFE_INTEGER,
   });
-  const { use, sub, jti, ep, st, frame, exp = 0 } = payload as Partial<WrittenClaims> & { exp?: number };
+  const { use, sub, jti, ep, st, ad, frame, exp = 0 } = payload as Partial<WrittenClaims> & { exp?: number };
   const expiresAt = new Date(exp * 1000);
   if (use === 'choices-link' && jti !== undefined) return { use, id: jti, expiresAt };
   if (use !== 'choices' || sub === undefined || ep === undefined || st === undefined) return undefined;
-  return { use, person: sub, epoch: ep, startedAt: new Date(st), expiresAt, ...(frame && { frame }) };
+  const session = { use, person: sub, epoch: ep, startedAt: new Date(st), expiresAt } as const;
+  return { ...session, ...(ad !== undefined && { address: ad }), ...(frame && { frame }) };
 }

@@ -84,7 +84,7 @@ async function detachChildren(tx: Queries, ids: readonly string[]): Promise<void
      WHERE t.id = ANY(${ids}::text[]) AND c.subject = t.subject AND c.parent = t.id`);
 }
 
-/** Erases the rows, their claims, receipt drafts, short links and codes, and the sealed answers of parts. */
+/** Erases the rows, their claims, receipt drafts, short links, codes and addresses, and the sealed parts. */
 async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> {
   const erased = picked.map(({ id, context }) => ({ id, context: erasedContext(context) }));
   const ids = picked.map(({ id }) => id);
@@ -101,6 +101,7 @@ async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> 
   await tx.query(sql`DELETE FROM receipt_drafts AS d WHERE d.transaction = ANY(${ids}::text[])`);
   await tx.query(sql`DELETE FROM short_links AS l WHERE l.transaction = ANY(${ids}::text[])`);
   await tx.query(sql`DELETE FROM codes AS c WHERE c.transaction = ANY(${ids}::text[])`);
+  await tx.query(sql`DELETE FROM part_addresses AS p WHERE p.transaction = ANY(${ids}::text[])`);
   // A part that its owner has not answered is not sent again. It may have arrived: in an erasure,
   // `queuePeerNotices` has asked its owner to erase it; after a retention no owner is asked.
   await tx.query(sql`

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { ChoicesEntryPage } from '#lib/contracts/pages.ts';
-import { Failure } from '#lib/errors/fail.ts';
+import { Failure, invalidMember } from '#lib/errors/fail.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { askedColorScheme } from '#lib/pages/color-scheme.ts';
@@ -17,19 +17,25 @@ export function choicesLinkHandlers(dependencies: Dependencies) {
   const { db, choices } = dependencies;
   const sendOver = (ctx: Context) => sendEntry(ctx, dependencies, { stage: 'over' }, 410);
   return {
-    /** The same for every address, in what it sends and in what it does. */
+    /** The same for every address and every part, in what it sends and in what it does. */
     async sendChoicesLink(ctx, { body, form, mode }) {
+      const from = firstOf(body.from);
       const address = firstOf(body.address) ?? '';
+      if (from !== undefined && address !== '')
+        throw invalidMember('The body is not valid.', '/from', 'must not stand beside an address');
+      const by = from === undefined ? { address } : { from };
       const [language = ''] = readerLanguages(ctx, undefined, dependencies.instance.language);
       const isAllowed = await dependencies.countChoices(ctx);
       const isPage = form || mode === 'html';
       try {
-        await askForLink(dependencies, { address, language }, isAllowed);
+        await askForLink(dependencies, { by, language }, isAllowed);
       } catch (error) {
         if (!isPage || !(error instanceof Failure) || error.code !== 'invalid') throw error;
-        return sendEntry(ctx, dependencies, { stage: 'ask', fault: { address } }, 422);
+        const fault = from === undefined && { fault: { address } };
+        return sendEntry(ctx, dependencies, { stage: 'ask', ...fault }, 422);
       }
-      if (isPage) return sendEntry(ctx, dependencies, { stage: 'sent' }, 202);
+      const isFromPeer = from !== undefined;
+      if (isPage) return sendEntry(ctx, dependencies, { stage: 'sent', isFromPeer }, 202);
       ctx.status = 202;
       ctx.body = { minutes: linkMinutes };
     },

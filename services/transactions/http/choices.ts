@@ -1,32 +1,24 @@
 import type { Context } from 'koa';
 import { unauthorized } from '#lib/auth/authenticate.ts';
 import type { ChoicesPage } from '#lib/contracts/pages.ts';
-import { type ChoicesSession, isPrivileged, isReader, type Principal } from '#lib/contracts/principal.ts';
+import { type ChoicesSession, isPrivileged, type Principal } from '#lib/contracts/principal.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
-import { preferredMode, sendPage } from '#lib/http/send.ts';
-import { askedColorScheme } from '#lib/pages/color-scheme.ts';
+import { preferredMode } from '#lib/http/send.ts';
 import { keepQuery } from '#lib/pages/kept-query.ts';
+import { requireWhole } from '../choices/brought.ts';
 import { changeChoices } from '../choices/change-choices.ts';
-import type { Choice } from '../choices/choice.ts';
 import { endAll, openSession } from '../choices/open-session.ts';
-import { readChoices, readSentParts } from '../choices/read-choices.ts';
-import { sentAnswers } from '../choices/sent-answers.ts';
+import { readChoices } from '../choices/read-choices.ts';
 import { isFresh, sessionExpiry } from '../choices/session.ts';
-import { presentExportFacts } from '../export/present.ts';
-import { listTransactionIds, readExportFacts } from '../export/store.ts';
 import { readSubject, type Subject } from '../person/store.ts';
-import { presentChoice, presentSent } from '../present/choices.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
+import { presentOwn, readElsewhere, sendChoices } from './choices-page.ts';
 import { firstOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages, redirectFrame, sendTransaction } from './send.ts';
 import { sendExport } from './subject-export.ts';
-
-/** How many lines of the audit log the page has, and of how many transactions; the export has more. */
-const auditLines = 50;
-const auditedTransactions = 50;
 
 /** /choices, /choices/change, /choices/export, /choices/end */
 export function choicesHandlers(dependencies: Dependencies) {
@@ -35,10 +27,12 @@ export function choicesHandlers(dependencies: Dependencies) {
     async getChoices(ctx, { query, principal, mode }) {
       ctx.vary('Cookie');
       const subject = await requirePerson(dependencies, principal, readText(query.subject));
-      const read = subject ? await readChoices(dependencies, subject.name) : [];
-      if (mode === 'html') return sendChoices(ctx, dependencies, { subject, read, principal });
-      const peers = subject ? await readPeers(dependencies, subject) : [];
-      ctx.body = { organisations: [await presentOwn(dependencies, read, principal), ...peers] };
+      const read = subject ? await readChoices(dependencies, subject.name, principal.choices) : [];
+      const known = { subject, read, principal };
+      if (mode === 'html') return sendChoices(ctx, dependencies, known);
+      const { peers, leaders } = await readElsewhere(dependencies, known);
+      const organisations = [await presentOwn(dependencies, read, principal), ...peers];
+      ctx.body = { organisations, ...(leaders.length > 0 && { leaders }) };
     },
 
     async openChoices(ctx, { body, principal }) {
@@ -50,6 +44,7 @@ export function choicesHandlers(dependencies: Dependencies) {
     },
 
     async changeChoices(ctx, { principal, ...sent }) {
+      requireWhole(principal.choices);
       const { subject = '' } = principal;
       const { elements = [], object, renew } = sent.body;
       const read = await changeChoices(dependencies, principal, {
@@ -66,6 +61,7 @@ export function choicesHandlers(dependencies: Dependencies) {
 
     async exportChoices(ctx, { query, principal, mode }) {
       const session = sessionOf(principal);
+      requireWhole(session);
       const subject = await readSubject(db, principal.subject ?? '');
       if (!subject) throw fail('not-found', 'Subject not found.');
       if (!isFresh(session, await readNow(db)))
@@ -108,80 +104,6 @@ async function requirePerson(
       errors: [{ pointer: '/subject', code: 'required', detail: 'is required' }],
     });
   return readSubject(db, named);
-}
-
-async function presentOwn({ db, instance, tokens }: Dependencies, read: Choice[], principal: Principal) {
-  const shown = {
-    baseUrl: instance.baseUrl,
-    tokens: isReader(principal) ? undefined : tokens,
-    now: await readNow(db),
-  };
-  return {
-    name: instance.name,
-    location: instance.baseUrl,
-    choices: read.map((choice) => presentChoice(choice, shown)),
-  };
-}
-
-/** The answers that went to peers. */
-async function readPeers({ db }: Dependencies, { name }: Subject) {
-  return sentAnswers(await readSentParts(db, name)).map(presentSent);
-}
-
-async function sendChoices(
-  ctx: Context,
-  dependencies: Dependencies,
-  { subject, read, principal }: { subject: Subject | undefined; read: Choice[]; principal: Principal },
-): Promise<void> {
-  const { db, forms, instance, embedOrigins, choices } = dependencies;
-  const now = await readNow(db);
-  const session = principal.choices;
-  if (session) choices.renew(ctx, session, now);
-  const own = await presentOwn(dependencies, read, principal);
-  const ids = subject ? await listTransactionIds(db, subject.name, auditedTransactions) : [];
-  const facts = subject && presentExportFacts(await readExportFacts(db, subject, ids));
-  const urlOf = (path: Parameters<typeof choices.urlOf>[1]) =>
-    choices.urlOf(ctx, path, session && { session, now });
-  const page: ChoicesPage = {
-    page: 'choices',
-    own,
-    peers: subject ? await readPeers(dependencies, subject) : [],
-    shown: read.map(({ consent }) => consent ?? null),
-    audit: (facts?.audit ?? []).slice(0, auditLines),
-    erasures: facts?.erasures ?? [],
-    done: doneIn(ctx),
-    isFresh: session !== undefined && isFresh(session, now),
-    inFrame: session?.frame?.iframeOrigin !== undefined || ctx.get('sec-fetch-dest') === 'iframe',
-    ...(session?.frame?.returnUrl && { returnUrl: session.frame.returnUrl }),
-    ...(session && {
-      links: {
-        withdraw: urlOf('/withdraw'),
-        change: urlOf('/change'),
-        erasure: urlOf('/erasure'),
-        export: urlOf('/export'),
-        end: urlOf('/end'),
-        again: choices.urlOf(ctx, ''),
-      },
-    }),
-  };
-  const { html } = await forms.renderPage({
-    page,
-    languages: readerLanguages(ctx, session?.frame?.language, instance.language),
-    colorScheme: askedColorScheme(ctx.query.colorScheme),
-  });
-  ctx.vary('Accept-Language');
-  sendPage(ctx, html, {
-    formTargets: [instance.baseUrl],
-    ...(session?.frame && { frameAncestors: `'self' ${session.frame.iframeOrigin ?? embedOrigins}` }),
-  });
-}
-
-const acts = ['withdrawn', 'objected', 'erasure'] as const;
-
-/** What was just done, which the page confirms. */
-function doneIn(ctx: Context): ChoicesPage['done'] {
-  const done = [ctx.query.done].flat()[0];
-  return acts.find((act) => act === done) ?? null;
 }
 
 /** Leads back to the choices after a form post. @param done what the page confirms. */

@@ -4,6 +4,7 @@ import type { Database } from '#lib/db/database.ts';
 import { type Fault, fail, invalidMember } from '#lib/errors/fail.ts';
 import { linkNext, readPage, readTime, uuidPattern } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
+import { requireWhole } from '../choices/brought.ts';
 import { decideErasure, noSuchErasure, requestErasure } from '../erasure/erase.ts';
 import type { Erasure } from '../erasure/erasure.ts';
 import { endHold, holdSubject } from '../erasure/hold.ts';
@@ -62,6 +63,7 @@ export function erasureHandlers(dependencies: Dependencies) {
     },
 
     async requestErasure(ctx, { principal, body, form }) {
+      requireWhole(principal.choices);
       const subject = await ensureSubject(db, ownSubject(principal));
       const reason = readReason(body);
       const erasure = await requestErasure(dependencies, subject, { state: 'REQUESTED', reason });

@@ -5,9 +5,10 @@ import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import type { FormFields, OperationHandlers } from '#lib/http/operation.ts';
+import { readBrought } from '../choices/brought.ts';
 import { presentTransaction } from '../present/transaction.ts';
 import { readReceiptBodies } from '../receipts/store.ts';
-import { mintLinks } from '../transaction/links.ts';
+import { linksOf, mintLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { withdrawConsents, withdrawOfPerson } from '../withdrawal/withdraw.ts';
@@ -33,7 +34,9 @@ export function withdrawalHandlers(dependencies: Dependencies) {
       const { body } = sent;
       const subject = subjectOf(principal, readText(body.subject));
       const object = readText(firstOf(body.object));
-      const reads = await withdrawOfPerson(dependencies, { subject, object, principal, body });
+      const within = await readBrought(dependencies.db, subject, principal.choices);
+      const given = { subject, object, principal, body, within };
+      const reads = await withdrawOfPerson(dependencies, given);
       ctx.status = reads.some(({ created }) => created) ? 201 : 200;
       const { baseUrl } = dependencies.instance;
       const related = await readRelated(
@@ -46,7 +49,10 @@ export function withdrawalHandlers(dependencies: Dependencies) {
       );
       ctx.body = {
         transactions: reads.map((read) => {
-          const links = mintLinks(dependencies, read, principal);
+          // A token would open more than a session that sees only what a peer brought.
+          const links = within
+            ? linksOf(baseUrl, read.transaction.id)
+            : mintLinks(dependencies, read, principal);
           const presented = presentTransaction(read, principal, baseUrl, related, links);
           return { ...presented, ...objected(read.transaction) };
         }),
@@ -58,8 +64,9 @@ export function withdrawalHandlers(dependencies: Dependencies) {
   async function withdrawOnPage(ctx: Context, body: FormFields, principal: Principal): Promise<void> {
     const object = readText(firstOf(body.object));
     const subject = subjectOf(principal, undefined);
-    const asked = { subject, object, principal, body };
-    const reads = await withdrawOfPerson(dependencies, asked).catch(unlessNothingIsLeft);
+    const within = await readBrought(dependencies.db, subject, principal.choices);
+    const given = { subject, object, principal, body, within };
+    const reads = await withdrawOfPerson(dependencies, given).catch(unlessNothingIsLeft);
     const ended = await readEnded(
       dependencies.db,
       reads.map(({ transaction }) => transaction),

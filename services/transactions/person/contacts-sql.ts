@@ -65,14 +65,29 @@ export interface PersonOfAddress {
   name: string;
   defaultLanguage: string | null;
   choicesEpoch: number;
+  /**
+   * Null: the address is proven, and opens everything of the person. Else the digest of the address, which opens
+   * only what parts brought that were confirmed by it.
+   */
+  address: Buffer | null;
 }
 
-/** The people who have a proven address, in the order in which they became known; at most `limit`. */
+/**
+ * The people who have a proven address, and those of whom parts brought answers that were confirmed by the
+ * address, in the order in which they became known; at most `limit`.
+ */
 export function readPeopleOf(db: Queries, address: string, limit: number): Promise<PersonOfAddress[]> {
   return db.query<PersonOfAddress>(sql`
-    SELECT s.id, s.name, s.default_language AS "defaultLanguage", s.choices_epoch AS "choicesEpoch"
-      FROM contacts AS c JOIN subjects AS s ON s.name = c.subject
-     WHERE c.digest = ${contactDigest(sql`${address}::text`)} AND c.proven
+    WITH asked AS MATERIALIZED (SELECT ${contactDigest(sql`${address}::text`)} AS digest
+    ), found AS (
+      SELECT c.subject, true AS proven FROM asked AS q JOIN contacts AS c ON c.digest = q.digest AND c.proven
+       UNION ALL
+      SELECT t.subject, false FROM asked AS q JOIN part_addresses AS a ON a.digest = q.digest
+        JOIN transactions AS t ON t.id = a.transaction AND t.state = 'COMMITTED')
+    SELECT s.id, s.name, s.default_language AS "defaultLanguage", s.choices_epoch AS "choicesEpoch",
+           CASE WHEN NOT bool_or(f.proven) THEN (SELECT q.digest FROM asked AS q) END AS address
+      FROM found AS f JOIN subjects AS s ON s.name = f.subject
+     GROUP BY s.id
      ORDER BY s.created_at, s.id LIMIT ${limit}`);
 }
 

@@ -8,8 +8,15 @@ type Presented = components['schemas']['Choice'];
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The representation of the answers that went to a peer (openapi.yaml, `ChoicesAt`). */
-export function presentSent({ name, location, forms, last, state, isWithdrawable, notice }: SentAnswers) {
+/**
+ * The representation of the answers that went to a peer (openapi.yaml, `ChoicesAt`).
+ * @param page of the peer; undefined: none is known. The part is named in the fragment, which browsers do not
+ * send.
+ */
+export function presentSent(
+  { name, location, sid, forms, last, state, isWithdrawable, notice }: SentAnswers,
+  page: string | undefined,
+) {
   return {
     name,
     location,
@@ -18,6 +25,7 @@ export function presentSent({ name, location, forms, last, state, isWithdrawable
       last: last.toISOString(),
       state,
       withdrawable: isWithdrawable,
+      ...(page && { page: `${page}#from=${sid}` }),
       ...(notice && { withdrawal: { state: notice.state, since: notice.since.toISOString() } }),
     },
   };
@@ -28,6 +36,8 @@ interface Shown {
   /** Undefined for those who only read: links have no token. */
   tokens: Pick<TransactionTokens, 'mint'> | undefined;
   now: Date;
+  /** Whether the session sees everything: else there is no link to receipts, which would open more. */
+  isWhole: boolean;
 }
 
 /** The representation of an answer (openapi.yaml, `Choice`); members without a value are left out. */
@@ -52,7 +62,7 @@ export function presentChoice(choice: Choice, shown: Shown): Presented {
     given: choice.givenAt.toISOString(),
     expires: expiresAt?.toISOString(),
     withdrawable: choice.isWithdrawable,
-    changeable: choice.isChangeable,
+    changeable: shown.isWhole && choice.isChangeable,
     receipt: receiptLink(choice, shown),
     history: history.map(({ value, givenAt, withdraws }) => ({
       answers: value,
@@ -69,10 +79,10 @@ function textOf(text: unknown): string | undefined {
 /** A link for a day; a receipt that has expired has none. */
 function receiptLink(
   { transaction: id, epoch, validUntil, consent }: Choice,
-  { baseUrl, tokens, now }: Shown,
+  { baseUrl, tokens, now, isWhole }: Shown,
 ): string | undefined {
   const until = Math.min(validUntil?.getTime() ?? Number.POSITIVE_INFINITY, now.getTime() + dayMs);
-  if (!consent || until <= now.getTime()) return undefined;
+  if (!isWhole || !consent || until <= now.getTime()) return undefined;
   const token = tokens?.mint({ id, use: 'receipt', epoch }, new Date(until));
   return linksOf(baseUrl, id, token).receipt;
 }

@@ -3,6 +3,7 @@ import type { FormsOperations, ValidCheck } from '#lib/contracts/forms.ts';
 import type { OwnerVerdict, ReceivedPart, RefusalReason } from '#lib/contracts/parts.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
+import { sql } from '#lib/db/sql.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { addToOutbox } from '#lib/events/outbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
@@ -21,6 +22,7 @@ import {
   type AskedStanding,
   commitPeerPart,
   hasMaxRows,
+  insertedAddress,
   insertVerdict,
   type PartState,
   type PeerPartKey,
@@ -62,6 +64,8 @@ interface ValidPart {
   check: ValidCheck;
   /** When the subject gave the answers to the leader. */
   givenAt: Date;
+  /** The e-mail address that the subject confirmed there before the part was sent; null: none. */
+  address: string | null;
 }
 
 /**
@@ -136,7 +140,7 @@ async function checkPart(
   const opened = decryptReceivedPart(received, { keys: sealingKeys, now });
   if (!opened) return { refused: 'seal' };
   const { content, givenAt } = opened;
-  const { language, info, elements, answers, subjectInfos } = content;
+  const { language, info, elements, answers, subjectInfos, addressConfirmed } = content;
   const check = await forms.checkSubmission({ peer: received.peer.id, language, info, elements, answers });
   if (check.outcome === 'refused') return { refused: check.reason };
   // `element/<type>/<key>/<serial>`, as checked by forms.
@@ -144,7 +148,8 @@ async function checkPart(
   const asked = { info: check.info.entry.key, elements: keys };
   const transaction = peerTransaction(received, asked, subjectInfos);
   if (!transaction) return { refused: 'invalid' };
-  return { transaction, check: { ...check, parts: [] }, givenAt };
+  const address = addressConfirmed ? transaction.context.subjectInfos?.emailAddress : undefined;
+  return { transaction, check: { ...check, parts: [] }, givenAt, address: address ?? null };
 }
 
 /**
@@ -169,7 +174,7 @@ async function store(
     const refusal = { digest, verdict: 'refused', reason: checked.refused, transaction: null } as const;
     return (await insertVerdict(db, key, refusal)) ? presentVerdict(refusal) : undefined;
   }
-  const { transaction, givenAt } = checked;
+  const { transaction, givenAt, address } = checked;
   const given = mode === 'hold' ? 'held' : 'committed';
   const verdict = { digest, verdict: given, reason: null, transaction: transaction.id } as const;
   // The peer is the author. `answersDigest` is the digest of the peer's request; it never equals a digest of
@@ -177,7 +182,7 @@ async function store(
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   const check = withoutWithdrawnNotices(checked.check, standing);
   const facts = { check, answersDigest: digest, principal, comment: null, givenAt };
-  const accepted = { key, verdict, transaction, facts };
+  const accepted = { key, verdict, transaction, facts, address };
   const isStored =
     mode === 'hold'
       ? await db.withTransaction((tx) => holdPart(dependencies, tx, accepted))
@@ -189,13 +194,14 @@ interface AcceptedPart {
   key: PeerPartKey;
   verdict: StoredVerdict;
   transaction: NewTransaction;
+  address: string | null;
   facts: Omit<CommitmentFacts, 'read' | 'standing'>;
 }
 
 /** Stores a part whose answers are committed at once. */
 async function commitPart(
   dependencies: AcceptDependencies,
-  { key, verdict, transaction, facts }: AcceptedPart,
+  { key, verdict, transaction, facts, address }: AcceptedPart,
   { now, standing }: Pick<PartState, 'now' | 'standing'>,
 ): Promise<boolean> {
   const { db, instance, messaging, signReceipt } = dependencies;
@@ -203,7 +209,7 @@ async function commitPart(
   const read = { transaction: created, now };
   const { commitment: unsigned, body } = composeCommitment({ ...facts, read, standing }, dependencies);
   const commitment = { ...unsigned, receipt: { body, jws: signReceipt(body) } };
-  const part = { key, verdict, created, commitment };
+  const part = { key, verdict, created, commitment, address };
   const commit = (queries: Queries) => commitPeerPart(queries, part, instance.baseUrl);
   if (!isNotified(messaging, created)) return commit(db);
   return db.withTransaction(async (tx) => {
@@ -219,11 +225,12 @@ async function holdPart(
   tx: Queries,
   accepted: AcceptedPart,
 ): Promise<boolean> {
-  const { key, verdict, transaction, facts } = accepted;
+  const { key, verdict, transaction, facts, address } = accepted;
   const source = dependencies.instance.baseUrl;
   if (!(await insertVerdict(tx, key, verdict))) return false;
   // The person is locked from here on.
   const read = await insertTransaction(tx, transaction, source);
+  if (address !== null) await tx.query(insertedAddress(address, sql`${transaction.id}::text`));
   const { subject, object = '' } = transaction.context;
   const standing = await readStanding(tx, { subject, object, keys: [] });
   const holdUntil = deliveryDeadline({ peerCommit: 'together' }, read.now);

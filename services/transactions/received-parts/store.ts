@@ -3,6 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import type { Commitment } from '../answer/commitment.ts';
 import { insertCommitted } from '../answer/store.ts';
+import { contactDigest } from '../person/contacts-sql.ts';
 import { storePerson } from '../person/positions-sql.ts';
 import { partEvents } from '../sent-parts/events.ts';
 import { since } from '../sent-parts/lost-events-store.ts';
@@ -90,12 +91,24 @@ function insertedVerdict(
     ON CONFLICT (peer, sid) DO NOTHING RETURNING sid`;
 }
 
+/**
+ * SQL: stores the address whose reader may see what a part brought (docs/choices.md).
+ * @param transaction SQL: id of the transaction of the part.
+ */
+export function insertedAddress(address: string, transaction: Statement, from = empty): Statement {
+  return sql`
+    INSERT INTO part_addresses (transaction, digest)
+    SELECT ${transaction}, ${contactDigest(sql`${address}::text`)} ${from}`;
+}
+
 interface CommittedPart {
   key: PeerPartKey;
   verdict: StoredVerdict;
   /** The transaction as it is when it is created. */
   created: Transaction;
   commitment: Commitment;
+  /** As in {@link insertedAddress}; null: none. */
+  address: string | null;
 }
 
 /**
@@ -106,12 +119,14 @@ interface CommittedPart {
  */
 export async function commitPeerPart(
   db: Queries,
-  { key, verdict, created, commitment }: CommittedPart,
+  { key, verdict, created, commitment, address }: CommittedPart,
   source: string,
 ): Promise<boolean> {
   const row = await db.maybeOne(sql`
     WITH ${storePerson(created, commitment.seen)}, verdict AS (${insertedVerdict(key, verdict, sql`FROM person`)}
-    ), ${insertCommitted(created, commitment, source, sql`CROSS JOIN verdict`)}
+    ), ${insertCommitted(created, commitment, source, sql`CROSS JOIN verdict`)}${
+      address === null ? empty : sql`, opener AS (${insertedAddress(address, sql`t.id`, sql`FROM t`)})`
+    }
     SELECT t.id FROM t`);
   return row !== undefined;
 }

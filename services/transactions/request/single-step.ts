@@ -66,11 +66,16 @@ export async function submitSingleStep(
   const { position: openedWith } = await readStanding(db, { subject: context.subject, object: '', keys: [] });
   const openedAt = await readNow(db);
   const checked = requireValid(
-    await checkAnswers(dependencies, { ...read, layout, parent: null, createdAt: openedAt }, openedAt, {
-      answers: sent.answers,
-      form: false,
-      languages,
-    }),
+    await checkAnswers(
+      dependencies,
+      { ...read, layout, parent: null, createdAt: openedAt, createdBy: null },
+      openedAt,
+      {
+        answers: sent.answers,
+        form: false,
+        languages,
+      },
+    ),
     sent,
   );
   const given = withComment(sent);

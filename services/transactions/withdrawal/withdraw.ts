@@ -89,18 +89,26 @@ export async function withdrawConsents(
  * all processings. Each object has a withdrawal of its own, and conditions have another one, because the
  * form of its child must not ask them beside other elements; all are stored in one COMMIT.
  * @param object only consents about it. @param body `PersonWithdrawalInput` of openapi.yaml.
+ * @param within only consents whose answer in force is of one of these transactions, and no parts of peers.
  * @throws Failure of {@link readWithdrawal}; `nothing-to-withdraw`, `not-withdrawable`.
  */
 export async function withdrawOfPerson(
   dependencies: WithdrawDependencies,
-  given: { subject: string; object: string | undefined; principal: Principal; body: unknown },
+  given: {
+    subject: string;
+    object: string | undefined;
+    principal: Principal;
+    body: unknown;
+    within?: ReadonlySet<string> | undefined;
+  },
 ): Promise<Withdrawal[]> {
-  const { subject, object, principal } = given;
+  const { subject, object, principal, within } = given;
   const request = readWithdrawal(given.body);
   const done = await dependencies.db.withTransaction(async (tx) => {
     await lockSubject(tx, subject);
-    const standing = await readAnswers(tx, { subject });
-    const sent = await readStandingParts(tx, { subject });
+    const all = await readAnswers(tx, { subject });
+    const standing = within ? all.filter(({ transaction }) => within.has(transaction)) : all;
+    const sent = within ? [] : await readStandingParts(tx, { subject });
     const objects = [...new Set([...standing, ...sent].map((each) => each.object))];
     const asked = objects.filter((each) => object === undefined || each === object);
     const withdrawals: Withdrawal[] = [];

@@ -17,11 +17,22 @@ const links = {
 };
 
 const last = '2025-05-03T08:31:00Z';
+const sampleLeaders: ChoicesPage['leaders'] = [
+  { name: 'Lakeside Clinic', location: 'https://clinic.example', page: 'https://clinic.example/choices' },
+  { name: 'Old Clinic', location: 'https://old.example' },
+];
+
 const samplePeers: ChoicesPage['peers'] = [
   {
     name: 'Northern Lab',
     location: 'https://lab.example',
-    sent: { forms: 2, last, state: 'RECEIVED', withdrawable: true },
+    sent: {
+      forms: 2,
+      last,
+      state: 'RECEIVED',
+      withdrawable: true,
+      page: 'https://lab.example/choices#from=7Zk3pQxWm4tYv9LsRb2NcD',
+    },
   },
   {
     name: 'Institute of Sleep',
@@ -101,6 +112,8 @@ export function sampleChoicesPages(
     page: 'choices',
     own,
     peers: [],
+    leaders: [],
+    isWhole: true,
     shown,
     audit: [{ at: '2025-05-04T08:31:00Z', action: 'receipt.read', by: 'account' }],
     erasures: [],
@@ -127,6 +140,8 @@ export function sampleChoicesPages(
     choices: page({}),
     'choices-peers': page({ peers: samplePeers }),
     'choices-peers-framed': page({ peers: samplePeers, inFrame: true }),
+    'choices-leaders': page({ leaders: sampleLeaders }),
+    'choices-part': page({ leaders: sampleLeaders, isWhole: false, audit: [] }),
     'choices-withdrawn': page({ done: 'withdrawn', isFresh: false }),
     'choices-erasure': page({ done: 'erasure', erasures: [{ ...asked, state: 'REQUESTED' }] }),
     'choices-held': page({ erasures: [{ ...asked, state: 'HELD' }] }),
@@ -137,6 +152,7 @@ export function sampleChoicesPages(
     'choices-faulty': entry('ask', { fault: { address: 'ann@' } }),
     'choices-no-mail': entry('ask', { isMailed: false }),
     'choices-sent': entry('sent'),
+    'choices-sent-from': entry('sent', { isFromPeer: true }),
     'choices-open': entry('open', { url: link('/open?t=sample') }),
     'choices-over': entry('over'),
     'choices-ended': entry('ended'),

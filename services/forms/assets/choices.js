@@ -1,0 +1,13 @@
+// A link from the page of another organisation names a part of answers in the fragment (docs/choices.md). Browsers do not send
+// fragments, so the part goes to this instance only with the button. Without JavaScript the address is entered.
+(() => {
+  const form = document.querySelector('[data-from]');
+  const show = () => {
+    const [, part] = /^#from=([1-9A-HJ-NP-Za-km-z]{22})$/.exec(location.hash) ?? [];
+    form.elements.from.value = part ?? '';
+    form.hidden = part === undefined;
+  };
+  if (!form) return;
+  show();
+  window.addEventListener('hashchange', show);
+})();
