@@ -10,8 +10,8 @@ import { accordSettings, prepareFolder } from './prepare-folder.ts';
 import { startServer } from './start-server.ts';
 
 // My choices: how long the page of a person with many answers takes, beside the list of the same records; and
-// whether the request for a link tells a known address, or a known part of a peer, from an unknown one, in bytes,
-// status and time.
+// whether the request for a link tells a known address, or a known part of a peer, from an unknown one, in
+// bytes, status and time.
 
 const { values: options } = parseArgs({
   options: {

@@ -165,8 +165,8 @@ export interface FormsOperations {
    * @param input.sealUntil RFC 3339: until when owners can open their parts.
    * @param input.peersOptional whether elements of peers need no answer: in a child, and with `ask: CHANGED`.
    * @param input.subjectInfos contact data for the owners; only sealed parts contain them.
-   * @param input.isAddressConfirmed whether the person entered the e-mail address before the answers, and a code
-   * mailed there releases the parts.
+   * @param input.isAddressConfirmed whether the person entered the e-mail address before the answers, and a
+   * code mailed there releases the parts.
    * @throws Failure `withdrawn` and `unavailable` as `describeForm`.
    */
   checkAnswers(input: {

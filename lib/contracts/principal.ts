@@ -60,8 +60,8 @@ export interface ChoicesSession {
   epoch: number;
   startedAt: Date;
   /**
-   * Keyed digest of an address, base64url: the session sees only what parts brought that were confirmed by it.
-   * Absent: everything.
+   * Keyed digest of an address, base64url: the session sees only what parts brought that were confirmed by
+   * it. Absent: everything.
    */
   address?: string;
   /** Of a session in a URL: how the page is shown. Absent: the session is in a cookie. */

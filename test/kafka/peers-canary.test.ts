@@ -74,11 +74,21 @@ describe.runIf(brokers)("answers to a peer's elements, at a leader of separate s
 
   it('are in no table, topic, cache, log or answer', async () => {
     const made = await answerBoth(leader, shown, { own: ours, theirs });
+    const opened = await shown.admin.send('POST', '/choices', { subject: 'alice' });
+    const { url } = (await opened.json()) as { url: string };
+    const choices = await (await fetch(url, { headers: { Accept: 'text/html' } })).text();
+    const [, from] = /\/choices#from=(\w{22})"/.exec(choices) ?? [];
+    const asked = await owner.fetch('/choices/link', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ from }),
+    });
+    expect(asked.status).toBe(202);
     // At once: what is cached lives for seconds.
     const cache = await readRedis(redis.address);
     const places: Record<string, Buffer[]> = {
       cache,
-      told: [Buffer.from(await readEverything(leader, shown.admin, made))],
+      told: [Buffer.from(choices), Buffer.from(await readEverything(leader, shown.admin, made))],
       tables: Object.values(await readTables(leader.databaseUrl)).flat(),
       topics: await readAll(),
       log: [Buffer.from(leader.logs())],

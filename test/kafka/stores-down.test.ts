@@ -72,6 +72,17 @@ describe.runIf(brokers)('two replicas of every service while Kafka and Redis are
     for (let person = 0; person < 10; person += 1) await answer();
   });
 
+  it('show people their choices', async () => {
+    const made = await createTransaction(operator);
+    expect((await subjectOf(instance, made).submit()).status).toBe(200);
+    answered.push(made.id);
+    const opened = await operator.send('POST', '/choices', { subject: made.subject });
+    const { url } = (await opened.json()) as { url: string };
+    const page = await fetch(url, { headers: { Accept: 'text/html' } });
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('<h1>My choices</h1>');
+  });
+
   it('allow a stranger and an account no more than their limits, each replica its share', async () => {
     expect(await allowedBy({ CM_KEY: 'wrong' }, '/transactions')).toEqual([
       limits.address / 2,

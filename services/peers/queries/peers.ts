@@ -66,8 +66,8 @@ export function savePairedPeer(
 }
 
 /**
- * The ids, URLs and pages of choices (empty: none) of all peers, also of ended pairings, in the same order, and
- * when they were read.
+ * The ids, URLs and pages of choices (empty: none) of all peers, also of ended pairings, in the same order,
+ * and when they were read.
  */
 export function listPeerIds(
   db: Queries,

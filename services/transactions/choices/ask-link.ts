@@ -26,8 +26,8 @@ type AskedLink = AskedBy & {
 
 /**
  * Stores the request for a link to the choices of those who have an address. It looks up nothing, so that
- * what it does, and how long that takes, is the same for every address and every part; {@link createLinkSender}
- * does the rest.
+ * what it does, and how long that takes, is the same for every address and every part;
+ * {@link createLinkSender} does the rest.
  * @param asked.by `from`: id of a part that a peer sent.
  * @param allowed false above the limits: then nothing is stored.
  * @throws Failure `invalid`; `not-available` without mail.

@@ -5,8 +5,8 @@ import { fail } from '#lib/errors/fail.ts';
 import { contactDigest } from '../person/contacts-sql.ts';
 
 /**
- * What a session sees (docs/choices.md, "Answers that other organisations brought"): everything of the person,
- * or what parts brought in whose seal an address is that the person had confirmed at their leader.
+ * What a session sees (docs/choices.md, "Answers that other organisations brought"): everything of the
+ * person, or what parts brought in whose seal an address is that the person had confirmed at their leader.
  */
 export type Scope = Pick<ChoicesSession, 'address'> | undefined;
 

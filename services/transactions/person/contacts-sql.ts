@@ -66,8 +66,8 @@ export interface PersonOfAddress {
   defaultLanguage: string | null;
   choicesEpoch: number;
   /**
-   * Null: the address is proven, and opens everything of the person. Else the digest of the address, which opens
-   * only what parts brought that were confirmed by it.
+   * Null: the address is proven, and opens everything of the person. Else the digest of the address, which
+   * opens only what parts brought that were confirmed by it.
    */
   address: Buffer | null;
 }

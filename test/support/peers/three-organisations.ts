@@ -29,8 +29,8 @@ export interface ThreeOrganisations {
   /** References of the questions in forms of the clinic: a consent and a text of each. */
   questions: OfEach<{ consent: string; text: string }>;
   /**
-   * A person enters the address at the form of the clinic, answers everything, and enters the code. @param text
-   * what is answered to the text of each organisation.
+   * A person enters the address at the form of the clinic, answers everything, and enters the code.
+   * @param text what is answered to the text of each organisation.
    * @returns the transaction, when both others have stored their part.
    */
   answer(address: string, text: (of: Organisation) => string): Promise<{ id: string }>;
@@ -40,7 +40,7 @@ export interface ThreeOrganisations {
   open(of: Organisation, asked: { address: string } | { from: string; to: string }): Promise<ChoicesVisitor>;
   /** The links on the page of the clinic to the pages of the others. */
   linksAt(clinic: ChoicesVisitor): Promise<Record<'lab' | 'council', string>>;
-  /** Waits until every request for a link has been looked up. */
+  /** What the response to a request for a link is. */
   askedAt(of: Organisation, asked: object): Promise<Response>;
   stop(): Promise<void>;
 }
