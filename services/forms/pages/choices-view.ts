@@ -26,12 +26,13 @@ export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
   );
   return {
     title: t('choices.title'),
-    intro: t('choices.intro', { instance: instance.name }),
+    intro: page.isWhole
+      ? t('choices.intro', { instance: instance.name })
+      : t('choices.part', { instance: instance.name }),
     done: done && t(`choices.done.${done}`),
     none: choices.length === 0 ? t('choices.none', { instance: instance.name }) : null,
     choices,
     withdrawAll: links && withdrawable.length > 1 ? actOf(links.withdraw, withdrawable) : null,
-    part: page.isWhole ? null : t('choices.part', { instance: instance.name }),
     peers: page.peers.map((peer) => peerView(peer, page, reader)),
     leaders: page.leaders.map(({ name, location, page: url }) => ({
       name,
@@ -211,14 +212,13 @@ export function choicesEntryView(
       isFromPeer
         ? t('choices.entry.sent.from', { instance: instance.name })
         : t(`choices.entry.${stage}.text`, { instance: instance.name }),
-      ...(asks
-        ? [isMailed ? t('choices.entry.how', { instance: instance.name }) : t('choices.entry.noMail')]
-        : []),
+      ...(asks && !isMailed ? [t('choices.entry.noMail')] : []),
     ],
     open: stage === 'open' ? url : null,
     // Nothing may have arrived: the address is asked for instead.
     ask: (asks || isFromPeer) && isMailed ? url : null,
     from: t('choices.entry.from', { instance: instance.name }),
+    how: asks ? t('choices.entry.how', { instance: instance.name }) : null,
     address: fault?.address,
     isFaulty: fault !== undefined,
   };

@@ -141,7 +141,15 @@ export function sampleChoicesPages(
     'choices-peers': page({ peers: samplePeers }),
     'choices-peers-framed': page({ peers: samplePeers, inFrame: true }),
     'choices-leaders': page({ leaders: sampleLeaders }),
-    'choices-part': page({ leaders: sampleLeaders, isWhole: false, audit: [] }),
+    'choices-part': page({
+      own: {
+        ...own,
+        choices: own.choices.map(({ receipt: _, ...each }) => ({ ...each, changeable: false })),
+      },
+      leaders: sampleLeaders,
+      isWhole: false,
+      audit: [],
+    }),
     'choices-withdrawn': page({ done: 'withdrawn', isFresh: false }),
     'choices-erasure': page({ done: 'erasure', erasures: [{ ...asked, state: 'REQUESTED' }] }),
     'choices-held': page({ erasures: [{ ...asked, state: 'HELD' }] }),
