@@ -74,7 +74,8 @@ export interface PersonOfAddress {
 
 /**
  * The people who have a proven address, and those of whom parts brought answers that were confirmed by the
- * address, in the order in which they became known; at most `limit`.
+ * address, in the order in which they became known; at most `limit`. Proven ones come first: no peer can
+ * crowd them out.
  */
 export function readPeopleOf(db: Queries, address: string, limit: number): Promise<PersonOfAddress[]> {
   return db.query<PersonOfAddress>(sql`
@@ -88,7 +89,7 @@ export function readPeopleOf(db: Queries, address: string, limit: number): Promi
            CASE WHEN NOT bool_or(f.proven) THEN (SELECT q.digest FROM asked AS q) END AS address
       FROM found AS f JOIN subjects AS s ON s.name = f.subject
      GROUP BY s.id
-     ORDER BY s.created_at, s.id LIMIT ${limit}`);
+     ORDER BY bool_or(f.proven) DESC, s.created_at, s.id LIMIT ${limit}`);
 }
 
 /**
