@@ -34,6 +34,22 @@ describe('answers sealed to their owner', () => {
     }
   });
 
+  it('say whether their address was confirmed, and nothing else counts as true', () => {
+    for (const [stated, read] of [
+      [true, true],
+      ['true', undefined],
+      [1, undefined],
+      [false, undefined],
+    ]) {
+      const sealed = sealAnswers({ ...content, addressConfirmed: stated } as typeof content, {
+        key: publicKey(),
+        header,
+      });
+      const opened = openAnswers(sealed, { keys: [owner], now });
+      expect(opened.opened && opened.content.addressConfirmed).toBe(read);
+    }
+  });
+
   it('may have contact data beside them; unknown members and other types are ignored', () => {
     const openWith = (more: object) => {
       const opened = openAnswers(sealAnswers({ ...content, ...more }, { key: publicKey(), header }), {
