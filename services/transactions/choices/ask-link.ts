@@ -48,7 +48,9 @@ export async function askForLink(
 }
 
 function readAddress(text: string): AskedBy {
-  const address = parseEmailAddress({ value: text, pointer: '/address' });
+  const pointer = '/address';
+  const missing = { pointer, code: 'required', detail: 'is required' };
+  const address = text === '' ? missing : parseEmailAddress({ value: text, pointer });
   if (isFault(address)) throw fail('invalid', 'The e-mail address is not valid.', { errors: [address] });
   return { address };
 }
