@@ -18,11 +18,9 @@ let step = 0;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
 try {
   const [home, ...others] = await startAll();
-  const { form, address } = await prepare(home, others);
+  const form = await prepare(home, others);
   for (const { name, url } of instances) tell(`  ${name.padEnd(24)}${url}`);
   tell(`The form, with a question of each: ${form}`);
-  tell(`The same for anybody, who enters an e-mail address and a code: ${address}`);
-  tell('Each keeps its mails at /demo/messages, and shows a person its answers at /choices.');
   tell(
     'Accounts everywhere: admin, operator, user; password demo. Ctrl-C ends the demonstration, and all that it knows.',
   );
@@ -51,13 +49,10 @@ async function startAll(): Promise<[DemoInstance, ...DemoInstance[]]> {
 }
 
 /**
- * Publishes what each asks, pairs the hospital with its partners, and makes a form of it all.
- * @returns URLs: of the form for a person, and of the form at an address of its own.
+ * Publishes what each asks, pairs the hospital with its partners, and makes a form of it all. @returns its
+ * URL.
  */
-async function prepare(
-  home: DemoInstance,
-  others: DemoInstance[],
-): Promise<{ form: string; address: string }> {
+async function prepare(home: DemoInstance, others: DemoInstance[]): Promise<string> {
   tellStep(`${home.name} publishes its question`);
   const administrator = await signIn(home);
   const own = await publishAll(administrator, hospital);
@@ -70,9 +65,7 @@ async function prepare(
     elements.push(`${question}@${new URL(other.url).host}`);
   }
   tellStep('The form is created');
-  const asked = { info: own.info, elements };
-  const form = await administrator.ask('alice', asked);
-  return { form, address: await administrator.open(asked) };
+  return administrator.ask('alice', { info: own.info, elements });
 }
 
 function stop(): Promise<void> {
