@@ -17,7 +17,7 @@ import { readNow } from '../transaction/store.ts';
 import { presentOwn, readElsewhere, sendChoices } from './choices-page.ts';
 import { firstOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectFrame, sendTransaction } from './send.ts';
+import { redirectFrame, sendTransaction } from './send.ts';
 import { sendExport } from './subject-export.ts';
 
 /** /choices, /choices/change, /choices/export, /choices/end */
