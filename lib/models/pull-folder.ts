@@ -35,15 +35,28 @@ export async function pullFolder(api: ModelsApi, root: string, folder: Folder): 
   const { steps } = await planFolder(api, folder, false);
   const same = new Set(steps.flatMap(({ step }) => (step.change === 'UNCHANGED' ? [step.key] : [])));
   const files = new Map(folder.models.map((each) => [String(each.model.key), each]));
+  const taken = new Set(folder.models.map(({ file }) => file));
   const found = new Set<string>();
   for await (const entries of readActive(api))
     for (const entry of entries) {
       found.add(entry.key);
       if (same.has(entry.key)) pulled.unchanged += 1;
-      else pulled.written.push(...(await pullModel(api, root, entry, files.get(entry.key))));
+      else {
+        const known = files.get(entry.key);
+        const file = known?.file ?? freeName(`${entry.type}/${entry.key}`, taken);
+        taken.add(file);
+        pulled.written.push(...(await pullModel(api, root, entry, { file, known })));
+      }
     }
   pulled.missing = folder.models.filter(({ model }) => !found.has(String(model.key))).map(({ file }) => file);
   return pulled;
+}
+
+/** The file of a new model; another model may have a file of that name. */
+function freeName(base: string, taken: ReadonlySet<string>): string {
+  let name = `${base}.yaml`;
+  for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}.yaml`;
+  return name;
 }
 
 /** @returns the files that were written. */
@@ -51,10 +64,9 @@ async function pullModel(
   api: ModelsApi,
   root: string,
   entry: Schemas['Entry'],
-  known: FolderModel | undefined,
+  { file, known }: { file: string; known: FolderModel | undefined },
 ): Promise<string[]> {
   const model = await readModel(api, entry);
-  const file = known?.file ?? `${entry.type}/${entry.key}.yaml`;
   const base = path.posix.basename(file).replace(/\.ya?ml$/, '');
   const made = fileOfModel(model, base);
   const document = known ? merge(known, made) : new Document(made.value);
