@@ -21,6 +21,8 @@ const programs: Readonly<Record<string, string>> = {
   again: './decisions-again.ts',
   // The page of a person, and what the request for a link tells.
   choices: './choices.ts',
+  // An instance as a witness of the logs of others.
+  witness: './witness.ts',
 };
 
 const [name = ''] = process.argv.slice(2);

@@ -1,9 +1,10 @@
 import { readSettings, type Settings } from '#lib/config/settings.ts';
-import { checkConnections, connectionSettings, outboundSpecs, standaloneSpecs } from '#lib/config/specs.ts';
+import { checkConnections, connectionSettings, standaloneSpecs } from '#lib/config/specs.ts';
 import { isLoopback } from '#lib/text/host-name.ts';
 import { authSpecs, checkAuthSettings } from './auth/config.ts';
 import { consoleSpecs } from './console/config.ts';
 import { checkFormsSettings, formsSpecs } from './forms/config.ts';
+import { peersSpecs } from './peers/config.ts';
 import { transactionsSpecs } from './transactions/config.ts';
 
 /** The settings of an instance and their defaults in standalone mode (docs/operations.md, "Settings"). */
@@ -12,7 +13,7 @@ const specs = {
   ...authSpecs,
   ...formsSpecs,
   ...transactionsSpecs,
-  ...outboundSpecs,
+  ...peersSpecs,
   ...consoleSpecs,
 };
 

@@ -5,7 +5,8 @@ import { type Findings, type VerifyOptions, verifyFolder } from '#lib/evidence/v
 // `npm run verify -- <folder> [options]`: verifies exported evidence offline (docs/evidence.md). Exits with
 // 0, with 1 and the first fault, or with 2 if it was called wrongly.
 const usage = `Usage: npm run verify -- <folder> [--keys <file>] [--thumbprint <thumbprint>]...
-  [--checkpoints <file>] [--retention <period, such as P2Y>] [--without-receipts]`;
+  [--checkpoints <file>] [--retention <period, such as P2Y>] [--without-receipts]
+  [--witnesses <number>] [--witness <key>]...`;
 
 interface Given extends VerifyOptions {
   folder: string;
@@ -36,11 +37,14 @@ function readArguments(): Given | undefined {
         checkpoints: { type: 'string' },
         retention: { type: 'string' },
         'without-receipts': { type: 'boolean' },
+        witnesses: { type: 'string' },
+        witness: { type: 'string', multiple: true },
       },
       allowPositionals: true,
     });
     const [folder, ...rest] = positionals;
-    const { keys, thumbprint, checkpoints, retention } = values;
+    const { keys, thumbprint, checkpoints, retention, witnesses, witness } = values;
+    if (witnesses !== undefined && !/^\d{1,3}$/.test(witnesses)) return undefined;
     if (folder === undefined || rest.length > 0) return undefined;
     if (retention !== undefined && !/^P(?=\d)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?$/.test(retention)) return undefined;
     return {
@@ -50,6 +54,8 @@ function readArguments(): Given | undefined {
       checkpointsFile: checkpoints,
       retention,
       withoutReceipts: values['without-receipts'],
+      witnesses: witnesses === undefined ? undefined : Number(witnesses),
+      witnessKeys: witness,
     };
   } catch {
     return undefined;
@@ -69,7 +75,7 @@ async function run({ folder, ...options }: Given): Promise<void> {
   }
 }
 
-function describe({ instance, keys, checkpoints, logs, receipts }: Findings): string {
+function describe({ instance, keys, checkpoints, logs, receipts, witnesses }: Findings): string {
   const origin = keys.areTrusted
     ? 'All keys are among those that you gave.'
     : 'The keys are of unknown origin: they are those of the folder, and who made the folder may have made them. Compare their thumbprints with those that the instance told you, or give them with --thumbprint or --keys.';
@@ -81,7 +87,17 @@ function describe({ instance, keys, checkpoints, logs, receipts }: Findings): st
       ([area, { lines, blanked }]) =>
         `${area}: ${lines} lines are as they were signed, of ${blanked} of them only the hash is left.`,
     ),
+    ...describeWitnesses(witnesses),
     `${receipts.proved} receipts are as they were logged; ${receipts.erased} were erased, ${receipts.notGiven} are not in the folder.`,
     '',
   ].join('\n');
+}
+
+function describeWitnesses({ byArea, areTrusted }: Findings['witnesses']): string[] {
+  const counts = Object.values(byArea);
+  const fewest = Math.min(...counts);
+  if (Math.max(...counts) === 0)
+    return ['No witness has cosigned the newest heads: the instance alone vouches for them.'];
+  const whose = areTrusted ? 'that you gave' : 'whose keys are those of the folder, of unknown origin';
+  return [`The newest heads are cosigned by ${fewest} witnesses ${whose}.`];
 }

@@ -22,7 +22,7 @@ transactions:
   paths: [/consents, /f, /l, /transactions, /records, /subjects, /receipts, /verify, /stats, /demo/messages, /user/records, /audit/consents, /decisions, /access, /choices, /erasures, /campaigns, /.well-known/authzen-configuration]
   egress: [mail, sms]
 peers:
-  calls: [auth, forms, transactions]
+  calls: [auth, forms, transactions, webhooks]
   secrets: [instance-signing, instance-sealing]
   paths: [/peers, /federation, /.well-known/accord, /.well-known/jwks.json, /audit/peers, /audit/checkpoints]
   egress: [outbound]

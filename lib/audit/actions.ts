@@ -23,6 +23,7 @@ export const auditActions = [
   'document.read',
   'erasure.refused',
   'erasure.started',
+  'head.disputed',
   'invitation.sent',
   'key.created',
   'key.revoked',

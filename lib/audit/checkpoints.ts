@@ -30,6 +30,19 @@ interface Options {
   sign: (claims: CheckpointClaims) => string;
   /** Wakes the outbox relay. */
   wake: () => void;
+  witnessing: Witnessing;
+}
+
+/** What other instances and witnesses have to do with checkpoints. */
+export interface Witnessing {
+  /** Stores the heads as signed notes, in the transaction of the checkpoint. */
+  storeNotes(tx: Queries, heads: Heads): Promise<void>;
+  /** Cosignatures under heads, by area and witness. */
+  cosignaturesOf(
+    heads: readonly { area: string; size: number }[],
+  ): Promise<readonly { area: string; size: number; witness: string; signature: string }[]>;
+  /** Who is asked to cosign. */
+  listWitnesses(): Promise<{ name: string; isDisputing: boolean; lastError: string | null }[]>;
 }
 
 const signMs = 5_000;
@@ -46,7 +59,7 @@ export function composeCheckpoints(options: Options): {
     if (type === 'io.accord.audit.head.v1') await storeHead(db, data as EventData[typeof type]);
   });
   return {
-    list: createCheckpointList(db),
+    list: createCheckpointList(options),
     signer: createRepeatedWork({
       everyMs: signMs,
       async work() {
@@ -70,7 +83,7 @@ async function storeHead(
 }
 
 /** @returns whether a checkpoint was stored. */
-async function signHeads(tx: Queries, { baseUrl, sign }: Options): Promise<boolean> {
+async function signHeads(tx: Queries, { baseUrl, sign, witnessing }: Options): Promise<boolean> {
   // The locks keep two replicas from signing at once.
   const heads = await tx.query<{ area: string; size: string; root: string }>(sql`
     SELECT h.area, h.size, encode(h.root, 'hex') AS root FROM audit_heads AS h ORDER BY h.area FOR UPDATE`);
@@ -89,6 +102,7 @@ async function signHeads(tx: Queries, { baseUrl, sign }: Options): Promise<boole
   await tx.query(sql`
     INSERT INTO checkpoints (id, at, logs, jws)
     VALUES (${id}, ${now}, ${JSON.stringify(logs)}::jsonb, ${jws})`);
+  await witnessing.storeNotes(tx, logs);
   // The same key for all of them: the compacted topic keeps the newest.
   await addToOutbox(tx, 'accord.heads', {
     type: 'io.accord.audit.checkpoint.v1',
@@ -107,14 +121,25 @@ interface Checkpoint {
 }
 
 /** The handler of `GET /audit/checkpoints`, newest first. */
-function createCheckpointList(db: Queries): Handler<Input<'listCheckpoints'>> {
+function createCheckpointList({ db, witnessing }: Options): Handler<Input<'listCheckpoints'>> {
   return async (ctx, { query }) => {
     const { page, next } = await readPage(query, (request) => listCheckpoints(db, request), {
       idOf: ({ id }) => id,
     });
+    const heads = page.flatMap(({ logs }) => Object.entries(logs));
+    const known = await witnessing.cosignaturesOf(heads.map(([area, { size }]) => ({ area, size })));
+    const byHead = Map.groupBy(known, ({ area, size }) => `${area} ${size}`);
     ctx.body = {
-      values: page.map(({ id, at, logs, jws }) => ({ id, at: at.toISOString(), logs, jws })),
+      values: page.map(({ id, at, logs, jws }) => {
+        const under = Object.entries(logs).flatMap(([area, { size }]) => byHead.get(`${area} ${size}`) ?? []);
+        const cosignatures = under.map(({ area, witness, signature }) => ({ area, witness, signature }));
+        return { id, at: at.toISOString(), logs, jws, ...(cosignatures.length > 0 && { cosignatures }) };
+      }),
       next,
+      witnesses: (await witnessing.listWitnesses()).map(({ lastError, ...witness }) => ({
+        ...witness,
+        ...(lastError !== null && { lastError }),
+      })),
     };
   };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { type AuditInput, createAuditList, type RelatedTargets } from '#lib/audit/list-lines.ts';
 import { blankLines, type LineQueue, readHead, sealLines, type TreeHead } from '#lib/audit/seal-lines.ts';
-import type { AuditArea } from '#lib/contracts/audit-areas.ts';
+import { readConsistencyProof } from '#lib/audit/tree-nodes.ts';
+import type { AuditArea, AuditOperations } from '#lib/contracts/audit-areas.ts';
 import type { Database } from '#lib/db/database.ts';
 import type { EventBus } from '#lib/events/event-bus.ts';
 import type { NewEvent } from '#lib/events/outbox.ts';
@@ -17,6 +18,8 @@ export interface Audit {
   sealer: RepeatedWork;
   /** Blanks lines older than the retention of the log, hourly. */
   sweeper: RepeatedWork;
+  /** For the service peers, which asks witnesses (docs/evidence.md). */
+  operations: AuditOperations;
   start(): void;
   stop(): Promise<void>;
 }
@@ -56,6 +59,12 @@ export function composeAudit(options: Options): Audit {
     list: createAuditList(db, options.related),
     sealer,
     sweeper,
+    operations: {
+      async auditProof(sizes) {
+        const proof = await readConsistencyProof(db, sizes);
+        return { proof: proof?.map((hash) => hash.toString('hex')) ?? null };
+      },
+    },
     start() {
       sealer.start();
       sweeper.start();

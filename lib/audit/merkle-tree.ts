@@ -25,7 +25,8 @@ export function hashLeaf(entry: string): Buffer {
   return hash(leafPrefix, Buffer.from(entry));
 }
 
-function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
+/** SHA-256 of a node with two subtrees (RFC 9162, section 2.1.1). */
+export function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
   return hash(nodePrefix, left, right);
 }
 
@@ -34,11 +35,28 @@ export function emptyFrontier(): Frontier {
   return { size: 0, hashes: [] };
 }
 
-/** Appends a leaf, in place: as many subtrees become one as the size has trailing ones in binary. */
-export function appendLeaf(frontier: Frontier, leaf: Buffer): void {
+/** A complete subtree: of the leaves from `position * 2 ** level`, as many as `2 ** level`. */
+export interface TreeNode {
+  level: number;
+  position: number;
+}
+
+/**
+ * Appends a leaf, in place: as many subtrees become one as the size has trailing ones in binary.
+ * @param onNode is called with each subtree that is complete now.
+ */
+export function appendLeaf(
+  frontier: Frontier,
+  leaf: Buffer,
+  onNode?: (node: TreeNode & { hash: Buffer }) => void,
+): void {
   let node = leaf;
-  for (let rest = frontier.size; rest % 2 === 1; rest = (rest - 1) / 2)
+  let level = 0;
+  for (let rest = frontier.size; rest % 2 === 1; rest = (rest - 1) / 2) {
     node = hashNode(frontier.hashes.pop() as Buffer, node);
+    level += 1;
+    onNode?.({ level, position: (rest - 1) / 2, hash: node });
+  }
   frontier.hashes.push(node);
   frontier.size += 1;
 }

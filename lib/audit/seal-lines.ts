@@ -1,6 +1,7 @@
 import { type AuditLine, lineColumns, presentLine } from '#lib/audit/audit-line.ts';
 import { leafOf } from '#lib/audit/leaf.ts';
 import { appendLeaf, type Frontier, rootOf } from '#lib/audit/merkle-tree.ts';
+import { type HashedNode, storedLevel, storeNodes } from '#lib/audit/tree-nodes.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
 
@@ -65,8 +66,10 @@ async function sealBatch(
   const queued = await queue.take(tx, batch);
   if (lines.length + queued.length === 0) return undefined;
   const frontier = readFrontier(tree);
-  await storeSealed(tx, append(frontier, lines));
-  await insertSealed(tx, append(frontier, queued));
+  const nodes: HashedNode[] = [];
+  await storeSealed(tx, append(frontier, lines, nodes));
+  await insertSealed(tx, append(frontier, queued, nodes));
+  await storeNodes(tx, nodes);
   await tx.query(sql`
     UPDATE audit_tree SET size = ${frontier.size}::bigint, frontier = ${Buffer.concat(frontier.hashes)}`);
   return { lines: Math.max(lines.length, queued.length), head: headOf(frontier) };
@@ -74,11 +77,14 @@ async function sealBatch(
 
 type Sealed = AuditLine & { seq: number; leaf: Buffer };
 
-function append(frontier: Frontier, lines: readonly AuditLine[]): Sealed[] {
+/** @param nodes gets the subtrees that are stored. */
+function append(frontier: Frontier, lines: readonly AuditLine[], nodes: HashedNode[]): Sealed[] {
   return lines.map((line) => {
     const seq = frontier.size;
     const leaf = leafOf({ seq, ...presentLine(line) });
-    appendLeaf(frontier, leaf);
+    appendLeaf(frontier, leaf, (node) => {
+      if (node.level >= storedLevel) nodes.push(node);
+    });
     return { ...line, seq, leaf };
   });
 }

@@ -80,11 +80,16 @@ async function exportCheckpoints(
         `/audit/checkpoints?limit=${pageSize}${cursor}`,
       )) as Schemas['CheckpointList'];
       newest ??= page.values[0];
-      for (const { at, logs, jws } of page.values) {
+      for (const { at, logs, jws, cosignatures } of page.values) {
         used.add(kidOf(jws));
         // Only what the signature covers: the time in seconds.
         const seconds = Math.floor(Date.parse(at) / 1000);
-        await write({ at: new Date(seconds * 1000).toISOString(), logs, jws });
+        await write({
+          at: new Date(seconds * 1000).toISOString(),
+          logs,
+          jws,
+          ...(cosignatures && { cosignatures }),
+        });
       }
       cursor = page.next === undefined ? '' : `&cursor=${encodeURIComponent(page.next)}`;
     } while (cursor);

@@ -12,6 +12,7 @@ import {
   requireMembers,
   unreadable,
 } from '#lib/evidence/ndjson.ts';
+import type { CosignatureCounter } from '#lib/evidence/verify-cosignatures.ts';
 import type { VerifyJws } from '#lib/evidence/verify-jws.ts';
 
 /** Size and root of a log, as a checkpoint states them. */
@@ -56,7 +57,11 @@ const daySeconds = 24 * 60 * 60;
 /** @param options.retention ISO 8601; undefined: lines of any age may be blanked. */
 export async function openCheckpoints(
   folder: string,
-  { retention, ...options }: Options & { retention: string | undefined },
+  {
+    retention,
+    cosignatures,
+    ...options
+  }: Options & { retention: string | undefined; cosignatures: CosignatureCounter },
 ): Promise<Checkpoints> {
   const file = path.join(folder, fileName);
   const { lines } = await digestFile(file).catch((error: Error) => {
@@ -75,7 +80,9 @@ export async function openCheckpoints(
       for await (const read of readObjectsBackwards(file, lines)) {
         const claims = readClaims(read, options);
         requireLater(claims, earlier, read.place);
-        requireMembers(read, ['at', 'jws', 'logs']);
+        const isCosigned = Object.hasOwn(read.value, 'cosignatures');
+        requireMembers(read, ['at', 'jws', 'logs', ...(isCosigned ? ['cosignatures'] : [])]);
+        cosignatures.read(read.value.cosignatures, claims.logs, read.place);
         if (read.value.at !== new Date(claims.iat * 1000).toISOString()) throw notSigned(read.place);
         requireCanonical(read);
         const mayBeBlanked = claims.iat <= blankedUntil;

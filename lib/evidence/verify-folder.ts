@@ -4,6 +4,7 @@ import { readFolderKeys, readTrusted } from '#lib/evidence/evidence-keys.ts';
 import { manifestName, verifyManifest } from '#lib/evidence/manifest.ts';
 import { EvidenceFault } from '#lib/evidence/ndjson.ts';
 import { openCheckpoints, readHeld } from '#lib/evidence/verify-checkpoints.ts';
+import { createCosignatureCounter } from '#lib/evidence/verify-cosignatures.ts';
 import { createJwsVerifier } from '#lib/evidence/verify-jws.ts';
 import { createLogReader, type LogReader } from '#lib/evidence/verify-log.ts';
 import { openReceipts, type ReceiptFindings } from '#lib/evidence/verify-receipts.ts';
@@ -21,6 +22,12 @@ export interface Findings {
   /** By area: lines in the file, all of which checkpoints cover, and blanked lines. */
   logs: Record<string, { lines: number; blanked: number }>;
   receipts: ReceiptFindings;
+  witnesses: {
+    /** Witnesses under the newest checkpoint, by area. */
+    byArea: Record<string, number>;
+    /** Whether only those count whose keys are from elsewhere. */
+    areTrusted: boolean;
+  };
 }
 
 export interface VerifyOptions {
@@ -34,6 +41,10 @@ export interface VerifyOptions {
   retention?: string | undefined;
   /** Whether the folder is one without `records.ndjson`, and therefore without `manifest.json`. */
   withoutReceipts?: boolean | undefined;
+  /** How many witnesses must have cosigned the newest head of each log. */
+  witnesses?: number | undefined;
+  /** Keys of witnesses from elsewhere; no others count then. */
+  witnessKeys?: readonly string[] | undefined;
 }
 
 const auditFile = /^audit-([a-z]+)\.ndjson$/;
@@ -52,7 +63,8 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
   const used = new Set<string>();
   const verify = createJwsVerifier(keys, (kid) => used.add(kid));
   const held = checkpointsFile ? await readHeld(checkpointsFile, { instance, verify }) : undefined;
-  const checkpoints = await openCheckpoints(folder, { instance, verify, retention });
+  const cosignatures = createCosignatureCounter(instance, options.witnessKeys);
+  const checkpoints = await openCheckpoints(folder, { instance, verify, retention, cosignatures });
   const receipts = openReceipts(folder, { verify, withoutReceipts });
   const logs = new Map<string, LogReader>();
   const logOf = (area: string): LogReader => {
@@ -69,6 +81,7 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
       await logOf(head.area).readTo(head);
     }
     held?.requireAllRead();
+    requireWitnesses(cosignatures.latest(), options.witnesses ?? 0);
     const found: Findings['logs'] = {};
     for (const [area, log] of logs) found[area] = await log.finish();
     const receiptFindings = await receipts.finish();
@@ -82,11 +95,21 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
       checkpoints: checkpoints.count() + (held?.count ?? 0),
       logs: found,
       receipts: receiptFindings,
+      witnesses: { byArea: cosignatures.latest(), areTrusted: options.witnessKeys !== undefined },
     };
   } finally {
     for (const log of logs.values()) await log.close();
     await receipts.close();
   }
+}
+
+/** @throws EvidenceFault that names the log with the fewest. */
+function requireWitnesses(byArea: Readonly<Record<string, number>>, wanted: number): void {
+  const [[area, count] = ['', wanted]] = Object.entries(byArea).sort(([, a], [, b]) => a - b);
+  if (count >= wanted) return;
+  throw new EvidenceFault(
+    `The newest head of ${area} is cosigned by ${count} of the ${wanted} witnesses that you ask for. Witnesses sign within about a minute: export again later.`,
+  );
 }
 
 function areaOf(name: string): string {

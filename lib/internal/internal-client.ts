@@ -28,7 +28,7 @@ interface CalledService {
 export const readOperations: {
   readonly [Service in keyof InternalOperations]: readonly (keyof InternalOperations[Service])[];
 } = {
-  auth: ['introspect'],
+  auth: ['introspect', 'auditProof'],
   forms: [
     'resolveLayout',
     'describeForm',
@@ -41,8 +41,10 @@ export const readOperations: {
     'renderMessage',
     'readForm',
     'sharedEntries',
+    'auditProof',
   ],
-  transactions: ['readSubmissions', 'readDecision'],
+  transactions: ['readSubmissions', 'readDecision', 'auditProof'],
+  webhooks: ['auditProof'],
 };
 
 /** Longer than the statement time-out of PostgreSQL (lib/db/pool.ts). */

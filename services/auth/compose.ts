@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import { createRepeatedWork, type RepeatedWork } from '#lib/async/repeated-work.ts';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
 import type { Secrets } from '#lib/config/secrets.ts';
+import type { AuditOperations } from '#lib/contracts/audit-areas.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Database } from '#lib/db/database.ts';
@@ -36,7 +37,7 @@ export interface AuthOptions extends ServiceParts {
 /** The auth service. */
 export interface AuthService {
   app: Koa;
-  operations: AuthOperations;
+  operations: AuthOperations & AuditOperations;
   /** Path prefixes that it serves. */
   prefixes: readonly string[];
   /** @returns a link that creates the first administrator, if there is no account yet. */
@@ -55,7 +56,8 @@ export async function composeAuth(options: AuthOptions): Promise<AuthService> {
   const audit = composeAudit({ area: 'auth', db, bus, log, instance: options.instance });
   const keyedHash = createKeyedHash(secrets.keyPepper);
   const keys = createKeyVerifier({ db, keyedHash, log });
-  const operations: AuthOperations = {
+  const operations: AuthService['operations'] = {
+    ...audit.operations,
     introspect: createIntrospection({ keys, tokens: tokenVerifier(options) }),
     ...createPairingKeys({ db, keyedHash }),
   };

@@ -1,4 +1,4 @@
-import type { AuthOperations } from '#lib/contracts/auth.ts';
+import type { InternalOperations } from '#lib/contracts/operations.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { authSpecs, checkAuthSettings, resolveAuthSettings } from './config.ts';
 
@@ -16,7 +16,8 @@ export const authService = defineService({
     reservePairingKey: ['peers'],
     usePairingKey: ['peers'],
     spendPairingKeys: ['peers'],
-  } satisfies Record<keyof AuthOperations, readonly string[]>,
+    auditProof: ['peers'],
+  } satisfies Record<keyof InternalOperations['auth'], readonly string[]>,
   async load() {
     const { composeAuth } = await import('./compose.ts');
     const { createMailTransport } = await import('#lib/mail/mail-transport.ts');

@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
+import type { AuditOperations } from '#lib/contracts/audit-areas.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
@@ -42,7 +43,7 @@ interface Options extends ServiceParts {
 /** Composes the forms service: adapters are built and wired here and nowhere else. */
 export async function composeForms(options: Options): Promise<{
   app: Koa;
-  operations: FormsOperations;
+  operations: FormsOperations & AuditOperations;
   start(): Promise<void>;
   stop(): Promise<void>;
 }> {
@@ -104,7 +105,7 @@ export async function composeForms(options: Options): Promise<{
   });
   return {
     app,
-    operations,
+    operations: { ...operations, ...audit.operations },
     async start() {
       if (demo) await seedDemo(dependencies);
       relay.start();

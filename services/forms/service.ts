@@ -1,4 +1,4 @@
-import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { InternalOperations } from '#lib/contracts/operations.ts';
 import { givenRoles } from '#lib/contracts/principal.ts';
 import { defineService, type Given } from '#lib/runtime/service-definition.ts';
 import { checkFormsSettings, formsSpecs, resolveFormsSettings } from './config.ts';
@@ -39,7 +39,8 @@ export const formsService = defineService({
     setKnownPeers: ['peers'],
     peerChoices: ['transactions'],
     setMessageChannels: ['transactions'],
-  } satisfies Record<keyof FormsOperations, readonly string[]>,
+    auditProof: ['peers'],
+  } satisfies Record<keyof InternalOperations['forms'], readonly string[]>,
   async load() {
     const { composeForms } = await import('./compose.ts');
     const { loadMailTemplate } = await import('#lib/mail/mail-template.ts');

@@ -14,6 +14,10 @@ CREATE TABLE peers (
   notification    text,
   -- What happens when the peer asks for an erasure: an administrator decides (ASK), or it starts at once (FOLLOW).
   erasure         text NOT NULL DEFAULT 'ASK' CHECK (erasure IN ('ASK', 'FOLLOW')),
+  -- Whether it and this instance cosign the heads of each other's logs (docs/evidence.md, "Witnesses").
+  witness         boolean NOT NULL DEFAULT false,
+  -- The Ed25519 keys that sign its heads, by area, and those that it cosigns with; null if it has stated none.
+  note_keys       jsonb,
   -- Keys that no pinned key vouched for: they wait for an administrator.
   announced       jsonb,
   -- When an administrator last said that the keys are those that the other one read out; null since the pairing.
@@ -156,3 +160,48 @@ CREATE TABLE checkpoints (
   jws  text NOT NULL
 );
 CREATE INDEX checkpoints_by_time ON checkpoints (at DESC, id DESC);
+
+-- Signed notes of the heads in checkpoints (c2sp.org/tlog-checkpoint): a head that several checkpoints state is there once.
+CREATE TABLE notes (
+  area text NOT NULL,
+  size bigint NOT NULL CHECK (size >= 0),
+  root bytea NOT NULL CHECK (octet_length(root) = 32),
+  note text NOT NULL,
+  PRIMARY KEY (area, size)
+);
+
+-- What witnesses have signed under them.
+CREATE TABLE cosignatures (
+  area      text NOT NULL,
+  size      bigint NOT NULL,
+  -- The key as the witness publishes it.
+  witness   text NOT NULL,
+  -- The line of the note.
+  signature text NOT NULL,
+  PRIMARY KEY (area, size, witness),
+  FOREIGN KEY (area, size) REFERENCES notes
+);
+
+-- What each witness knows of each log of this instance.
+CREATE TABLE witness_states (
+  -- Base URL of a peer, or the URL of WITNESS_URL.
+  witness     text NOT NULL,
+  area        text NOT NULL,
+  -- The newest head that it has signed, or that it says it knows.
+  size        bigint NOT NULL DEFAULT 0,
+  attempted_at timestamptz NOT NULL DEFAULT '-infinity',
+  cosigned_at timestamptz,
+  error       text,
+  -- The head that it refuses, until it signs again: {size, root}.
+  disputed    jsonb,
+  PRIMARY KEY (witness, area)
+);
+
+-- The newest head of each log that this instance has cosigned. A row outlives its peer, whose log must not begin again.
+CREATE TABLE witnessed_heads (
+  origin   text PRIMARY KEY,
+  size     bigint NOT NULL CHECK (size >= 0),
+  root     bytea NOT NULL CHECK (octet_length(root) = 32),
+  -- A signed head that contradicts it, until the next one that does not: {size, root}.
+  disputed jsonb
+);

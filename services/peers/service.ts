@@ -1,15 +1,24 @@
-import { allowedNetworks, outboundSpecs } from '#lib/config/specs.ts';
+import { allowedNetworks } from '#lib/config/specs.ts';
 import { createAddressRules } from '#lib/outbound/address-rules.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
+import { peersSpecs } from './config.ts';
+
+/** Who has the audit log of an area. */
+const serviceOf = {
+  auth: 'auth',
+  models: 'forms',
+  consents: 'transactions',
+  webhooks: 'webhooks',
+} as const;
 
 /** The peers service, as processes see it. */
 export const peersService = defineService({
   name: 'peers',
   folder: import.meta.dirname,
   tables: ['events', 'inbox', 'audit', 'settings'],
-  specs: outboundSpecs,
+  specs: peersSpecs,
   secrets: ['instanceSigning', 'instanceSealing'],
-  calls: ['auth', 'forms', 'transactions'],
+  calls: ['auth', 'forms', 'transactions', 'webhooks'],
   callers: {},
   async load() {
     const { composePeers } = await import('./compose.ts');
@@ -25,9 +34,11 @@ export const peersService = defineService({
           auth: connect('auth'),
           forms: connect('forms'),
           transactions: connect('transactions'),
+          auditOf: (area) => connect(serviceOf[area]),
           settings: {
             trustedProxies: settings.TRUSTED_PROXIES,
             allowedNetworks: networks,
+            witnesses: settings.WITNESS_URL,
             plainLoopback: isPlain && ['127.0.0.1', '::1'].some(createAddressRules(networks)),
           },
           signingKeys: secrets.instanceSigning,

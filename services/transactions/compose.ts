@@ -4,6 +4,7 @@ import { createRepeatedWork } from '#lib/async/repeated-work.ts';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
 import { signedReceipts } from '#lib/audit/record-action.ts';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
+import type { AuditOperations } from '#lib/contracts/audit-areas.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { MessageChannel } from '#lib/contracts/messages.ts';
@@ -92,9 +93,12 @@ interface Options extends ServiceParts {
 }
 
 /** Composes the transactions service. */
-export async function composeTransactions(
-  options: Options,
-): Promise<{ app: Koa; operations: TransactionsOperations; start(): Promise<void>; stop(): Promise<void> }> {
+export async function composeTransactions(options: Options): Promise<{
+  app: Koa;
+  operations: TransactionsOperations & AuditOperations;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}> {
   const { db, bus, forms, instance, settings } = options;
   const log = options.log.child({ service: 'transactions' });
   options.metrics?.watchTables({
@@ -217,12 +221,15 @@ export async function composeTransactions(
   });
   return {
     app,
-    operations: createOperations({
-      ...dependencies,
-      log,
-      sealingKeys: options.sealingKeys,
-      metrics: options.metrics?.submissions,
-    }),
+    operations: {
+      ...audit.operations,
+      ...createOperations({
+        ...dependencies,
+        log,
+        sealingKeys: options.sealingKeys,
+        metrics: options.metrics?.submissions,
+      }),
+    },
     async start() {
       relay.start();
       messageJob.start();

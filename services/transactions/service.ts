@@ -1,5 +1,5 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
-import type { TransactionsOperations } from '#lib/contracts/transactions.ts';
+import type { InternalOperations } from '#lib/contracts/operations.ts';
 import { defineService } from '#lib/runtime/service-definition.ts';
 import { sweepMs, transactionsSpecs } from './config.ts';
 
@@ -21,7 +21,8 @@ export const transactionsService = defineService({
     decideSubmission: ['peers'],
     withdrawSubmission: ['peers'],
     eraseSubmission: ['peers'],
-  } satisfies Record<keyof TransactionsOperations, readonly string[]>,
+    auditProof: ['peers'],
+  } satisfies Record<keyof InternalOperations['transactions'], readonly string[]>,
   async load() {
     const { composeTransactions } = await import('./compose.ts');
     const { createTransports } = await import('./delivery/create-transports.ts');

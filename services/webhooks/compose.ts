@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import { composeAudit } from '#lib/audit/compose-audit.ts';
+import type { AuditOperations } from '#lib/contracts/audit-areas.ts';
 import type { AuthOperations } from '#lib/contracts/auth.ts';
 import { eventTables } from '#lib/events/dead-letters.ts';
 import { createOutboxRelay } from '#lib/events/outbox-relay.ts';
@@ -41,7 +42,7 @@ const maxMeasuredWebhooks = 50;
 /** Builds and wires the webhooks service. */
 export async function composeWebhooks(
   options: Options,
-): Promise<{ app: Koa; start(): Promise<void>; stop(): Promise<void> }> {
+): Promise<{ app: Koa; operations: AuditOperations; start(): Promise<void>; stop(): Promise<void> }> {
   const { db, bus, settings, metrics, tracing } = options;
   const { baseUrl } = options.instance;
   const log = options.log.child({ service: 'webhooks' });
@@ -91,6 +92,7 @@ export async function composeWebhooks(
   });
   return {
     app,
+    operations: audit.operations,
     async start() {
       relay.start();
       job.start();

@@ -9,7 +9,7 @@ export const webhooksService = defineService({
   specs: outboundSpecs,
   secrets: ['webhookSealing'],
   calls: ['auth'],
-  callers: {},
+  callers: { auditProof: ['peers'] },
   async load() {
     const { composeWebhooks } = await import('./compose.ts');
     return {

@@ -60,6 +60,7 @@ const without: Record<string, string> = {
   repeatDelivery: undone,
   endPairing: peers,
   announceChange: peers,
+  addCheckpoint: 'signed by a log with a key that its peer states',
   acceptSubmission: peers,
   decideSubmission: peers,
   withdrawSubmission: peers,

@@ -47,6 +47,7 @@ const tolerant: Record<string, string> = {
   createPeer: family,
   updatePeer: representation,
   acceptPairing: wire,
+  addCheckpoint: 'a text of another standard',
   acceptSubmission: wire,
   decideSubmission: wire,
   withdrawSubmission: wire,

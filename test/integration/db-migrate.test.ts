@@ -56,7 +56,16 @@ test('a service without changes since the first release has no folder of migrati
 
 test('every service has its own schema, with its copy of shared tables', async () => {
   for (const name of ['one', 'two']) await run({ name, tables: ['events', 'inbox', 'audit'] });
-  const names = ['audit_log', 'audit_tree', 'dead_letters', 'inbox', 'outbox', 'outbox_sent', 'things'];
+  const names = [
+    'audit_log',
+    'audit_nodes',
+    'audit_tree',
+    'dead_letters',
+    'inbox',
+    'outbox',
+    'outbox_sent',
+    'things',
+  ];
   for (const name of ['one', 'two'])
     expect(
       await rows(`SELECT tablename FROM pg_tables WHERE schemaname = '${name}' AND tablename <> 'migrations'

@@ -3,9 +3,10 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createMetrics } from '#lib/observability/metrics.ts';
-import { outboundSpecs, standaloneSpecs } from '../../lib/config/specs.ts';
+import { standaloneSpecs } from '../../lib/config/specs.ts';
 import { authSpecs } from '../../services/auth/config.ts';
 import { formsSpecs } from '../../services/forms/config.ts';
+import { peersSpecs } from '../../services/peers/config.ts';
 import { transactionsSpecs } from '../../services/transactions/config.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
@@ -54,7 +55,7 @@ it('alerts go by metrics that exist, exactly by those in bold, and lead to a sec
 });
 
 it('every setting is in the tables', () => {
-  const specs = { ...standaloneSpecs, ...authSpecs, ...formsSpecs, ...transactionsSpecs, ...outboundSpecs };
+  const specs = { ...standaloneSpecs, ...authSpecs, ...formsSpecs, ...transactionsSpecs, ...peersSpecs };
   // DATA_DIR belongs to the embedded database, which npm start alone has.
   for (const name of Object.keys(specs).filter((each) => each !== 'DATA_DIR')) expect(page).toContain(name);
 });

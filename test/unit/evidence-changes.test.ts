@@ -82,6 +82,7 @@ describe('a folder whose manifest describes it', () => {
         forms: { lines: 15, blanked: 0 },
       },
       receipts: { proved: 12, erased: 3, notGiven: 0 },
+      witnesses: { byArea: { auth: 0, consents: 0, forms: 0 }, areTrusted: false },
     });
     expect((await verifyFolder(await writeFolder(files))).keys.areTrusted).toBe(false);
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { generatePrivateKey, readPrivateKey } from '#lib/config/secret-values.ts';
+import { createNoteSigner } from '#lib/witness/note-signer.ts';
 import {
   describeInstance,
   readDescription,
@@ -15,6 +16,7 @@ const own = describeInstance({
   name: 'Lab',
   signingKeys: [signing],
   sealingKeys: [sealing],
+  notes: createNoteSigner(url, [signing]),
 });
 const now = new Date();
 

@@ -43,6 +43,15 @@ CREATE TABLE audit_tree (
 );
 INSERT INTO audit_tree DEFAULT VALUES;
 
+-- Hashes of complete subtrees with 256 leaves and more: a consistency proof reads as many as the tree is high.
+CREATE TABLE audit_nodes (
+  level    smallint NOT NULL CHECK (level >= 8),
+  -- Among the subtrees of this level, from 0.
+  position bigint NOT NULL CHECK (position >= 0),
+  hash     bytea NOT NULL CHECK (octet_length(hash) = 32),
+  PRIMARY KEY (level, position)
+);
+
 -- Sealed lines stay. Only their bodies may be blanked, all at once.
 CREATE FUNCTION keep_sealed_line() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

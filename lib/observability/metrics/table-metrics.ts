@@ -26,6 +26,8 @@ export interface TableReaders {
   held?: () => Promise<{ rows: number; oldestSeconds: number }>;
   /** Notices of withdrawals and erasures that were not acknowledged in time. */
   overdueNotices?: () => Promise<number>;
+  /** Logs of which witnesses know two histories. */
+  disputes?: () => Promise<number>;
 }
 
 export interface TableMetrics {
@@ -94,6 +96,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
     'accord_notices_overdue',
     'Withdrawals and erasures that organisations or peers have not acknowledged in time (counted up to 100,000).',
   );
+  const disputed = gauge('accord_witness_disputes', 'Audit logs of which two histories are known.');
   const unread = new Counter({
     name: 'accord_metrics_unread_total',
     help: 'Figures that could not be read because the database did not answer.',
@@ -103,7 +106,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
 
   async function readOne(readers: TableReaders): Promise<void> {
     const { service } = readers;
-    const [waiting, parked, made, peers, clocks, webhooks, undecided, late] = await Promise.all([
+    const [waiting, parked, made, peers, clocks, webhooks, undecided, late, disputes] = await Promise.all([
       readers.outbox?.(),
       readers.deadLetters?.(),
       readers.deliveries?.(),
@@ -112,8 +115,10 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
       readers.webhookBacklogs?.(),
       readers.held?.(),
       readers.overdueNotices?.(),
+      readers.disputes?.(),
     ]);
     if (late !== undefined) overdue.set({ service }, late);
+    if (disputes !== undefined) disputed.set({ service }, disputes);
     if (waiting) {
       depth.set({ service }, waiting.rows);
       age.set({ service }, waiting.oldestSeconds);
@@ -159,6 +164,7 @@ export function createTableMetrics(registers: Registry[]): TableMetrics {
         held,
         heldAge,
         overdue,
+        disputed,
       ])
         each.reset();
       await Promise.all(

@@ -1,7 +1,7 @@
 import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { type Failure, fail, invalidMember } from '#lib/errors/fail.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
-import type { OutboundClient } from '#lib/outbound/outbound-client.ts';
+import type { OutboundClient, OutboundRequest, OutboundResponse } from '#lib/outbound/outbound-client.ts';
 import { OutboundRefused } from '#lib/outbound/targets.ts';
 import { descriptionFaults, type PeerDescription, readDescription } from '../domain/description.ts';
 import { signPeerRequest } from '../domain/peer-token.ts';
@@ -10,6 +10,12 @@ export interface PeerReply {
   status: number;
   /** Parsed JSON; undefined if the body is not JSON. */
   content: unknown;
+}
+
+/** A reply as a text. */
+export interface TextReply {
+  status: number;
+  text: string;
 }
 
 /** Calls other instances through the guarded client (lib/outbound), with signed requests. */
@@ -26,6 +32,8 @@ export interface PeerClient {
     /** Limit of the reply's body; default 2 MiB. */
     maxBytes?: number;
   }): Promise<PeerReply>;
+  /** Sends a signed POST with a text. @throws Failure as `send`. */
+  sendText(request: { url: string; path: string; body: string }): Promise<TextReply>;
 }
 
 interface Options {
@@ -44,6 +52,21 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
       throw failureOf(error);
     });
 
+  async function sendSigned({
+    method,
+    url,
+    path,
+    ...rest
+  }: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body' | 'maxBytes'> & { path: string }) {
+    const target = `${url}${path}`;
+    const signed = { method, url: target, body: rest.body ?? new Uint8Array() };
+    const token = signPeerRequest(signed, { issuer: baseUrl, audience: url, key: signingKey });
+    const headers = { Authorization: `Peer ${token}`, ...rest.headers };
+    const reply = await request({ ...rest, method, url: target, headers, continuesTrace: true });
+    onDate(url, reply.headers.date === undefined ? undefined : new Date(reply.headers.date));
+    return reply;
+  }
+
   return {
     async describe(url) {
       const reply = await request({
@@ -61,23 +84,17 @@ export function createPeerClient({ outbound, baseUrl, signingKey, ownKids, onDat
       return read.description;
     },
     async send({ method, url, path, body, maxBytes }) {
-      const target = `${url}${path}`;
-      const signed = { method, url: target, body: body ?? new Uint8Array() };
-      const token = signPeerRequest(signed, { issuer: baseUrl, audience: url, key: signingKey });
-      const reply = await request({
-        method,
-        url: target,
-        headers: {
-          Authorization: `Peer ${token}`,
-          Accept: 'application/json',
-          ...(body ? { 'Content-Type': 'application/json' } : {}),
-        },
-        continuesTrace: true,
-        body,
-        maxBytes,
-      });
-      onDate(url, reply.headers.date === undefined ? undefined : new Date(reply.headers.date));
+      const headers = {
+        Accept: 'application/json',
+        ...(body ? { 'Content-Type': 'application/json' } : {}),
+      };
+      const reply = await sendSigned({ method, url, path, body, maxBytes, headers });
       return { status: reply.status, content: parse(reply.body) };
+    },
+    async sendText({ url, path, body }) {
+      const headers = { Accept: 'text/plain', 'Content-Type': 'text/plain' };
+      const reply = await sendSigned({ method: 'POST', url, path, body: Buffer.from(body), headers });
+      return textOf(reply);
     },
   };
 }
@@ -104,6 +121,17 @@ export function peerUnavailable(detail: string, cause: unknown = new Error(detai
 /** A fault of the address that an administrator entered. */
 export function addressFault(detail: string, cause?: unknown): Failure {
   return invalidMember('This instance cannot be paired with.', '/url', detail, cause);
+}
+
+/** A POST of a text. */
+export function textPost(url: string, body: string): OutboundRequest {
+  const headers = { Accept: 'text/plain', 'Content-Type': 'text/plain' };
+  return { method: 'POST', url, headers, body: Buffer.from(body) };
+}
+
+/** The status and the text of a reply. */
+export function textOf({ status, body }: OutboundResponse): TextReply {
+  return { status, text: Buffer.from(body).toString('utf8') };
 }
 
 function parse(body: Uint8Array): unknown {

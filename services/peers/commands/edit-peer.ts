@@ -6,6 +6,7 @@ import { boundedNfc } from '#lib/text/nfc.ts';
 import { signingKids } from '../domain/description.ts';
 import type { ListedPeer } from '../domain/peer.ts';
 import { findPeer, lockPeer, recordComparison, updatePeer } from '../queries/peers.ts';
+import { forgetWitnessing } from '../queries/witnessed-heads.ts';
 import type { Dependencies } from './dependencies.ts';
 import { acceptKeys } from './refresh-keys.ts';
 
@@ -20,12 +21,12 @@ const maxPrefixLength = 100;
 export async function editPeer(
   { db }: Pick<Dependencies, 'db'>,
   id: string,
-  { subjectPrefix, notification, erasure, thumbprints }: components['schemas']['PeerChanges'],
+  { subjectPrefix, notification, erasure, witness, thumbprints }: components['schemas']['PeerChanges'],
 ): Promise<ListedPeer> {
   return db.withTransaction(async (tx) => {
     const peer = await lockPeer(tx, id);
     if (!peer) throw fail('not-found', 'Peer not found.');
-    let changed = { ...peer, erasure: erasure ?? peer.erasure };
+    let changed = { ...peer, erasure: erasure ?? peer.erasure, witness: witness ?? peer.witness };
     if (subjectPrefix !== undefined) changed.subjectPrefix = readPrefix(subjectPrefix);
     if (notification !== undefined) changed.notification = readNotification(notification);
     if (!isDeepStrictEqual(changed, peer))
@@ -47,6 +48,7 @@ export async function editPeer(
       await recordComparison(tx, id);
       await recordAction(tx, { action: 'peer.confirmed', target: `peer/${id}` });
     }
+    if (peer.witness && !changed.witness) await forgetWitnessing(tx, peer.url);
     if (!isDeepStrictEqual(changed, peer)) await updatePeer(tx, changed);
     return (await findPeer(tx, id)) as ListedPeer;
   });

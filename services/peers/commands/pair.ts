@@ -12,6 +12,7 @@ import { scheduleFullRead } from '../queries/catalogues.ts';
 import { bindDeliveries } from '../queries/deliveries.ts';
 import { pinKeys } from '../queries/peer-keys.ts';
 import { findPeer, savePairedPeer } from '../queries/peers.ts';
+import { storeNoteKeys } from '../queries/witnessed-heads.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The peer's address, and the one-time key that its administrator made. */
@@ -101,7 +102,7 @@ export async function savePeer(
   tx: Queries,
   { baseUrl }: { baseUrl: string },
   {
-    description: { instance, name, keys, choices, signedBy },
+    description: { instance, name, keys, choices, notes, signedBy },
     ...change
   }: PairingChange & { description: PeerDescription },
 ): Promise<{ id: string; isNew: boolean }> {
@@ -112,6 +113,7 @@ export async function savePeer(
     choices,
   });
   await pinKeys(tx, id, keys);
+  await storeNoteKeys(tx, id, notes);
   await bindDeliveries(tx, instance, { from: [signedBy], to: signingKids(keys) });
   await publishPeer(tx, baseUrl, { ...change, id, url: instance, version });
   return { id, isNew };

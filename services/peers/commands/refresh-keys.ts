@@ -6,6 +6,7 @@ import { scheduleFullRead } from '../queries/catalogues.ts';
 import { bindDeliveries } from '../queries/deliveries.ts';
 import { claimDescription, pinKeys } from '../queries/peer-keys.ts';
 import { lockPeer, touchPeer, updatePeer } from '../queries/peers.ts';
+import { storeNoteKeys } from '../queries/witnessed-heads.ts';
 import type { Dependencies, RefreshKeys } from './dependencies.ts';
 
 type KeyDependencies = Pick<Dependencies, 'db' | 'client' | 'log'>;
@@ -45,6 +46,7 @@ async function refreshPeer(
       return updatePeer(tx, { ...current, state: 'QUARANTINED', announced: description.keys });
     }
     await acceptKeys(tx, current, description.keys);
+    await storeNoteKeys(tx, id, description.notes);
     const { name, choices } = description;
     const isRenamed = current.name !== name;
     if (current.state === 'QUARANTINED' || isRenamed || current.choices !== choices)

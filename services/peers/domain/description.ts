@@ -1,10 +1,13 @@
 import type { JWK } from 'jose';
 import { type PrivateKey, publicPart } from '#lib/config/secret-values.ts';
+import { auditAreas } from '#lib/contracts/audit-areas.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { isInstanceName } from '#lib/federation/instance-name.ts';
 import { readCompactJws } from '#lib/jose/jws.ts';
 import { keyThumbprint, readPublicKey } from '#lib/jose/keys.ts';
 import { toNfc } from '#lib/text/nfc.ts';
+import { readNoteKey } from '#lib/witness/note.ts';
+import type { NoteSigner } from '#lib/witness/note-signer.ts';
 import {
   algorithmOf,
   maxSkewSeconds,
@@ -36,8 +39,18 @@ export interface PeerDescription {
   capabilities: string[];
   /** Its page "My choices"; null if it announces none. */
   choices: string | null;
+  /** Keys of its notes; null if it states none, as earlier releases. */
+  notes: NoteKeys | null;
   /** `kid` of the key that signed the self-description: one of the signing keys in it. */
   signedBy: string;
+}
+
+/** Ed25519 keys of an instance (c2sp.org/signed-note), as text. */
+export interface NoteKeys {
+  /** Keys that sign the heads of its logs, by area. */
+  logs: Record<string, string[]>;
+  /** Keys that cosign the heads of others. */
+  witness: string[];
 }
 
 /** Why a self-description is rejected. */
@@ -70,8 +83,9 @@ export function describeInstance(instance: {
   name: string;
   signingKeys: readonly PrivateKey[];
   sealingKeys: readonly PrivateKey[];
+  notes: Pick<NoteSigner, 'logKeys' | 'witnessKeys'>;
 }): SelfDescription {
-  const { baseUrl, name, signingKeys, sealingKeys } = instance;
+  const { baseUrl, name, signingKeys, sealingKeys, notes } = instance;
   const keys = [
     ...signingKeys.map((key) => ({ ...publicPart(key), use: 'sig', alg: 'ES256' })),
     ...sealingKeys.map((key) => ({ ...publicPart(key), use: 'enc', alg: 'ECDH-ES' })),
@@ -87,6 +101,10 @@ export function describeInstance(instance: {
     },
     versions: [protocolVersion],
     capabilities: ownCapabilities,
+    notes: {
+      logs: Object.fromEntries(auditAreas.map((area) => [area, notes.logKeys(area)])),
+      witness: notes.witnessKeys,
+    },
   };
 }
 
@@ -130,7 +148,8 @@ export function readDescription(
   const name = toNfc(payload.name as string).trim();
   const capabilities = readCapabilities(payload.capabilities);
   const choices = readChoicesPage(payload.endpoints, url);
-  return { description: { instance: url, name, keys, capabilities, choices, signedBy: signer.kid } };
+  const notes = readNoteKeys(payload.notes, new URL(url).host);
+  return { description: { instance: url, name, keys, capabilities, choices, notes, signedBy: signer.kid } };
 }
 
 /** Earlier releases state none. */
@@ -145,6 +164,21 @@ function readChoicesPage(endpoints: unknown, url: string): string | null {
   const { origin, href, username, password, search, hash } = new URL(stated);
   const isPlain = `${username}${password}${search}${hash}` === '' && !/[?#]/.test(href);
   return origin === new URL(url).origin && isPlain ? href : null;
+}
+
+/** Keys of other names are left out, because their notes would be those of others. */
+function readNoteKeys(stated: unknown, host: string): NoteKeys | null {
+  if (typeof stated !== 'object' || stated === null) return null;
+  const { logs, witness } = stated as Partial<Record<keyof NoteKeys, unknown>>;
+  const keysOf = (list: unknown, name: string) =>
+    (Array.isArray(list) ? list.slice(0, maxKeys) : []).filter(
+      (each): each is string => typeof each === 'string' && readNoteKey(each)?.name === name,
+    );
+  const ofAreas = auditAreas.map(
+    (area) =>
+      [area, keysOf((logs as Record<string, unknown> | undefined)?.[area], `${host}/${area}`)] as const,
+  );
+  return { logs: Object.fromEntries(ofAreas), witness: keysOf(witness, `${host}/witness`) };
 }
 
 /** Requires distinct, valid keys, at least one for signing and one for sealing. */

@@ -17,6 +17,8 @@ export interface Peer {
   notification: string | null;
   /** If it asks for an erasure: an administrator decides (ASK), or it starts at once (FOLLOW). */
   erasure: 'ASK' | 'FOLLOW';
+  /** Whether both cosign the heads of each other's logs. */
+  witness: boolean;
   version: number;
   /** Thumbprints of its pinned signing keys. */
   thumbprints: string[];

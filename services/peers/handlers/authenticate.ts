@@ -107,7 +107,8 @@ export function createPeerAuthentication(options: Options) {
       return authenticateWithoutTransaction(options.authenticator, ctx);
     const token = peerToken(ctx);
     // A pairing request is authenticated together with its body (commands/accept-pairing.ts).
-    if (operation['x-roles'].anonymous || token === undefined) return anonymous;
+    const { anonymous: isOpen, peer: isForPeers } = operation['x-roles'];
+    if (token === undefined || (isOpen && !isForPeers)) return anonymous;
     const proved = await prove(ctx, operation, token);
     await whileIdle(ctx, () => peerLimiter.waitForTurn(ctx));
     // The cached key may have been unpinned meanwhile. Then the token is checked again, without that key.

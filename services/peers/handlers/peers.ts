@@ -69,6 +69,7 @@ function presentPeer(peer: ListedPeer): Schemas['Peer'] {
     subjectPrefix,
     ...(notification === null ? {} : { notification }),
     erasure,
+    witness: peer.witness,
     backlog,
     failures: peer.failures,
     ...(peer.nextAttemptAt ? { nextAttemptDate: peer.nextAttemptAt.getTime() } : {}),

@@ -5,7 +5,7 @@ import type { PageRequest } from '#lib/http/lists.ts';
 import type { ListedPeer, Peer } from '../domain/peer.ts';
 
 const columns = sql`p.id, p.url, p.name, p.choices, p.state, p.subject_prefix AS "subjectPrefix",
-  p.notification, p.erasure, p.version,
+  p.notification, p.erasure, p.witness, p.version,
   ARRAY(SELECT k.kid FROM peer_keys AS k WHERE k.peer = p.id AND k.use = 'sig' ORDER BY k.position)
     AS thumbprints, p.announced, p.created_at AS "createdAt", p.modified_at AS "modifiedAt", p.last_contact_at AS "lastContactAt", p.compared_at AS "comparedAt"`;
 
@@ -90,12 +90,12 @@ export async function deletePeer(tx: Queries, id: string): Promise<void> {
 
 /** Stores the members of a locked peer that can change, and increments its version. */
 export async function updatePeer(tx: Queries, peer: Peer): Promise<void> {
-  const { id, name, choices, state, announced, subjectPrefix, notification, erasure } = peer;
+  const { id, name, choices, state, announced, subjectPrefix, notification, erasure, witness } = peer;
   await tx.query(sql`
     UPDATE peers AS p
        SET name = ${name}, choices = ${choices}, state = ${state}, announced = ${announced && JSON.stringify(announced)}::jsonb,
            subject_prefix = ${subjectPrefix}, notification = ${notification}, erasure = ${erasure},
-           version = p.version + 1, modified_at = accord_now()
+           witness = ${witness}, version = p.version + 1, modified_at = accord_now()
      WHERE p.id = ${id}`);
 }
 

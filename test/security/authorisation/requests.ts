@@ -326,6 +326,7 @@ export const recipes: Record<string, Recipe> = {
   listConsentsAudit: plain(),
   listPeersAudit: plain(),
   listCheckpoints: plain(),
+  getCheckpointNote: { relations: ['none'], make: () => ({ params: { area: 'nothing' } }) },
   listWebhooksAudit: plain(),
   listPeers: plain(),
   createPeer: { relations: ['own'], make: (aim) => ({ json: invitation(aim) }) },

@@ -13,6 +13,8 @@ interface ProofView {
   /** Lines and root by area. */
   facts: { label: string; cell: CellView }[];
   href: string;
+  /** What witnesses say, in one sentence. */
+  verdict: { text: string; tone: 'good' | 'bad' | 'plain' };
 }
 
 /** Digits of a root that are shown; the file has all. */
@@ -33,12 +35,13 @@ export async function readProof(
   reader: ConsoleReader,
   path: string,
 ): Promise<ProofView | 'missing'> {
-  const checkpoint = await readNewestCheckpoint(api).catch((error) => {
+  const checkpoint = await readShownCheckpoint(api).catch((error) => {
     if (error instanceof ApiFailure) return undefined;
     throw error;
   });
   if (!checkpoint) return 'missing';
-  const { at, logs } = checkpoint;
+  const { newest, witnesses } = checkpoint;
+  const { at, logs } = newest;
   const facts = auditAreas.flatMap((area) => {
     const head = logs[area];
     if (!head) return [];
@@ -47,5 +50,35 @@ export async function readProof(
       { label: reader.word('auditArea', area), cell: { code: `${head.root.slice(0, shownDigits)}…`, note } },
     ];
   });
-  return { signed: reader.time(at), facts, href: `${path}/checkpoint/export` };
+  const verdict = verdictOf(reader, newest, witnesses);
+  return { signed: reader.time(at), facts, verdict, href: `${path}/checkpoint/export` };
+}
+
+type Witnesses = NonNullable<Schemas['CheckpointList']['witnesses']>;
+
+/** Witnesses sign within a minute, so the newest checkpoint may have nothing yet that the one before has. */
+async function readShownCheckpoint(api: ApiClient) {
+  const { body } = await api.call('listCheckpoints', { page: { limit: 2 } });
+  const { values, witnesses = [] } = body;
+  const [first, second] = values;
+  if (!first) return undefined;
+  const newest = second && countWitnesses(second) > countWitnesses(first) ? second : first;
+  return { newest, witnesses };
+}
+
+/** Witnesses that have cosigned the heads of all logs of a checkpoint. */
+function countWitnesses({ logs, cosignatures = [] }: Checkpoint): number {
+  const areas = Object.keys(logs);
+  const byWitness = Map.groupBy(cosignatures, ({ witness }) => witness);
+  return [...byWitness.values()].filter((given) => given.length === areas.length).length;
+}
+
+function verdictOf({ t }: ConsoleReader, checkpoint: Checkpoint, witnesses: Witnesses): ProofView['verdict'] {
+  const disputing = witnesses.filter(({ isDisputing }) => isDisputing).map(({ name }) => name);
+  if (disputing.length > 0)
+    return { text: t('audit.disputed', { witness: disputing.join(', ') }), tone: 'bad' };
+  if (witnesses.length === 0) return { text: t('audit.noWitness'), tone: 'plain' };
+  const count = Math.min(countWitnesses(checkpoint), witnesses.length);
+  const text = t('audit.witnessed', { count, all: witnesses.length });
+  return { text, tone: count === witnesses.length ? 'good' : 'plain' };
 }

@@ -106,8 +106,16 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
               ],
               isRequired: true,
             }),
+            field('witness', {
+              kind: 'radios',
+              options: [
+                ['no', t('peers.witnessNo')],
+                ['yes', t('peers.witnessYes')],
+              ],
+              isRequired: true,
+            }),
           ],
-          values: failure ? kit.posted(ctx) : { subjectPrefix: peer.subjectPrefix, erasure: peer.erasure },
+          values: failure ? kit.posted(ctx) : valuesOf(peer),
           failure,
         }),
       endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
@@ -121,7 +129,8 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     orShowAgain(showPeer, async (ctx) => {
       const field = fieldReader(ctx, kit);
       const erasure = field('erasure') === 'FOLLOW' ? ('FOLLOW' as const) : ('ASK' as const);
-      const body = { subjectPrefix: field('subjectPrefix'), erasure };
+      const witness = field('witness') === 'yes';
+      const body = { subjectPrefix: field('subjectPrefix'), erasure, witness };
       await kit.api(ctx).call('updatePeer', { params: ctx.params, body });
       kit.open(ctx, ctx.path, 'peerChanged');
     }),
@@ -156,6 +165,10 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     },
     done: (ctx) => kit.open(ctx, path, 'peerEnded'),
   });
+}
+
+function valuesOf({ subjectPrefix, erasure, witness }: Peer) {
+  return { subjectPrefix, erasure, witness: witness ? 'yes' : 'no' };
 }
 
 function factsOf(reader: ConsoleReader, peer: Peer) {
