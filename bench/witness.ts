@@ -4,12 +4,14 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { hashOfNodes, proofNodes } from '#lib/audit/consistency.ts';
 import { appendLeaf, emptyFrontier, hashLeaf, rootOf } from '#lib/audit/merkle-tree.ts';
+import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { auditAreas } from '#lib/contracts/audit-areas.ts';
 import { writeUpdate } from '#lib/witness/checkpoint-note.ts';
 import { createNoteSigner } from '#lib/witness/note-signer.ts';
+import { signPeerRequest } from '../services/peers/domain/peer-token.ts';
 import { createKey, signIn } from '../test/support/instances/callers.ts';
 import { startStandalone } from '../test/support/instances/standalone-process.ts';
-import { startOwnPeer } from '../test/support/peers/peer-of-our-own.ts';
+import { type OwnPeer, startOwnPeer } from '../test/support/peers/peer-of-our-own.ts';
 
 // An instance as a witness: updates of the logs of several peers at an even rate, each log one after the
 // other. The instance commits each head before it cosigns.
@@ -93,7 +95,7 @@ async function addPeer(to: Parameters<typeof signIn>[0]): Promise<((size: number
     const proof =
       size === 1 ? [] : proofNodes(size - 1, size).map((nodes) => hashOfNodes(nodes.map(nodeHash)));
     const note = notes.signHead(area, { size, root: hashOf(0, size) });
-    return post(to.url, writeUpdate({ old: size - 1, proof, note }));
+    return post(peer, to.url, writeUpdate({ old: size - 1, proof, note }));
   });
 }
 
@@ -101,9 +103,13 @@ function nodeHash({ level, position }: { level: number; position: number }): Buf
   return hashOf(position * 2 ** level, (position + 1) * 2 ** level);
 }
 
-async function post(url: string, body: string): Promise<number> {
-  const headers = { 'Content-Type': 'text/plain' };
-  const response = await fetch(`${url}/federation/witness/add-checkpoint`, { method: 'POST', headers, body });
+/** Signs the request as peers do: callers without credentials wait for themselves (ADR 32). */
+async function post({ url: issuer, keys }: OwnPeer, audience: string, body: string): Promise<number> {
+  const url = `${audience}/federation/witness/add-checkpoint`;
+  const signed = { method: 'POST', url, body: Buffer.from(body) };
+  const token = signPeerRequest(signed, { issuer, audience, key: keys[0] as PrivateKey });
+  const headers = { Authorization: `Peer ${token}`, 'Content-Type': 'text/plain' };
+  const response = await fetch(url, { method: 'POST', headers, body });
   await response.arrayBuffer();
   return response.status;
 }
