@@ -11,6 +11,8 @@ export interface Administrator {
   /** Makes a one-time key with which another instance may pair with this one. */
   makePairingKey(name: string): Promise<string>;
   pair(url: string, apiKey: string): Promise<void>;
+  /** Makes a form at an address of its own, for people who confirm their e-mail address. @returns its URL. */
+  open(layout: object): Promise<string>;
   /** Makes a transaction as soon as every element in it is known. @returns its URL. */
   ask(subject: string, layoutData: object): Promise<string>;
 }
@@ -34,14 +36,21 @@ export function administratorOf(url: string, token: string): Administrator {
   const send = async <Answer>(method: string, path: string, body: object) =>
     read<Answer>(await call(method, path, body));
 
+  const publish: Administrator['publish'] = async ({ data, ...model }, more = {}) => {
+    const { id, key } = await send<{ id: string; key: string }>('POST', '/models', model);
+    const draft = { defaultLanguage: 'en', data };
+    const version = await send<{ id: string }>('POST', `/models/${id}/versions`, draft);
+    await send('PUT', `/models/${id}/versions/${version.id}/status`, { status: 'ACTIVE' });
+    await send('PUT', `/models/${id}`, { name: model.name, ...more });
+    return key;
+  };
+
   return {
-    async publish({ data, ...model }, more = {}) {
-      const { id, key } = await send<{ id: string; key: string }>('POST', '/models', model);
-      const draft = { defaultLanguage: 'en', data };
-      const version = await send<{ id: string }>('POST', `/models/${id}/versions`, draft);
-      await send('PUT', `/models/${id}/versions/${version.id}/status`, { status: 'ACTIVE' });
-      await send('PUT', `/models/${id}`, { name: model.name, ...more });
-      return key;
+    publish,
+    async open(layout) {
+      const content = { type: 'layout', ...layout, public: { identify: 'EMAIL' } };
+      const model = { type: 'layout', name: 'After your stay', data: { en: content, fr: content } };
+      return `${url}/f/${await publish(model)}`;
     },
     async makePairingKey(name) {
       return (await send<{ key: string }>('POST', '/keys', { name, scope: 'PEER' })).key;

@@ -18,9 +18,11 @@ let step = 0;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
 try {
   const [home, ...others] = await startAll();
-  const form = await prepare(home, others);
+  const { form, address } = await prepare(home, others);
   for (const { name, url } of instances) tell(`  ${name.padEnd(24)}${url}`);
   tell(`The form, with a question of each: ${form}`);
+  tell(`The same for anybody, who enters an e-mail address and a code: ${address}`);
+  tell('Each keeps its mails at /demo/messages, and shows a person its answers at /choices.');
   tell(
     'Accounts everywhere: admin, operator, user; password demo. Ctrl-C ends the demonstration, and all that it knows.',
   );
@@ -49,10 +51,13 @@ async function startAll(): Promise<[DemoInstance, ...DemoInstance[]]> {
 }
 
 /**
- * Publishes what each asks, pairs the hospital with its partners, and makes a form of it all. @returns its
- * URL.
+ * Publishes what each asks, pairs the hospital with its partners, and makes a form of it all.
+ * @returns URLs: of the form for a person, and of the form at an address of its own.
  */
-async function prepare(home: DemoInstance, others: DemoInstance[]): Promise<string> {
+async function prepare(
+  home: DemoInstance,
+  others: DemoInstance[],
+): Promise<{ form: string; address: string }> {
   tellStep(`${home.name} publishes its question`);
   const administrator = await signIn(home);
   const own = await publishAll(administrator, hospital);
@@ -65,7 +70,9 @@ async function prepare(home: DemoInstance, others: DemoInstance[]): Promise<stri
     elements.push(`${question}@${new URL(other.url).host}`);
   }
   tellStep('The form is created');
-  return administrator.ask('alice', { info: own.info, elements });
+  const asked = { info: own.info, elements };
+  const form = await administrator.ask('alice', asked);
+  return { form, address: await administrator.open(asked) };
 }
 
 function stop(): Promise<void> {
