@@ -61,6 +61,26 @@ describe.skipIf(!chart)('the chart', () => {
     );
   });
 
+  it('mounts texts of an organisation where the services that draw pages look for them', async () => {
+    const locales = JSON.stringify({ forms: 'our-pages', auth: 'our-sign-in' });
+    const manifests = readManifests(
+      (await chart?.render('minimal.yaml', '--set-json', `locales=${locales}`)) ?? '',
+    );
+    const mounted = definitions.flatMap(({ name }) => {
+      const pod = podsIn(manifests).get(name);
+      const volume = pod?.volumes?.find((each) => each.name === 'locales');
+      const mount = pod?.containers[0]?.volumeMounts?.find((each) => each.name === 'locales');
+      const { LOCALES_DIR } = environmentOf(manifests, name);
+      return volume ? [[name, volume.configMap?.name, mount?.mountPath, LOCALES_DIR]] : [];
+    });
+    expect(mounted.sort()).toEqual([
+      ['auth', 'our-sign-in', '/locales/auth', '/locales'],
+      ['forms', 'our-pages', '/locales/forms', '/locales'],
+    ]);
+    for (const { name } of definitions)
+      expect(environmentOf(minimal, name)).not.toHaveProperty('LOCALES_DIR');
+  });
+
   it('has services export traces only to a collector that is set, and lets them reach its port', async () => {
     const collector = 'https://collector.example.org:4319/otlp';
     const values = { endpoint: collector, ratio: 0.25, headers: { existingSecret: 'collector' } };

@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MessageContent } from '#lib/contracts/messages.ts';
+import { createReader } from '#lib/pages/reader.ts';
 import { measureSms, toGsm7 } from '../../services/forms/domain/sms-segments.ts';
 import type { MailModel } from '../../services/forms/pages/message-parts.ts';
-import { renderer } from '../support/pages/page-renderer.ts';
+import { createPageRenderer } from '../../services/forms/pages/page-renderer.ts';
+import { loadWords } from '../../services/forms/pages/words.ts';
+import { assets, renderer } from '../support/pages/page-renderer.ts';
 import { type SampleLanguage, sampleLanguages } from '../support/samples/sample-content.ts';
 import { messageKinds, sampleMessage } from '../support/samples/sample-messages.ts';
+
+const documents = readFileSync(new URL('../../docs/messages.md', import.meta.url), 'utf8');
 
 function codeSms(
   language: SampleLanguage,
@@ -96,6 +102,50 @@ describe('an SMS with a code', () => {
     expect(codeSms('en', {}, { subject: 'Hello', body: 'x'.repeat(400) }).text).toMatch(
       /^Your code for Riverside/,
     );
+  });
+});
+
+describe('an SMS in every language', () => {
+  const link = 'https://consent.riverside.example/l/4XK9M2T7QP';
+  const every = createPageRenderer(assets, 'examples/locales');
+  const smsIn = (language: string, kind: MessageContent['kind']) => {
+    const facts = kind === 'code' ? {} : { link, owners: [], minutes: 30 };
+    const content = sampleMessage(kind, 'en', { channel: 'sms', ...facts });
+    return every.renderMessage(content, { language, mail: null, brand: null }).text;
+  };
+  const plain = (text: string) => toGsm7(text) ?? text;
+
+  it('with a code says for whom, how long it is valid, and a warning, in as many segments as documented', () => {
+    const measured = new Map<string, string[]>();
+    for (const language of every.languages) {
+      const text = smsIn(language, 'code');
+      const { t } = createReader(loadWords('examples/locales').pick(language), 'UTC', language);
+      const sentences = ['Riverside Clinic', t('message.sms.life', { minutes: 10 }), t('message.sms.ignore')];
+      for (const sentence of sentences) expect(plain(text), language).toContain(plain(sentence));
+      const { encoding, segments } = measureSms(text);
+      measured.set(`${encoding}, ${segments}`, [
+        ...(measured.get(`${encoding}, ${segments}`) ?? []),
+        language,
+      ]);
+    }
+    const documented = new Map(
+      Array.from(
+        documents.matchAll(/^\| (GSM-7|UCS-2) \| (\d) \| ([a-z ]+) \|$/gm),
+        ([, encoding, count, languages]) => [`${encoding}, ${count}`, languages?.split(' ') ?? []],
+      ),
+    );
+    expect(measured).toEqual(documented);
+  });
+
+  it.each([
+    ['invitation', 2],
+    ['notification', 2],
+    ['withdrawal', 2],
+    ['choices', 2],
+    ['campaign', 3],
+  ] as const)('of kind %s with a short link fits in %i segments', (kind, most) => {
+    for (const language of every.languages)
+      expect([language, measureSms(smsIn(language, kind)).segments <= most]).toEqual([language, true]);
   });
 });
 

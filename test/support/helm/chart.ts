@@ -18,6 +18,7 @@ export interface Container {
   image: string;
   args?: string[];
   env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
+  volumeMounts?: { name: string; mountPath: string }[];
   resources: { requests?: Record<string, string>; limits?: Record<string, string> };
   securityContext: Record<string, unknown>;
 }
@@ -26,7 +27,7 @@ export interface PodSpec {
   automountServiceAccountToken?: boolean;
   securityContext: Record<string, unknown>;
   containers: Container[];
-  volumes?: { name: string; projected?: { sources: SecretSource[] } }[];
+  volumes?: { name: string; projected?: { sources: SecretSource[] }; configMap?: { name: string } }[];
 }
 
 /** A resource of Kubernetes, as far as tests read it; helm-schemas.test.ts checks the rest. */
