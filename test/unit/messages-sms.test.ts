@@ -117,7 +117,7 @@ describe('an SMS in every language', () => {
 
   it('with a code says for whom, how long it is valid, and a warning, in as many segments as documented', () => {
     const measured = new Map<string, string[]>();
-    for (const language of every.languages) {
+    for (const language of every.languages.toSorted()) {
       const text = smsIn(language, 'code');
       const { t } = createReader(loadWords('examples/locales').pick(language), 'UTC', language);
       const sentences = ['Riverside Clinic', t('message.sms.life', { minutes: 10 }), t('message.sms.ignore')];
@@ -142,7 +142,7 @@ describe('an SMS in every language', () => {
     ['notification', 2],
     ['withdrawal', 2],
     ['choices', 2],
-    ['campaign', 3],
+    ['campaign', 4],
   ] as const)('of kind %s with a short link fits in %i segments', (kind, most) => {
     for (const language of every.languages)
       expect([language, measureSms(smsIn(language, kind)).segments <= most]).toEqual([language, true]);

@@ -41,11 +41,18 @@ function withDefaults(_: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value;
 }
 
-/** The environment of a container of the service, with defaults. */
-export function environmentIn({ environment = {} }: ComposeService): Record<string, string> {
+/** The environment of a container of the service, with defaults; mounted folders are those of the project. */
+export function environmentIn({ environment = {}, volumes = [] }: ComposeService): Record<string, string> {
+  const mounted = new Map(
+    volumes.flatMap(({ type, source, target }) =>
+      type === 'bind' ? [[target, path.join(deploy, source)] as const] : [],
+    ),
+  );
   const image = readFileSync(path.join(deploy, 'Dockerfile'), 'utf8').matchAll(/^ENV (\w+)=(\S+)$/gm);
   return {
     ...Object.fromEntries([...image].map(([, name, value]) => [name, value])),
-    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
+    ...Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => [name, mounted.get(value) ?? String(value)]),
+    ),
   };
 }
