@@ -117,6 +117,14 @@ describe('words of an organisation (LOCALES_DIR)', () => {
     expect(localesOf('auth', auth, own)).toEqual([auth]);
   });
 
+  it('have an example without a fault, in which a person reads Catalan', () => {
+    const example = path.join(import.meta.dirname, '..', '..', 'examples', 'locales');
+    expect(localesFaults(example, 'forms', forms)).toEqual([]);
+    expect(localesFaults(example, 'auth', auth)).toEqual([]);
+    const { pick } = loadCatalogues(...localesOf('forms', forms, example));
+    expect(pick('ca-ES').format('form.submit')).toBe('Envia les meves decisions');
+  });
+
   it('are checked at the start, with a sentence for each fault', () => {
     write('forms/oc.json', { 'processing.refuse': 'Non' });
     write('forms/fr.json', { 'processing.refuze': 'Non' });
