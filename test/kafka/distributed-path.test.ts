@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import {
@@ -10,13 +11,19 @@ import { deliveriesOf, startEndpoint, subscribe, verify } from '../support/insta
 import { patience } from '../support/run/patience.ts';
 import { brokers } from '../support/stores/kafka.ts';
 
+const locales = path.join(import.meta.dirname, '..', '..', 'examples', 'locales');
+
 describe.runIf(brokers)('two replicas of every service behind a prefix router', () => {
   let instance: DistributedInstance;
   let operator: Caller;
   beforeAll(async () => {
     instance = await startDistributedInstance({
       kafkaBrokers: brokers as string,
-      environmentOf: { webhooks: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8' } },
+      environmentOf: {
+        webhooks: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.0/8' },
+        forms: { LOCALES_DIR: locales },
+        auth: { LOCALES_DIR: locales },
+      },
     });
     operator = await signIn(instance, 'operator');
   }, 120_000);
@@ -49,6 +56,21 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
       headers: { Accept: 'text/html' },
     });
     expect(await final.text()).toContain('data-state="COMMITTED"');
+  });
+
+  it('speak a language that the organisation adds, whatever page it is', async () => {
+    const made = await createTransaction(operator, { language: 'ca' });
+    const subject = subjectOf(instance, made);
+    expect(await (await subject.get('/submit', 'text/html')).text()).toContain('Envia les meves decisions');
+    await subject.submit();
+    const receipt = await instance.fetch(`/receipts/${made.id}?t=${made.token}`, {
+      headers: { Accept: 'text/plain' },
+    });
+    expect(await receipt.text()).toContain('Justificant de consentiment');
+    const refused = await fetch(`${instance.url}/auth/auth?client_id=nobody`, {
+      headers: { Accept: 'text/html', 'Accept-Language': 'ca' },
+    });
+    expect(await refused.text()).toContain('L’aplicació que l’ha enviat aquí');
   });
 
   it('make one transaction of 40 equal requests at once', async () => {
