@@ -61,7 +61,9 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
   it('speak a language that the organisation adds, whatever page it is', async () => {
     const made = await createTransaction(operator, { language: 'ca' });
     const subject = subjectOf(instance, made);
-    expect(await (await subject.get('/submit', 'text/html')).text()).toContain('Envia les meves decisions');
+    expect(await (await subject.get('/submit', 'text/html')).text()).toContain(
+      'Segons el dret que li sigui aplicable',
+    );
     await subject.submit();
     const receipt = await instance.fetch(`/receipts/${made.id}?t=${made.token}`, {
       headers: { Accept: 'text/plain' },

@@ -16,7 +16,7 @@ const example = path.join(import.meta.dirname, '..', '..', 'examples', 'locales'
 const own = await mkdtemp(path.join(tmpdir(), 'accord-locales-'));
 afterAll(() => rm(own, { recursive: true }));
 await cp(example, own, { recursive: true });
-await writeFile(path.join(own, 'forms', 'fr.json'), JSON.stringify({ 'form.submit': 'J’envoie mes choix' }));
+await writeFile(path.join(own, 'forms', 'fr.json'), JSON.stringify({ 'form.optional': 'au choix' }));
 
 const instance = useInstance({ LOCALES_DIR: own });
 const operator: Caller = useSetup(() => signIn(instance, 'operator'));
@@ -35,7 +35,7 @@ it('a person reads forms, receipts and the sign-in in a language that the organi
     instance.fetch(`/receipts/${transaction.id}?t=${transaction.token}`, { headers: { Accept: format } });
   const form = await (await subject.get('/submit', 'text/html')).text();
   expect(form).toContain('<html lang="ca"');
-  expect(form).toContain('Envia les meves decisions');
+  expect(form).toContain('Segons el dret que li sigui aplicable');
   await subject.submit(complete);
   const receipt = await (await readReceipt('text/html')).text();
   expect(receipt).toContain('Justificant de consentiment');
@@ -55,6 +55,6 @@ it('a person reads forms, receipts and the sign-in in a language that the organi
 it('a sentence that the organisation says otherwise replaces that of the product, and no other', async () => {
   const subject = subjectOf(instance, await createTransaction(operator, { language: 'fr' }));
   const form = await (await subject.get('/submit', 'text/html')).text();
-  expect(form).toContain('J’envoie mes choix');
-  expect(form).toContain('Tout refuser');
+  expect(form).toContain('(au choix)');
+  expect(form).toContain('Courriel');
 });
