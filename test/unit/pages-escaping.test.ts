@@ -18,6 +18,7 @@ const structural = new Set([
     'done',
     'outcome',
     'language',
+    'languages',
     'lang',
     'type',
     'valueType',
