@@ -22,6 +22,7 @@ const rooms = [
   'answer', // check, submit, code, commit; how a transaction ends without an answer
   'withdrawal', // withdraw consents, and tell the owners of parts
   'erasure', // hold, erase, retain
+  'import', // take over answers of another system
   'received-parts', // parts of peers at the owner: accept, decide, withdraw, erase
   'verdicts', // what owners answer to sent parts and notices
   'request', // create, reuse, cancel; single step
@@ -58,6 +59,7 @@ const rules = {
   answer: 'answers|commitment|code',
   withdrawal: 'withdrawal|withdrawal-request',
   erasure: 'erasure',
+  import: 'row|decide-rows|compose-transactions|receipt-evidence',
   'received-parts': 'peer-part',
   choices: 'session|choice|sent-answers',
   decisions: 'decision|mapping',

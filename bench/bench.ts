@@ -19,6 +19,8 @@ const programs: Readonly<Record<string, string>> = {
   // Decisions, and whether they are the same when they are taken again.
   decisions: './decisions.ts',
   again: './decisions-again.ts',
+  // Answers of another system, and what submissions wait meanwhile.
+  import: './import.ts',
   // The page of a person, and what the request for a link tells.
   choices: './choices.ts',
   // An instance as a witness of the logs of others.

@@ -44,6 +44,7 @@ export const auditActions = [
   'receipt.read',
   'receipt.signed',
   'records.extracted',
+  'records.imported',
   'records.read',
   'recovery-code.used',
   'second-factor.added',

@@ -12,6 +12,7 @@ export const subscribableActions = [
   'subject.erased',
   'subject.restricted',
   'record.superseded',
+  'records.imported',
   'campaign.started',
   'campaign.finished',
   'message.sent',

@@ -34,6 +34,7 @@ export const readOperations: {
     'describeForm',
     'checkAnswers',
     'checkSubmission',
+    'checkImported',
     'activeVersions',
     'versionsAt',
     'renderPage',

@@ -26,6 +26,7 @@ export const formsService = defineService({
     readForm: ['transactions'],
     checkAnswers: ['transactions'],
     checkSubmission: ['transactions'],
+    checkImported: ['transactions'],
     activeVersions: ['transactions'],
     versionsAt: ['transactions'],
     renderPage: ['transactions'],

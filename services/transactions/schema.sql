@@ -6,7 +6,8 @@
 CREATE TABLE transactions (
   id               text PRIMARY KEY CHECK (length(id) = 22),
   subject          text NOT NULL,
-  -- WITHDRAWAL: the transaction was made to withdraw consents, without a form. Null: answers to a form.
+  -- WITHDRAWAL: the transaction was made to withdraw consents, without a form. IMPORT: its answers were taken over from another
+  -- system. Null: answers to a form.
   kind             text,
   state            text NOT NULL CHECK (state IN ('CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK')),
   version          integer NOT NULL CHECK (version > 0),
@@ -165,6 +166,37 @@ CREATE INDEX records_transaction ON records (transaction);
 CREATE INDEX records_key ON records (key, created_at DESC, id DESC);
 -- Finds the answers of a key that have not expired, where most have: answers mostly expire in the order of their insertion.
 CREATE INDEX records_expires_at ON records USING brin (expires_at) WITH (pages_per_range = 32, autosummarize = on);
+
+-- What was committed and never in force, which an import compares with the answers that it takes over.
+CREATE INDEX records_never ON records (subject, object, key) WHERE state = 'COMMITTED' AND from_position IS NULL;
+
+-- Answers that were taken over from another system (docs/moving.md): where from. The same answer is taken over once.
+CREATE TABLE imported_answers (
+  source    text NOT NULL,
+  -- Of the answer in the other system.
+  source_id text NOT NULL,
+  record    uuid NOT NULL UNIQUE REFERENCES records (id),
+  -- SHA-256 of the row.
+  digest    bytea NOT NULL CHECK (octet_length(digest) = 32),
+  PRIMARY KEY (source, source_id)
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- What proves the answers of a transaction that was taken over.
+CREATE TABLE import_evidence (
+  transaction text PRIMARY KEY REFERENCES transactions (id),
+  kind        text NOT NULL CHECK (kind IN ('RECEIPT', 'HASH', 'URL')),
+  value       text NOT NULL,
+  -- Whether it is a receipt whose signature and statements were checked.
+  verified    boolean NOT NULL
+) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
+
+-- The texts of the versions that were answered in another system, as a receipt has them; pages show them, because answers that
+-- were taken over have no receipt.
+CREATE TABLE imported_texts (
+  -- element/<type>/<key>/<serial>
+  identifier text PRIMARY KEY,
+  item       jsonb NOT NULL
+);
 
 -- A receipt and its signed form take one page, and signatures cannot be compressed: trying to, and storing both elsewhere,
 -- takes three times as long.

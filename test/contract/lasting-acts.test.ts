@@ -65,6 +65,7 @@ const without: Record<string, string> = {
   decideSubmission: peers,
   withdrawSubmission: peers,
   eraseSubmission: peers,
+  importRecords: 'lasts longer than ten minutes, a request after the other',
   verifyReceipt: reads,
   previewForm: reads,
   previewVersion: reads,

@@ -72,7 +72,8 @@ function ignoresUnknown(given: Schema): boolean {
   return resolve<Schema>(contract, given).value.additionalProperties !== false;
 }
 
-const isFile = (type: string) => /^image\/|^multipart\/|^application\/(pdf|jose)$/.test(type);
+const isFile = (type: string) =>
+  /^image\/|^multipart\/|^application\/(pdf|jose|x-ndjson)$|^text\/csv$/.test(type);
 
 describe('members that a request does not know', () => {
   const bodies = listOperations(contract).flatMap(({ operation }) => {

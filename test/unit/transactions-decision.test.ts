@@ -12,6 +12,7 @@ const answer: AnswerAt = {
   refused: false,
   withdraws: false,
   ofPeer: false,
+  isImported: false,
   given: new Date('2026-03-14T09:27:11Z'),
   expires: new Date('2026-09-14T09:27:11Z'),
 };
@@ -25,6 +26,7 @@ const facts: DecisionFacts = {
   information,
   asOf,
   position: 48,
+  isCollectedAlone: false,
 };
 const reasonOf = (change: Partial<DecisionFacts>) => decideElement({ ...facts, ...change }).reason;
 const answered = (change: Partial<AnswerAt>) => ({ answer: { ...answer, ...change } });
@@ -55,6 +57,11 @@ describe('a decision about an element', () => {
     ],
     ['a hold restricts the use', 'RESTRICTED', { restricted: true, answer: undefined }],
     ['nobody has answered', 'NO_ANSWER', { answer: undefined }],
+    [
+      'the answer was taken over, and only collected ones count',
+      'NOT_PROVEN',
+      { ...answered({ isImported: true }), isCollectedAlone: true },
+    ],
     ['the answer is a refusal', 'REFUSED', answered({ refused: true })],
     ['a refusal follows an acceptance', 'WITHDRAWN', answered({ refused: true, withdraws: true })],
     ['an expired refusal is still one', 'REFUSED', answered({ refused: true, expires: asOf })],

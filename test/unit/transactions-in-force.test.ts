@@ -6,6 +6,7 @@ import {
   effectOf,
   type Incoming,
   isEndedByOrder,
+  isRefusedHere,
   type Question,
   type Source,
   type Statement,
@@ -25,6 +26,7 @@ function createPerson() {
     orders,
     /** Takes the next position. */
     next: () => ++position,
+    refusesHere: (incoming: Incoming) => isRefusedHere(incoming, question(null)),
     current: () => statements.find(({ from, until }) => from !== null && until === null),
     commit(incoming: Incoming, at: Date, isOrdered = false): Effect {
       const effect = effectOf(incoming, question(incoming.source));
@@ -40,6 +42,7 @@ function createPerson() {
         choice: incoming.choice,
         endedConsent: effect.withdraws || isOrdered,
         isOrdered,
+        isImported: incoming.isImported ?? false,
         isInForce: effect.isInForce,
         from: effect.isInForce ? position : null,
         until: null,
@@ -69,6 +72,8 @@ type Act =
       held: number;
     }
   | { does: 'order'; source: string; delay: number }
+  /** Taken over from another system, where it was given `delay` seconds before. */
+  | { does: 'import'; choice: 'accepted' | 'refused'; delay: number }
   | { does: 'erase' };
 
 const choice = fc.constantFrom('accepted' as const, 'accepted' as const, 'refused' as const);
@@ -98,8 +103,23 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ does: fc.constant('order' as const), source, delay: fc.nat({ max: 60 }) }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({ does: fc.constant('import' as const), choice, delay: fc.nat({ max: 60 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('erase' as const) }) },
 );
+
+/** An answer that is taken over from another system. */
+const takenOver = (chosen: 'accepted' | 'refused', givenAt: Date, receivedAt: Date) => ({
+  source: null,
+  givenAt,
+  receivedAt,
+  waitingSince: null,
+  choice: chosen,
+  isNotice: false,
+  isImported: true,
+});
 
 interface Waiting {
   incoming: Incoming;
@@ -153,6 +173,10 @@ function live(acts: readonly Act[], skews: Record<string, number>, check: (step:
       const order = { leader: one.source, withdrawnAt };
       if (before?.choice === 'accepted' && isEndedByOrder({ ...before, isOfPart, isNotice: false }, order))
         refuse(at, one.source, withdrawnAt, true);
+    } else if (one.does === 'import') {
+      const incoming = takenOver(one.choice, time(step * 10 - one.delay), at);
+      if (!person.refusesHere(incoming))
+        check({ act: one, incoming, effect: person.commit(incoming, incoming.givenAt), before, person });
     } else person.statements.splice(0, 1);
     confirmDue(step);
   });
@@ -184,14 +208,18 @@ const promises: Record<string, (step: Step) => boolean> = {
     return inForce.length === 1 && effect.ends?.id === before?.id;
   },
   'no answer that was given here is in force after a refusal that ended it while it waited': ({
-    incoming: { source: from, choice: chosen, waitingSince },
+    incoming: { source: from, givenAt, choice: chosen, waitingSince },
     effect,
     person,
   }) => {
     if (!effect.isInForce || chosen !== 'accepted' || from !== null || waitingSince === null) return true;
     return !person.statements
       .slice(0, -1)
-      .some((each) => each.position > waitingSince && each.endedConsent && !each.isOrdered);
+      .some((each) =>
+        each.isImported
+          ? each.choice === 'refused' && each.from !== null && each.until === null && each.givenAt > givenAt
+          : each.position > waitingSince && each.endedConsent && !each.isOrdered,
+      );
   },
   'no answer of a peer is in force after a later one of this peer, or its later order': ({
     incoming: { source: from, givenAt, choice: chosen },
@@ -209,6 +237,35 @@ const promises: Record<string, (step: Step) => boolean> = {
   }) => {
     if (from === null || before?.choice !== 'refused' || before.source === from) return true;
     return !effect.isInForce || before.committedAt < givenAt || before.committedAt < receivedAt;
+  },
+  'what is taken over is in force only if nothing newer was said': ({ incoming, effect, person }) => {
+    if (!incoming.isImported || !effect.isInForce) return true;
+    return person.statements.slice(0, -1).every(({ committedAt, isImported }) => {
+      return isImported ? committedAt <= incoming.givenAt : committedAt < incoming.givenAt;
+    });
+  },
+  'a consent that is taken over never ends a refusal that was collected here': ({
+    incoming,
+    effect,
+    before,
+  }) =>
+    !(
+      incoming.isImported &&
+      incoming.choice === 'accepted' &&
+      effect.isInForce &&
+      before?.choice === 'refused' &&
+      !before.isImported
+    ),
+  'what is sent here now is in force, whatever was taken over': ({ act: done, effect }) =>
+    done.does !== 'answer' || done.isNotice || effect.isInForce,
+  'an answer that waited is not in force after a later refusal that was taken over': ({
+    act: done,
+    incoming,
+    effect,
+    before,
+  }) => {
+    if (done.does !== 'confirm' || incoming.source !== null || !before?.isImported) return true;
+    return !effect.isInForce || before.choice !== 'refused' || before.givenAt <= incoming.givenAt;
   },
   'a notice never ends a refusal': ({ incoming, effect, before }) =>
     !(incoming.isNotice && before?.choice === 'refused' && effect.isInForce),
@@ -262,6 +319,26 @@ describe('answers at the forms of one peer', () => {
   });
 });
 
+describe('answers that are taken over', () => {
+  it('end alike in whatever order they arrive, also if they were given at the same time', () => {
+    const given = fc.array(fc.record({ at: fc.nat({ max: 5 }), choice }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(given, fc.infiniteStream(fc.nat()), (answers, order) => {
+        const arrival = answers
+          .map((answer) => ({ answer, key: order.next().value as number }))
+          .sort((one, other) => one.key - other.key);
+        const person = createPerson();
+        for (const { answer } of arrival)
+          person.commit(takenOver(answer.choice, time(answer.at), time(100)), time(answer.at));
+        const last = Math.max(...answers.map(({ at }) => at));
+        const isRefused = answers.some((answer) => answer.at === last && answer.choice === 'refused');
+        expect(person.current()?.choice).toBe(isRefused ? 'refused' : 'accepted');
+      }),
+      runs,
+    );
+  });
+});
+
 describe('an answer that a person clears', () => {
   it('ends what is in force, leaves nothing in force, and can be given again', () => {
     const answers = fc.array(fc.constantFrom('chosen' as const, 'none' as const), { minLength: 1 });
@@ -296,9 +373,18 @@ describe('the table of docs/withdrawal.md', () => {
         .map((cell) => cell.trim()),
     ) as string[][];
 
-  const own = { source: null, choice: 'accepted', endedConsent: false, isOrdered: false } as const;
+  const own = {
+    source: null,
+    choice: 'accepted',
+    endedConsent: false,
+    isOrdered: false,
+    isImported: false,
+  } as const;
   /** Stored statements by the words of the first column; each was stored at 100 s, and given then. */
-  const stored: Record<string, Pick<Statement, 'source' | 'choice' | 'endedConsent' | 'isOrdered'>> = {
+  const stored: Record<
+    string,
+    Pick<Statement, 'source' | 'choice' | 'endedConsent' | 'isOrdered' | 'isImported'>
+  > = {
     'a consent given here': own,
     'a refusal given here that ended no consent': { ...own, choice: 'refused' },
     'a refusal or withdrawal given here that ended a consent': {
@@ -321,6 +407,8 @@ describe('the table of docs/withdrawal.md', () => {
       endedConsent: true,
       isOrdered: true,
     },
+    'a consent taken over': { ...own, isImported: true },
+    'a refusal taken over': { ...own, choice: 'refused', endedConsent: true, isImported: true },
   };
   const incoming = { choice: 'accepted', isNotice: false } as const;
   const here = { ...incoming, source: null, givenAt: time(200), receivedAt: time(200), waitingSince: null };
@@ -332,6 +420,8 @@ describe('the table of docs/withdrawal.md', () => {
     'given here before, confirmed now': waited,
     'given at the peer before, arrives now': { ...part, givenAt: time(50) },
     'given at the peer after': { ...part, givenAt: time(150) },
+    'taken over, given before': takenOver('accepted', time(50), time(200)),
+    'taken over, given after': takenOver('accepted', time(150), time(200)),
   };
   const heads = Object.keys(arriving);
 
@@ -349,8 +439,11 @@ describe('the table of docs/withdrawal.md', () => {
         position: 10,
         isInForce: true,
       };
-      const effect = effectOf(arriving[head] as Incoming, { statements: [statement], orderedAt: null });
-      expect(effect.isInForce ? 'the new one' : 'the stored one').toBe(cell);
+      const question = { statements: [statement], orderedAt: null };
+      const effect = effectOf(arriving[head] as Incoming, question);
+      const isTaken = !isRefusedHere(arriving[head] as Incoming, question);
+      const found = effect.isInForce ? 'the new one' : 'the stored one';
+      expect(isTaken ? found : 'not taken over').toBe(cell);
     },
   );
 });

@@ -7,6 +7,7 @@ import { readActive } from '../queries/active-entries.ts';
 import { saveChannels } from '../queries/message-channels.ts';
 import { deletePeer, finishState, readPeerChoices, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
+import { createCheckImported } from './check-imported.ts';
 import { createCheckSubmission } from './check-submission.ts';
 import type { FormsContext } from './context.ts';
 import { describeForm } from './describe-form.ts';
@@ -34,6 +35,7 @@ export function createOperations(context: FormsContext): FormsOperations {
     describeForm: (input) => describeForm(context, input),
     checkAnswers: createCheckAnswers(context),
     checkSubmission: createCheckSubmission(context),
+    checkImported: createCheckImported(context),
     activeVersions: async ({ keys }) => presentActive(keys.length > 0 ? await readActive(db, { keys }) : []),
     versionsAt: (input) => readVersions(db, input),
     sharedEntries: createSharedEntries(context),

@@ -69,6 +69,7 @@ function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: C
       fact(t('choices.usage'), choice.usage, attributes),
       fact(t('processing.data'), choice.data, attributes),
       fact(t(reason === 'WITHDRAWN' ? 'choices.withdrawnOn' : 'choices.since'), reader.date(given)),
+      fact(t('method.IMPORTED'), choice.imported),
       fact(t(reason === 'EXPIRED' ? 'choices.endedOn' : 'receipt.expires'), expires && reader.date(expires)),
     ].flatMap((row) => row ?? []),
     recipients: recipients.map(({ name, state, since }) => ({

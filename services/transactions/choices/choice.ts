@@ -17,6 +17,8 @@ export interface StoredChoice extends StatusFacts {
   /** Of the transaction, for a link to its receipt. */
   epoch: number;
   validUntil: Date | null;
+  /** The system from which it was taken over; null for none. */
+  importedFrom: string | null;
   /** Earlier answers, newest first. */
   history: { value: string[]; givenAt: string; withdraws: string | null }[];
 }

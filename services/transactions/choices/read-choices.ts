@@ -20,7 +20,9 @@ function readStored(db: Queries, subject: string, scope: Scope): Promise<StoredC
     SELECT f.transaction, f.object, f.key, f.type, f.serial, f.info_key AS "infoKey",
            f.info_serial AS "infoSerial", f.state, f.value, f.withdraws, f.created_at AS "givenAt",
            f.expires_at AS "expiresAt", true AS "isInForce", t.token_epoch AS epoch,
-           t.valid_until AS "validUntil", coalesce(h.history, '[]'::jsonb) AS history
+           t.valid_until AS "validUntil",
+           (SELECT a.source FROM imported_answers AS a WHERE a.record = f.id) AS "importedFrom",
+           coalesce(h.history, '[]'::jsonb) AS history
       FROM (SELECT r.* FROM records AS r
              WHERE r.subject = ${subject} AND ${isInForce} ${andBrought(scope)}
              ORDER BY r.created_at DESC, r.id DESC LIMIT ${maxChoices}) AS f

@@ -17,6 +17,8 @@ export interface Question {
   asOf: Date | undefined;
   /** Of the person, as an earlier decision states it. */
   position: number | undefined;
+  /** Whether answers that were taken over from another system do not count (`evidence: COLLECTED`). */
+  isCollectedAlone: boolean;
 }
 
 /** Keys and purposes at a time, as forms knows them. */
@@ -89,7 +91,9 @@ export async function decide(
     const { answer, restricted, position, asOf: readAt } = answers[place] as Probed;
     const version = entries(asOf).version(key);
     const information = answer && informations(asOf).version(answer.infoKey);
-    const facts = { element: key, object, version, restricted, answer, information, asOf: readAt, position };
+    const { isCollectedAlone } = question;
+    const about = { element: key, object, version, restricted, answer, information };
+    const facts = { ...about, asOf: readAt, position, isCollectedAlone };
     return { question, decision: decideElement(facts) };
   });
   const byQuestion = Map.groupBy(decided, ({ question }) => question);

@@ -13,7 +13,8 @@ export type DecisionReason =
   | 'EXPIRED'
   | 'NOT_ACTIVE'
   | 'NOTICE_CHANGED'
-  | 'CHANGED';
+  | 'CHANGED'
+  | 'NOT_PROVEN';
 
 /** A subject's newest committed answer to an element at a time. */
 export interface AnswerAt {
@@ -26,6 +27,8 @@ export interface AnswerAt {
   withdraws: boolean;
   /** Whether it is an answer to another instance's form. */
   ofPeer: boolean;
+  /** Whether it was taken over from another system. */
+  isImported: boolean;
   given: Date;
   expires: Date | null;
 }
@@ -40,7 +43,7 @@ export interface ElementDecision {
   serial?: string;
   given?: string;
   expires?: string;
-  evidence?: 'COLLECTED' | 'PEER';
+  evidence?: 'COLLECTED' | 'PEER' | 'IMPORTED';
   /** Where people may object: an answer that allows is no consent. */
   basis?: 'OBJECTION';
   owner?: string;
@@ -78,6 +81,8 @@ export interface DecisionFacts {
   asOf: Date;
   /** The person's position that was seen. */
   position: number;
+  /** Whether only answers with a receipt of an instance allow. */
+  isCollectedAlone: boolean;
 }
 
 /** Decides about an element: the first rule that matches. */
@@ -94,7 +99,7 @@ export function decideElement(facts: DecisionFacts): ElementDecision {
       serial: answer.serial,
       given: answer.given.toISOString(),
       ...(answer.expires && { expires: answer.expires.toISOString() }),
-      evidence: answer.ofPeer ? 'PEER' : 'COLLECTED',
+      evidence: answer.isImported ? 'IMPORTED' : answer.ofPeer ? 'PEER' : 'COLLECTED',
     }),
     ...(version?.isObjection && { basis: 'OBJECTION' as const }),
     ...(version?.owner && { owner: version.owner }),
@@ -103,7 +108,8 @@ export function decideElement(facts: DecisionFacts): ElementDecision {
   };
 }
 
-function reasonOf({ version, restricted, answer, information, asOf }: DecisionFacts): DecisionReason {
+function reasonOf(facts: DecisionFacts): DecisionReason {
+  const { version, restricted, answer, information, asOf } = facts;
   if (!isDecidable(version)) return 'UNKNOWN';
   if (version.owner !== null) return 'NOT_OURS';
   if (restricted) return 'RESTRICTED';
@@ -112,7 +118,8 @@ function reasonOf({ version, restricted, answer, information, asOf }: DecisionFa
   if (answer.expires && answer.expires <= asOf) return 'EXPIRED';
   if (version.major === null) return 'NOT_ACTIVE';
   if (information?.major !== major(answer.infoSerial)) return 'NOTICE_CHANGED';
-  return version.major === major(answer.serial) ? 'GIVEN' : 'CHANGED';
+  if (version.major !== major(answer.serial)) return 'CHANGED';
+  return answer.isImported && facts.isCollectedAlone ? 'NOT_PROVEN' : 'GIVEN';
 }
 
 /** Whether an entry is one that people accept or refuse. */

@@ -38,7 +38,7 @@ export async function readAnswersAt(db: Queries, probes: readonly Probe[]): Prom
            ${isRestricted(sql`q.subject`, sql`q.as_of`, sql`q.position`)} AS restricted, r.id AS record, r.serial,
            r.info_key AS "infoKey", r.info_serial AS "infoSerial",
            r.positions IS NOT NULL AND r.value[1] = 'refused' AS refused, r.withdraws IS NOT NULL AS withdraws,
-           r.origin = 'PEER' AS "ofPeer", r.committed_at AS given, r.expires_at AS expires
+           r.origin = 'PEER' AS "ofPeer", r.origin = 'IMPORTED' AS "isImported", r.committed_at AS given, r.expires_at AS expires
       FROM (SELECT w.place, w.subject, w.object, w.key, w.position, w.as_of IS NULL AS is_now,
                    coalesce(w.as_of, n.now) AS as_of
               FROM unnest(${probes.map(({ subject }) => subject)}::text[],
@@ -60,7 +60,7 @@ export async function readAnswersAt(db: Queries, probes: readonly Probe[]): Prom
           WHERE f.from_position <= q.position)
          UNION ALL
         (SELECT f.* FROM (SELECT r.* FROM records AS r WHERE q.position IS NULL AND NOT q.is_now AND ${ended}
-                             AND r.until_at > q.as_of ORDER BY r.until_at LIMIT 1) AS f
+                             AND r.until_at > q.as_of ORDER BY r.until_at, r.until_position LIMIT 1) AS f
           WHERE f.from_at <= q.as_of)) AS r ON true
      ORDER BY q.place`);
   return rows.map(({ asOf, position, restricted, ...answer }) => ({

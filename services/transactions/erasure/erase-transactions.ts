@@ -100,6 +100,10 @@ async function eraseRows(tx: Queries, picked: readonly Picked[]): Promise<void> 
   await tx.query(sql`DELETE FROM context_claims AS c WHERE c.transaction = ANY(${ids}::text[])`);
   await tx.query(sql`DELETE FROM receipt_drafts AS d WHERE d.transaction = ANY(${ids}::text[])`);
   await tx.query(sql`DELETE FROM short_links AS l WHERE l.transaction = ANY(${ids}::text[])`);
+  await tx.query(sql`DELETE FROM import_evidence AS e WHERE e.transaction = ANY(${ids}::text[])`);
+  await tx.query(sql`
+    DELETE FROM imported_answers AS a USING records AS r
+     WHERE r.transaction = ANY(${ids}::text[]) AND a.record = r.id`);
   await tx.query(sql`DELETE FROM codes AS c WHERE c.transaction = ANY(${ids}::text[])`);
   await tx.query(sql`DELETE FROM part_addresses AS p WHERE p.transaction = ANY(${ids}::text[])`);
   // A part that its owner has not answered is not sent again. It may have arrived: in an erasure,

@@ -39,6 +39,7 @@ const partOf = {
   object: ['resource', 'properties/object'],
   asOf: ['context', 'asOf'],
   position: ['context', 'position'],
+  evidence: ['context', 'evidence'],
 } as const satisfies Record<keyof GivenQuestion, readonly [keyof Evaluation, string]>;
 
 /** OpenID AuthZEN Authorization API 1.0, over the same decisions as /decisions (docs/decisions-api.md). */
@@ -128,7 +129,8 @@ function readEvaluation(mappings: readonly AccessMapping[], evaluation: Evaluati
   if (!asked) return { question: undefined, isIncomplete: true };
   const { context, resource } = evaluation;
   const { subject, action } = asked;
-  const circumstances = { subject: subject.id, asOf: context?.asOf, position: context?.position };
+  const { asOf, position, evidence } = context ?? {};
+  const circumstances = { subject: subject.id, asOf, position, evidence };
   const mapping = firstFitting(mappings, asked);
   if (mapping) {
     const question = questionOf(mapping, asked);

@@ -19,6 +19,8 @@ interface Circumstances {
   asOf?: string;
   /** In a query: its digits. */
   position?: number | string;
+  /** COLLECTED */
+  evidence?: string;
 }
 
 export interface GivenQuestion extends Circumstances {
@@ -149,5 +151,6 @@ function readQuestion(
     about: purpose === undefined ? { element: keyOf(element ?? '') } : { purpose },
     asOf,
     position: given.position === undefined ? undefined : Number(given.position),
+    isCollectedAlone: given.evidence !== undefined,
   };
 }

@@ -12,7 +12,7 @@ import { receiptFileName, receiptPdf } from '../present/receipt-pdf.ts';
 import { withdrawalChoice } from '../present/result-page.ts';
 import { pageOf } from '../present/transaction.ts';
 import { receiptJsonLd } from '../receipts/jsonld.ts';
-import { readErasedReceipt, readReceipt } from '../receipts/store.ts';
+import { readErasedReceipt, readImportSource, readReceipt } from '../receipts/store.ts';
 import { receiptXml } from '../receipts/xml.ts';
 import { readRecordIds } from '../standing/records-store.ts';
 import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
@@ -61,7 +61,7 @@ export function receiptHandlers(dependencies: Dependencies) {
       const read = await requireNotErased(db, found);
       const type = chooseType(ctx, query.format, isReader(principal) ? availableToReaders : available);
       const receipt = await readReceipt(db, read.transaction.id);
-      if (!receipt) throw fail('not-found', 'Only a committed transaction has a receipt.');
+      if (!receipt) throw await withoutReceipt(db, read);
       ctx.vary('Accept');
       const withLinks = query.links !== 'false' && !isReader(principal);
       const wanted = { theme: query.theme, withLinks };
@@ -92,6 +92,14 @@ export function receiptHandlers(dependencies: Dependencies) {
       ctx.body = JSON.stringify(body);
     },
   } satisfies OperationHandlers;
+}
+
+/** Answers that were taken over from another system have no receipt of this instance. */
+async function withoutReceipt(db: Queries, { transaction }: ReadTransaction) {
+  const imported = transaction.kind === 'IMPORT' && (await readImportSource(db, transaction.id));
+  if (!imported) return fail('not-found', 'Only a committed transaction has a receipt.');
+  const detail = 'The answers were taken over from another system, and have no receipt of this instance.';
+  return fail('not-found', detail, { members: { imported } });
 }
 
 /** The receipt as pages and files for people show it. */

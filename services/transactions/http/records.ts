@@ -5,9 +5,12 @@ import { recordStates, recordStatuses } from '#lib/contracts/record-status.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { linkNext, readChoices, readCursor, readLimit, readTime, uuidPattern } from '#lib/http/lists.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
+import { importRows } from '../import/import.ts';
+import { readRows } from '../import/read-rows.ts';
 import { type Extracted, presentCsv } from '../standing/present.ts';
 import { type Extraction, extractPage, extractRecords, listRecords } from '../standing/read-records.ts';
 import type { Condition, RecordFilter } from '../standing/records-store.ts';
+import { readNow } from '../transaction/store.ts';
 import { normaliseText } from '../transaction/values.ts';
 import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
@@ -44,6 +47,14 @@ export function recordHandlers(dependencies: Dependencies) {
       const subject = principal.subject ?? principal.name;
       ctx.status = 303;
       ctx.set('Location', `${instance.baseUrl}/records?subject=${encodeURIComponent(subject)}`);
+    },
+
+    /** Takes over answers of another system. */
+    async importRecords(ctx, { body = Buffer.alloc(0), query, principal }) {
+      const isCsv = ctx.request.type.toLowerCase() === 'text/csv';
+      const rows = await readRows(body, isCsv, await readNow(dependencies.db));
+      const isDryRun = query.dryRun === 'true';
+      ctx.body = await importRows(dependencies, rows, { principal, isDryRun });
     },
 
     /** JSON, or CSV with the cursor of the next page in Link. */

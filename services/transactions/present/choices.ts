@@ -64,6 +64,7 @@ export function presentChoice(choice: Choice, shown: Shown): Presented {
     withdrawable: choice.isWithdrawable,
     changeable: shown.isWhole && choice.isChangeable,
     receipt: receiptLink(choice, shown),
+    imported: choice.importedFrom ?? undefined,
     history: history.map(({ value, givenAt, withdraws }) => ({
       answers: value,
       given: new Date(givenAt).toISOString(),
@@ -78,11 +79,11 @@ function textOf(text: unknown): string | undefined {
 
 /** A link for a day; a receipt that has expired has none. */
 function receiptLink(
-  { transaction: id, epoch, validUntil, consent }: Choice,
+  { transaction: id, epoch, validUntil, consent, importedFrom }: Choice,
   { baseUrl, tokens, now, isWhole }: Shown,
 ): string | undefined {
   const until = Math.min(validUntil?.getTime() ?? Number.POSITIVE_INFINITY, now.getTime() + dayMs);
-  if (!isWhole || !consent || until <= now.getTime()) return undefined;
+  if (!isWhole || !consent || importedFrom !== null || until <= now.getTime()) return undefined;
   const token = tokens?.mint({ id, use: 'receipt', epoch }, new Date(until));
   return linksOf(baseUrl, id, token).receipt;
 }

@@ -52,7 +52,10 @@ export function presentTransaction(
     token: links?.token,
     task: state === 'CREATED' ? plain.submit : awaitsCode ? plain.confirm : undefined,
     breed: plain.child,
-    receipt: state === 'COMMITTED' && !transaction.erasedAt ? plain.receipt : undefined,
+    receipt:
+      state === 'COMMITTED' && !transaction.erasedAt && transaction.kind !== 'IMPORT'
+        ? plain.receipt
+        : undefined,
     erased: transaction.erasedAt?.toISOString(),
     // Links that lead nowhere in this state are left out.
     links: links && {
@@ -60,7 +63,7 @@ export function presentTransaction(
       form: state === 'CREATED' ? links.submit : undefined,
       confirm: awaitsCode ? links.confirm : undefined,
       child: isFinal(state) && context.updatable ? links.child : undefined,
-      receipt: state === 'COMMITTED' ? links.receipt : undefined,
+      receipt: state === 'COMMITTED' && transaction.kind !== 'IMPORT' ? links.receipt : undefined,
     },
     language: context.language,
     updatable: context.updatable,

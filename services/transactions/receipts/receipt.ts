@@ -142,7 +142,12 @@ function noteWithdrawal<Answered extends object>(
   return at === undefined ? answered : { ...answered, withdrawn: new Date(at).toISOString() };
 }
 
-function composeItem({ identifier, content }: Item, type: string, options: readonly string[] | null = null) {
+/** An element as the receipt records it, without the answer. */
+export function composeItem(
+  { identifier, content }: Item,
+  type: string,
+  options: readonly string[] | null = null,
+) {
   return { identifier, type, lang: content.lang, ...digestTexts(content), options: options ?? [] };
 }
 

@@ -36,7 +36,29 @@ export async function readReceiptBody(db: Queries, transaction: string): Promise
   return row?.body;
 }
 
-/** Bodies of receipts, or of their drafts before the commit, by transaction. */
+/** Where the answers of a transaction were taken over from; undefined if it is no import. */
+export function readImportSource(db: Queries, transaction: string): Promise<{ source: string } | undefined> {
+  return db.maybeOne<{ source: string }>(sql`
+    SELECT a.source FROM records AS r JOIN imported_answers AS a ON a.record = r.id
+     WHERE r.transaction = ${transaction} LIMIT 1`);
+}
+
+/**
+ * SQL: what pages and withdrawals need of a receipt, for the transaction `t` of an import, which has none:
+ * the texts of the versions that were answered.
+ */
+const importedBody = sql`
+  SELECT jsonb_build_object('receiptId', t.id, 'transaction', t.id, 'subject', t.subject,
+           'language', min(i.item->>'lang'), 'jurisdiction', min(i.item->'texts'->>'jurisdiction'),
+           'privacyPolicyUrl', min(i.item->'texts'->>'privacyPolicyUrl'),
+           'timestamp', min(r.committed_at), 'information', (array_agg(i.item))[1],
+           'consents', jsonb_agg(e.item || jsonb_build_object('answer', r.value) ORDER BY r.key))::text
+    FROM records AS r
+    JOIN imported_texts AS e ON e.identifier = concat_ws('/', 'element', r.type, r.key, r.serial)
+    JOIN imported_texts AS i ON i.identifier = concat_ws('/', 'element', 'information', r.info_key, r.info_serial)
+   WHERE r.transaction = t.id`;
+
+/** Bodies of receipts, of their drafts before the commit, and what stands for them after an import. */
 export async function readReceiptBodies(
   db: Queries,
   transactions: readonly string[],
@@ -44,6 +66,9 @@ export async function readReceiptBodies(
   const rows = await db.query<{ transaction: string; body: string }>(sql`
     SELECT r.transaction, r.body FROM receipts AS r WHERE r.transaction = ANY(${transactions}::text[])
     UNION ALL
-    SELECT d.transaction, d.body FROM receipt_drafts AS d WHERE d.transaction = ANY(${transactions}::text[])`);
+    SELECT d.transaction, d.body FROM receipt_drafts AS d WHERE d.transaction = ANY(${transactions}::text[])
+    UNION ALL
+    SELECT t.id, (${importedBody}) FROM transactions AS t
+     WHERE t.id = ANY(${transactions}::text[]) AND t.kind = 'IMPORT' AND t.erased_at IS NULL`);
   return new Map(rows.map(({ transaction, body }) => [transaction, body]));
 }

@@ -39,6 +39,8 @@ export interface Statement {
   endedConsent: boolean;
   /** Whether a leader ordered this withdrawal. */
   isOrdered: boolean;
+  /** Whether it was taken over from another system: then both times say when it was given there. */
+  isImported: boolean;
   isInForce: boolean;
 }
 
@@ -56,6 +58,8 @@ export interface Incoming {
   choice: Choice;
   /** Whether it is implied: no choice was offered or made (receipts/notices.ts, `isImplied`). */
   isNotice: boolean;
+  /** Whether it is taken over from another system. */
+  isImported?: boolean;
 }
 
 /** What is known of a question. */
@@ -118,6 +122,21 @@ export function effectOf(incoming: Incoming, question: Question): Effect {
   return { isInForce: false, ends: null, withdraws: false, withdrawnAt: isConsent ? earliest(times) : null };
 }
 
+/**
+ * Whether an answer of another system may not be taken over: a consent that was given after a refusal of the
+ * person was collected here. Two clocks cannot be compared, so only the person consents anew, here.
+ */
+export function isRefusedHere(incoming: Incoming, question: Question): boolean {
+  const current = currentOf(question);
+  return (
+    incoming.isImported === true &&
+    incoming.choice === 'accepted' &&
+    current?.choice === 'refused' &&
+    !current.isImported &&
+    current.committedAt < incoming.givenAt
+  );
+}
+
 /** The statement in force. */
 export function currentOf({ statements }: Question): Statement | null {
   return statements.find(({ isInForce }) => isInForce) ?? null;
@@ -133,9 +152,18 @@ export function currentOf({ statements }: Question): Statement | null {
  * - The incoming one was given at this instance and has waited: a refusal is later that was committed since
  *   and ended a consent, unless a leader ordered it. Otherwise entering the code is the newest act.
  * - The incoming one was given at this instance and is committed at once: nothing is later.
+ * - One of them was taken over from another system: the times at which they were given order them. At the
+ *   same time, what was collected here is later; of two that were taken over, the refusal.
  */
 function isLater(statement: Statement, incoming: Incoming): boolean {
   const isRefusal = statement.choice === 'refused';
+  if (incoming.isImported) {
+    if (statement.committedAt.getTime() !== incoming.givenAt.getTime())
+      return statement.committedAt > incoming.givenAt;
+    return !statement.isImported || (isRefusal && incoming.choice !== 'refused');
+  }
+  if (statement.isImported && incoming.source === null)
+    return isRefusal && statement.committedAt > incoming.givenAt;
   if (incoming.source !== null) {
     if (statement.source === incoming.source) return statement.givenAt > incoming.givenAt;
     return isRefusal && statement.committedAt >= earliest([incoming.givenAt, incoming.receivedAt]);

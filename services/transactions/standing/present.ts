@@ -27,9 +27,17 @@ export function presentRecord(record: StoredRecord, active: ActiveVersions, now:
     comment: record.comment ?? undefined,
     transaction: record.transaction,
     givenOn: record.givenOn ?? undefined,
+    imported: presentImported(record.imported),
     withdraws: record.withdraws ?? undefined,
     leader: record.leader ?? undefined,
   };
+}
+
+/** The representation of where an answer was taken over from (openapi.yaml, `Imported`). */
+function presentImported(imported: StoredRecord['imported']) {
+  if (!imported) return undefined;
+  const { at, evidence, ...rest } = imported;
+  return { ...rest, at: new Date(at).toISOString(), evidence: evidence ?? undefined };
 }
 
 export type PresentedRecord = ReturnType<typeof presentRecord>;

@@ -20,8 +20,21 @@ export interface StoredRecord extends StatusFacts {
   /** The accepted record that this refusal ended. */
   withdraws: string | null;
   leader: Leader | null;
+  /** From where it was taken over; null: it was collected here or at a peer. */
+  imported: ImportedFrom | null;
   /** The day that staff named for an answer on paper, by telephone or in person: YYYY-MM-DD. */
   givenOn: string | null;
+}
+
+/** Where an answer was taken over from another system (docs/moving.md). */
+export interface ImportedFrom {
+  /** RFC 3339: when, and by whom. */
+  at: string;
+  by: string;
+  source: string;
+  sourceId: string;
+  evidence: 'RECEIPT' | 'HASH' | 'URL' | null;
+  verified: boolean;
 }
 
 /** Filters of a list of records; they never change which record is the newest. */
@@ -35,6 +48,14 @@ export interface RecordFilter {
   before?: Date;
 }
 
+/** SQL: {@link ImportedFrom} of a record `r`, as JSON. */
+const importedFrom = sql`
+  SELECT jsonb_build_object('at', t.created_at, 'by', t.author, 'source', a.source, 'sourceId', a.source_id,
+                            'evidence', e.kind, 'verified', coalesce(e.verified, false))
+    FROM imported_answers AS a JOIN transactions AS t ON t.id = r.transaction
+    LEFT JOIN import_evidence AS e ON e.transaction = t.id
+   WHERE a.record = r.id`;
+
 const recordColumns = sql`
   r.id, r.transaction, r.subject, r.object, r.key, r.type, r.serial, r.info_key AS "infoKey",
   r.info_serial AS "infoSerial",
@@ -43,7 +64,8 @@ const recordColumns = sql`
        THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader,
   CASE WHEN r.origin = 'OPERATOR'
        THEN (SELECT t.context -> 'collection' ->> 'givenOn' FROM transactions AS t WHERE t.id = r.transaction)
-  END AS "givenOn"`;
+  END AS "givenOn",
+  CASE WHEN r.origin = 'IMPORTED' THEN (${importedFrom}) END AS imported`;
 
 /** SQL: whether the person has cleared the answer (`isNoAnswer` of lib/contracts/record-status.ts). */
 const isNoAnswer = sql`(r.value = '{}' AND r.positions IS NULL AND r.state <> 'ERASED')`;

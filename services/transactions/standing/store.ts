@@ -6,14 +6,15 @@ import type { ReadTransaction, Transaction } from '../transaction/transaction.ts
 import { choiceOf, type Question, type Source, type Standing, type Statement } from './in-force.ts';
 
 /** SQL: the members of a {@link Statement} of a record `r`, as JSON. */
-const statement = sql`jsonb_build_object(
+export const statement = sql`jsonb_build_object(
   'id', r.id, 'key', r.key, 'type', r.type, 'value', r.value, 'positions', r.positions, 'source', r.source, 'givenAt', r.created_at,
   'committedAt', r.committed_at, 'position', coalesce(r.from_position, r.position),
-  'endedConsent', r.withdraws IS NOT NULL, 'isInForce', r.from_position IS NOT NULL AND r.until_position IS NULL,
+  'endedConsent', r.withdraws IS NOT NULL, 'isImported', r.origin = 'IMPORTED', 'isInForce', r.from_position IS NOT NULL AND r.until_position IS NULL,
   'isOrdered', r.source IS NOT NULL AND r.withdraws IS NOT NULL AND EXISTS (
     SELECT FROM transactions AS o WHERE o.id = r.transaction AND o.kind = 'WITHDRAWAL'))`;
 
-type StoredStatement = Omit<Statement, 'givenAt' | 'committedAt' | 'choice'> & {
+/** A {@link statement} as it is read. */
+export type StoredStatement = Omit<Statement, 'givenAt' | 'committedAt' | 'choice'> & {
   key: string;
   type: string;
   value: string[];
@@ -101,7 +102,7 @@ function toQuestions(
   );
 }
 
-function toStatement(stored: StoredStatement): Statement {
+export function toStatement(stored: StoredStatement): Statement {
   const { key: _key, type, value, positions, givenAt, committedAt, ...rest } = stored;
   return {
     ...rest,

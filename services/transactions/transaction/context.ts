@@ -4,8 +4,8 @@ import type { Fault } from '#lib/errors/fail.ts';
 /** How the answers were collected; kept on records (docs/interface.md, "The consent context"). */
 export const origins = ['WEBFORM', 'OPERATOR', 'USER', 'EMAIL', 'RECEIPT'] as const;
 
-/** PEER: a peer showed the form; callers cannot set it. */
-export type Origin = (typeof origins)[number] | 'PEER';
+/** PEER: a peer showed the form. IMPORTED: taken over from another system. Callers can set neither. */
+export type Origin = (typeof origins)[number] | 'PEER' | 'IMPORTED';
 
 /** How the subject confirms the answers (docs/interface.md, "Confirmation codes"). */
 export const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as const;

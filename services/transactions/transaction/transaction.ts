@@ -37,8 +37,11 @@ export interface Leader {
   id: string;
 }
 
-/** `WITHDRAWAL`: made to withdraw consents, without a form. Null: answers to a form. */
-export type TransactionKind = 'WITHDRAWAL' | null;
+/**
+ * `WITHDRAWAL`: made to withdraw consents, without a form. `IMPORT`: its answers were taken over from another
+ * system. Null: answers to a form.
+ */
+export type TransactionKind = 'WITHDRAWAL' | 'IMPORT' | null;
 
 /** A transaction as it is stored. */
 export interface Transaction {

@@ -99,12 +99,14 @@ function addressOf(path: string, { params = {}, query }: Parts, token: string | 
   return search.size > 0 ? `${concrete}?${search}` : concrete;
 }
 
-function contentOf({ json, image, jws }: Parts, headers: Record<string, string>): RequestInit {
+function contentOf({ json, image, jws, ndjson }: Parts, headers: Record<string, string>): RequestInit {
   if (jws)
     return {
       headers: { ...headers, 'Content-Type': 'application/jose' },
       body: new TextEncoder().encode(jws),
     };
+  if (ndjson !== undefined)
+    return { headers: { ...headers, 'Content-Type': 'application/x-ndjson' }, body: ndjson };
   if (image) return { headers: { ...headers, 'Content-Type': 'image/png' }, body: new Uint8Array(image) };
   if (json === undefined) return { headers };
   return { headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) };

@@ -13,6 +13,8 @@ export interface Parts {
   /** A PNG. */
   image?: Buffer;
   jws?: string;
+  /** Lines of JSON. */
+  ndjson?: string;
 }
 
 /** What a request is aimed at. */
@@ -264,6 +266,7 @@ export const recipes: Record<string, Recipe> = {
   searchTransactions: plain({ json: {} }),
   listRecords: ofSubject((subject) => ({ query: { subject } })),
   extractRecords: plain({ json: { condition: { key: 'processing.001', value: 'accepted' } } }),
+  importRecords: plain({ ndjson: '' }),
   listSubjects: plain(),
   createSubject: ofSubject((name) => ({ json: { name } })),
   getSubject: ofSubject((name) => ({ params: { name } })),

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { elementPath, questionTypes, readEntryNames } from '../../models/read-model.ts';
-import { shortTable } from '../../pages/columns.ts';
+import { columnsFor, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
@@ -72,6 +72,14 @@ export function givenColumn(reader: ConsoleReader, label: string): Column<Answer
   };
 }
 
+/** How an answer came, and who gave it; of an answer that was taken over, from where. */
+export function originColumn(reader: ConsoleReader): Column<Answer> {
+  return columnsFor<Answer>(reader).text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
+    note: ({ author, imported }) =>
+      imported ? reader.t('answers.imported', { source: imported.source }) : author,
+  });
+}
+
 /** The table of what a person agrees to, with what can be done about each answer. */
 export function consentTable(
   ctx: Context,
@@ -96,10 +104,10 @@ export function consentTable(
       }),
       givenColumn(reader, 'answers.since'),
       time('answers.expires', ({ expirationTimestamp }) => expirationTimestamp),
-      text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
-        note: ({ author }) => author,
-      }),
-      link('subjects.receipt', 'subjects.show', ({ transaction }) => receiptPath(transaction)),
+      originColumn(reader),
+      link('subjects.receipt', 'subjects.show', ({ transaction, imported }) =>
+        imported ? undefined : receiptPath(transaction),
+      ),
       link('withdraw', 'withdraw', (answer) =>
         canWithdraw(answer)
           ? withQuery(`${href}/withdraw`, {

@@ -57,6 +57,12 @@ function purposeText({ t }: ConsoleReader, { allowed, decisions }: PurposeDecisi
   return t(allowed ? 'decisions.purposeAllowed' : 'decisions.purposeNotAllowed');
 }
 
+/** Where an answer was given, unless that was in a form of this instance. */
+function evidenceNote({ t }: ConsoleReader, evidence: ElementDecision['evidence']): string | undefined {
+  if (evidence === 'IMPORTED') return t('decisions.imported');
+  return evidence === 'PEER' ? t('decisions.ofPeer') : undefined;
+}
+
 function tableOf(
   reader: ConsoleReader,
   caption: string,
@@ -81,7 +87,7 @@ function tableOf(
       label: t('decisions.reason'),
       cell: ({ reason, owner, evidence }) => ({
         text: reader.word('reason', reason),
-        note: owner ?? (evidence === 'PEER' ? t('decisions.ofPeer') : undefined),
+        note: owner ?? evidenceNote(reader, evidence),
       }),
     },
     time('answers.given', ({ given }) => given, ''),

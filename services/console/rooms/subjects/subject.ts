@@ -13,7 +13,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { receiptPath } from '../transactions/find-transaction.ts';
 import { formColumn } from '../transactions/form-column.ts';
-import { answerOf, consentTable, elementColumn, givenColumn } from './consents.ts';
+import { answerOf, consentTable, elementColumn, givenColumn, originColumn } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
 import { contactFields, nameOf } from './subject-path.ts';
@@ -160,9 +160,7 @@ function historyTable(reader: ConsoleReader, rows: readonly Answer[], nameOf: (k
           status === 'VALID' ? undefined : reader.word('statusExplanation', statusExplanation),
       }),
       givenColumn(reader, 'answers.given'),
-      text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
-        note: ({ author }) => author,
-      }),
+      originColumn(reader),
     ],
   });
 }

@@ -5,13 +5,13 @@ import type { CellView, Column } from '../../pages/table.ts';
 
 type Asking = Pick<Schemas['ListedTransaction'], 'kind' | 'context'>;
 
-/** What a transaction asked: a form by its name, single elements, or nothing but a withdrawal. */
+/** What a transaction asked: a form by its name, single elements, or nothing: a withdrawal or an import. */
 export function formCell(
   reader: ConsoleReader,
   { kind, context }: Asking,
   nameOf: (key: string) => string,
 ): CellView {
-  if (kind) return { text: reader.t('transaction.withdrawal') };
+  if (kind) return { text: reader.t(kind === 'IMPORT' ? 'transaction.import' : 'transaction.withdrawal') };
   const { layout } = context ?? {};
   return layout
     ? { text: nameOf(layout), href: formPath(layout) }

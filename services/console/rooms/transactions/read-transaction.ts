@@ -62,7 +62,7 @@ function actsOf(ctx: Context, kit: RoomKit, { id, kind, state, updatable, erased
     {
       ...act('withdraw'),
       operation: 'withdrawConsents',
-      when: state === 'COMMITTED' && !kind,
+      when: state === 'COMMITTED' && kind !== 'WITHDRAWAL',
       isEnding: true,
     },
   ]);

@@ -1,0 +1,91 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { TextDecoderStream } from 'node:stream/web';
+import { parse } from 'csv-parse';
+import { StartupError } from '#lib/errors/fail.ts';
+
+export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export type Encoding = (typeof encodings)[number];
+
+/** A line of a table: its cells by column. */
+export interface TableLine {
+  /** Of the file, from 1; a cell may have line breaks. */
+  line: number;
+  cells: Readonly<Record<string, string>>;
+}
+
+/** How a table is written; undefined: as its first bytes say. */
+export interface TableFormat {
+  encoding?: Encoding | undefined;
+  separator?: string | undefined;
+}
+
+const sampleBytes = 64 * 1024;
+const maxRecordBytes = 2 * 1024 * 1024;
+
+/**
+ * Reads a table with a head, line after line: CSV after RFC 4180, with `,`, `;` or a tab between the cells.
+ * Bytes that the encoding does not have become U+FFFD.
+ * @throws StartupError for a table that cannot be read on, with its place.
+ */
+export async function* readTable(file: string, format: TableFormat = {}): AsyncGenerator<TableLine> {
+  const sample = await readStart(file);
+  const encoding = format.encoding ?? markedEncoding(sample) ?? 'utf-8';
+  const [head = ''] = new TextDecoder(encoding).decode(sample).split(/\r\n|\n|\r/, 1);
+  const separator = format.separator ?? likelySeparator(head);
+  const columns = (names: string[]) => names.map((name) => name.trim());
+  const text = Readable.toWeb(createReadStream(file)).pipeThrough(new TextDecoderStream(encoding));
+  const records = Readable.fromWeb(text).pipe(
+    parse({
+      columns,
+      delimiter: separator,
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: maxRecordBytes,
+    }),
+  );
+  try {
+    for await (const { record, info } of records as AsyncIterable<Parsed>)
+      yield { line: info.lines, cells: record };
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause)) throw cause;
+    throw new StartupError(`${path.basename(file)} is no table: ${cause.message}.`, { cause });
+  }
+}
+
+interface Parsed {
+  record: Record<string, string>;
+  info: { lines: number };
+}
+
+async function readStart(file: string): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** By the byte order mark. */
+function markedEncoding(start: Buffer): Encoding | undefined {
+  const [first, second] = start;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
+}
+
+/** What is between the names in the head most often. */
+function likelySeparator(head: string): string {
+  const bare = head.replaceAll(/"[^"]*"/g, '');
+  const often = [',', ';', '\t'].map((each) => [each, bare.split(each).length] as const);
+  return often.reduce((best, each) => (each[1] > best[1] ? each : best))[0];
+}
+
+/** The text of a cell, without the `'` with which exports keep spreadsheets from seeing a formula. */
+export function cellText(cell: string): string {
+  return cell.trim().replace(/^'(?=[=+\-@＝＋－＠])/u, '');
+}

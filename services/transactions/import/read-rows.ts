@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parse } from 'csv-parse';
+import type { JWK } from 'jose';
+import { type Fault, fail } from '#lib/errors/fail.ts';
+import { decodeUtf8 } from '#lib/http/request-body.ts';
+import { parseForeignJson } from '#lib/json/check-json.ts';
+import { type ImportRow, readRow } from './row.ts';
+
+/** Rows of one request. */
+const maxRows = 5_000;
+/** Rows that are read before other requests have their turn. */
+const rowsPerTurn = 100;
+
+/** The rows of a body, with the keys of the receipts in it. */
+export interface ReadRows {
+  keys: JWK[];
+  /** In their order; a row with faults is not taken over. */
+  rows: (ImportRow | Fault[])[];
+}
+
+/**
+ * Reads the body of an import (openapi.yaml, `importRecords`).
+ * @throws Failure `malformed` for a body that is not read as rows at all; `too-large` for too many rows.
+ */
+export async function readRows(body: Buffer, isCsv: boolean, now: Date): Promise<ReadRows> {
+  const read: ReadRows = { keys: [], rows: [] };
+  let isFirst = true;
+  for await (const value of isCsv ? readCsv(body) : readLines(body)) {
+    const keys: JWK[] | undefined = isFirst ? keysOf(value) : undefined;
+    isFirst = false;
+    if (keys) {
+      read.keys = keys;
+      continue;
+    }
+    if (read.rows.length === maxRows) throw fail('too-large', `A request has at most ${maxRows} rows.`);
+    read.rows.push(value === notJson ? [malformed] : readRow(value, now));
+    if (read.rows.length % rowsPerTurn === 0) await nextTurn();
+  }
+  return read;
+}
+
+const notJson = Symbol('not JSON');
+const malformed = { pointer: '', code: 'malformed', detail: 'is not JSON in UTF-8 with unique members' };
+const lineFeed = 0x0a;
+
+function* readLines(body: Buffer): Generator<unknown> {
+  for (let start = 0; start < body.length; ) {
+    const found = body.indexOf(lineFeed, start);
+    const end = found < 0 ? body.length : found;
+    const line = body.subarray(start, end);
+    start = end + 1;
+    if (line.length === 0 || (line.length === 1 && line[0] === 0x0d)) continue;
+    yield parseLine(line);
+  }
+}
+
+function parseLine(line: Buffer): unknown {
+  try {
+    return parseForeignJson(line);
+  } catch {
+    return notJson;
+  }
+}
+
+/** The first line may have the keys that verify receipts. @throws Failure `malformed`. */
+function keysOf(value: unknown): JWK[] | undefined {
+  if (typeof value !== 'object' || value === null || !('keys' in value)) return undefined;
+  const { keys } = value.keys as { keys?: unknown };
+  const isKey = (key: unknown) => typeof key === 'object' && key !== null;
+  if (Array.isArray(keys) && keys.length <= 100 && keys.every(isKey)) return keys as JWK[];
+  throw fail('malformed', 'The first line must be {"keys": {"keys": [JWK]}}, with at most 100 keys.');
+}
+
+/** A table with the members of a row as head; several answers are divided by line breaks. */
+async function* readCsv(body: Buffer): AsyncGenerator<unknown> {
+  decodeUtf8(body);
+  const pieces = Array.from({ length: Math.ceil(body.length / 65_536) }, (_, at) =>
+    body.subarray(at * 65_536, (at + 1) * 65_536),
+  );
+  const records = Readable.from(pieces, { objectMode: false }).pipe(
+    parse({ bom: true, columns: true, skip_empty_lines: true, max_record_size: 2 * 1024 * 1024 }),
+  );
+  try {
+    for await (const record of records) yield rowOf(record as Record<string, string>);
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause)) throw cause;
+    throw fail('malformed', `The table is not CSV: ${cause.message}.`, { cause });
+  }
+}
+
+function rowOf({ answer = '', evidenceKind = '', evidenceValue = '', ...row }: Record<string, string>) {
+  const evidence = evidenceKind === '' ? undefined : { kind: evidenceKind, value: evidenceValue };
+  return { ...row, answer: answer === '' ? [] : answer.split('\n'), evidence };
+}

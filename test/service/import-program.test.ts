@@ -1,0 +1,114 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { exportFolder } from '#lib/evidence/export-folder.ts';
+import { signIn } from '../support/instances/callers.ts';
+import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
+import { letTimePass } from '../support/instances/live-database.ts';
+import { letter } from '../support/instances/live-subject.ts';
+import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
+import { until } from '../support/run/until.ts';
+
+const instance = useInstance();
+const admin = useSetup(() => signIn(instance, 'admin'));
+const [, , key = '', serial = ''] = letter.split('/');
+const tokenOf = ({ headers }: { headers: Record<string, string> }) =>
+  headers.Authorization?.replace('Bearer ', '') ?? '';
+const run = (args: readonly string[], url = instance.url, token = tokenOf(admin)) =>
+  runCommand('services/import.ts', args, { env: { ACCORD_URL: url, ACCORD_TOKEN: token } });
+
+describe('npm run import', () => {
+  it('takes rows over, writes rejected ones into a file that can be corrected, and does nothing twice', async () => {
+    const folder = await temporaryFolder();
+    const row = (number: number, answer: string) =>
+      JSON.stringify({
+        subject: `moved ${number}`,
+        element: key,
+        serial,
+        answer: [answer],
+        given: '2024-05-01',
+        source: 'Old',
+        sourceId: `${number}`,
+      });
+    const [file, rejected] = ['rows.ndjson', 'rejected.ndjson'].map((name) => path.join(folder, name)) as [
+      string,
+      string,
+    ];
+    const lines = Array.from({ length: 5_050 }, (_, number) =>
+      row(number, number === 7 ? 'perhaps' : 'accepted'),
+    );
+    await writeFile(file, [...lines, '{"subject"'].join('\n'));
+
+    const dry = await run([file, '--dry-run', '--rejected', rejected]);
+    expect(dry.output).toBe('It would be: 5,051 rows: 5,049 created, 0 unchanged, 2 rejected.\n');
+    expect(dry.errors).toContain('rows.ndjson, line 8: /answer invalid-answer: must be accepted or refused');
+    expect(dry.errors).toContain('rows.ndjson, line 5051: is no JSON object');
+    expect(await recordsOf(admin, 'moved 1')).toEqual({});
+
+    const first = await run([file, '--rejected', rejected]);
+    expect(first.code).toBe(2);
+    expect(first.output).toContain('5,051 rows: 5,049 created, 0 unchanged, 2 rejected.');
+    expect((await readFile(rejected, 'utf8')).trim()).toBe(row(7, 'perhaps'));
+
+    await writeFile(rejected, row(7, 'refused'));
+    const corrected = await run([rejected, '--rejected', path.join(folder, 'none')]);
+    expect([corrected.code, corrected.output]).toEqual([0, '1 rows: 1 created, 0 unchanged, 0 rejected.\n']);
+    const again = await run([file, '--rejected', rejected]);
+    expect(again.output).toContain('5,051 rows: 0 created, 5,049 unchanged, 2 rejected.');
+  });
+
+  it('reads a table by its mapping', async () => {
+    const file = path.join(await temporaryFolder(), 'people.csv');
+    await writeFile(
+      file,
+      'Customer;E-Mail;Newsletter;Profiling;Signed up;Form\n1;tab@example.org;yes;no;03.05.2024 09:30;\n',
+    );
+    const mapping = path.join(import.meta.dirname, '../../docs/examples/import-persons.yaml');
+    expect((await run([file, '--mapping', mapping])).output).toContain('2 created');
+    expect((await recordsOf(admin, 'tab@example.org'))[key]?.[0]).toMatchObject({
+      values: ['accepted'],
+      creationTimestamp: Date.parse('2024-05-03T07:30:00Z'),
+    });
+  });
+
+  it('brings the receipts of an export into another instance: same answers, times and receipts', async () => {
+    const subject = 'person of the export';
+    await recordAnswers(admin, subject, { [letter]: ['accepted'] });
+    expect((await admin.send('POST', '/choices/withdraw', { subject })).status).toBe(201);
+    const folder = path.join(await temporaryFolder(), 'evidence');
+    let minutes = 0;
+    await until(async () => {
+      minutes += 2;
+      await letTimePass(instance, `${minutes} minutes`, 'peers');
+      const { values } = (await (await admin.get('/audit/checkpoints')).json()) as {
+        values: { logs: { consents?: { size: number } } }[];
+      };
+      expect(values[0]?.logs.consents?.size).toBeGreaterThanOrEqual(2);
+    });
+    const { receipts } = await exportFolder({ url: instance.url, token: tokenOf(admin), folder });
+    expect(receipts).toBe(2);
+    const other = await startTestInstance();
+    try {
+      const there = await signIn(other, 'admin');
+      const moved = await run([folder], other.url, tokenOf(there));
+      expect([moved.code, moved.output]).toEqual([0, '2 rows: 2 created, 0 unchanged, 0 rejected.\n']);
+      const facts = async (caller: typeof admin) =>
+        (await recordsOf(caller, subject))[key]?.map(
+          ({ values, creationTimestamp, expirationTimestamp, status }) =>
+            [values, creationTimestamp, expirationTimestamp, status] as const,
+        );
+      expect(await facts(there)).toEqual(await facts(admin));
+      expect((await recordsOf(there, subject))[key]?.every(({ imported }) => imported?.verified)).toBe(true);
+      expect((await run([folder], other.url, tokenOf(there))).output).toContain('0 created, 2 unchanged');
+    } finally {
+      await other.stop();
+    }
+    await writeFile(
+      path.join(folder, 'records.ndjson'),
+      (await readFile(path.join(folder, 'records.ndjson'), 'utf8')).replace('e', 'f'),
+    );
+    expect((await run([folder])).errors).toContain('records.ndjson');
+  });
+});
