@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -24,9 +24,12 @@ const [rows, rate, seconds] = [options.rows, options.rate, options.seconds].map(
   number,
   number,
 ];
+const before = loadavg()[0] ?? 0;
 const chunk = 5_000;
 let token: { text: string; until: number } | undefined;
 let submitted = 0;
+/** Submissions that were shed. */
+let shed = 0;
 const letter = 'element/processing/processing.001/1.0';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-import-'));
@@ -67,6 +70,8 @@ try {
     '|---|---:|---:|---:|---:|',
     `| alone | ${inMs(alone)} |`,
     `| beside the import | ${inMs(beside)} |`,
+    '',
+    `${shed} of all submissions were shed (503). Load of the machine before and after: ${[before, loadavg()[0] ?? 0].map((each) => each.toFixed(1)).join(', ')}.`,
     '',
   ].join('\n');
   await writeFile(options.output, report);
@@ -148,7 +153,8 @@ async function submit(): Promise<number> {
   const from = performance.now();
   const headers = { CM_KEY: key, 'Content-Type': 'application/json' };
   const { status } = await client.post('/consents/singlestep', headers, body);
-  if (status !== 201 && status !== 503) throw new Error(`a submission was answered with ${status}`);
+  if (status === 503) shed += 1;
+  else if (status !== 201) throw new Error(`a submission was answered with ${status}`);
   return performance.now() - from;
 }
 
