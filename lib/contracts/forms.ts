@@ -1,4 +1,5 @@
 import type { FormElement, FormInformation, FormLabels } from '#lib/contracts/form-content.ts';
+import type { CheckImported } from '#lib/contracts/imported-answers.ts';
 import type { MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { PageTheme } from '#lib/contracts/page-base.ts';
@@ -133,11 +134,6 @@ export type AnswerCheck =
       stale: string[];
     };
 
-/** An answer that is taken over from another system, or why it is not one. */
-export type ImportedCheck =
-  | Omit<CheckedAnswer, 'key' | 'serial'>
-  | { fault: 'unknown-element' | 'invalid-answer'; detail: string };
-
 /** Internal operations of the forms service. Their Failures are meant for the client. */
 export interface FormsOperations {
   /**
@@ -211,23 +207,7 @@ export interface FormsOperations {
       }
     | { outcome: 'refused'; reason: Extract<RefusalReason, 'unknown-element' | 'stale' | 'invalid'> }
   >;
-  /**
-   * Checks answers that are taken over from another system, and marks their entries as answered.
-   * @param input.answers each to a version that was activated here once, in any of its languages.
-   * @param input.informations without `serial` the ACTIVE version, without `key` of the default information.
-   * @returns both in the same order, with texts in the language of the answer or the default one; null: no
-   * such information.
-   */
-  checkImported(input: {
-    answers: { key: string; serial: string; answer: string[] }[];
-    informations: { key?: string; serial?: string }[];
-  }): Promise<{
-    answers: ImportedCheck[];
-    informations: (
-      | ({ key: string } & Pick<DescribedInformation, 'identifier' | 'serial' | 'content'>)
-      | null
-    )[];
-  }>;
+  checkImported: CheckImported;
   activeVersions(input: { keys: string[] }): Promise<ActiveVersions>;
   /**
    * @param input.keys of own entries, and of peers' by `<key>@<host[:port]>`.

@@ -1,4 +1,4 @@
-/** A row of an import (docs/moving.md, "What is taken over"), or why there is none, with its place in the file. */
+/** A row of an import (docs/moving.md, "What is taken over"), or why there is none, with its place. */
 export type SourceItem = { place: string } & ({ row: Readonly<Record<string, unknown>> } | { fault: string });
 
 /** What an import reads: keys that verify its receipts, and rows, which are read as they are needed. */

@@ -1,17 +1,11 @@
 import { isConsentNotice } from '#lib/contracts/element-rules.ts';
-import type {
-  CheckedAnswer,
-  DescribedElement,
-  DescribedInformation,
-  FormsOperations,
-  ImportedCheck,
-} from '#lib/contracts/forms.ts';
+import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
+import type { CheckImported as Check, ImportedCheck } from '#lib/contracts/imported-answers.ts';
 import { checkAnswer, noAnswer } from '../domain/check-answer.ts';
 import type { ContentVersion } from '../domain/content-version.ts';
 import { markAnswered, readActive, readSerials } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
 
-type Check = FormsOperations['checkImported'];
 type Input = Parameters<Check>[0];
 
 /** A version that was activated here once, with the id and the name of its entry. */

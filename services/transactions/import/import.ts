@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { recordAction } from '#lib/audit/record-action.ts';
-import type { FormsOperations, ImportedCheck } from '#lib/contracts/forms.ts';
+import type { FormsOperations } from '#lib/contracts/forms.ts';
+import type { ImportedCheck } from '#lib/contracts/imported-answers.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
