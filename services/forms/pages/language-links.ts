@@ -39,7 +39,8 @@ const ownName = rememberByText((tag: string): string => {
 });
 
 function inLanguage(url: string, language: string): string {
-  const changed = new URL(url);
-  changed.searchParams.set('language', language);
-  return changed.href;
+  const [address = '', query] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('language', language);
+  return `${address}?${parameters}`;
 }
