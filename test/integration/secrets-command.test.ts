@@ -40,13 +40,23 @@ test('npm run secrets gives each program a folder with its own secrets, and a ch
   const files = async (program: string) => (await readdir(path.join(shares, program))).sort();
   const entry = (...place: string[]) => readFile(path.join(...place), 'utf8');
   expect((await makeSecrets(all, shares)).code).toBe(0);
-  expect(await files('webhooks')).toEqual(['database-webhooks', 'internal-webhooks', 'webhook-sealing']);
+  expect(await files('webhooks')).toEqual([
+    'database-webhooks',
+    'internal-peers',
+    'internal-webhooks',
+    'webhook-sealing',
+  ]);
   const before = await entry(all, 'webhook-sealing');
   expect(await entry(shares, 'webhooks', 'webhook-sealing')).toBe(before);
   await writeFile(path.join(all, 'webhook-sealing'), `${await entry(all, 'key-pepper')}${before}`);
   await writeFile(path.join(shares, 'webhooks', 'key-pepper'), 'of an earlier release\n');
   expect((await makeSecrets(all, shares)).code).toBe(0);
-  expect(await files('webhooks')).toEqual(['database-webhooks', 'internal-webhooks', 'webhook-sealing']);
+  expect(await files('webhooks')).toEqual([
+    'database-webhooks',
+    'internal-peers',
+    'internal-webhooks',
+    'webhook-sealing',
+  ]);
   expect(await entry(shares, 'webhooks', 'webhook-sealing')).toBe(await entry(all, 'webhook-sealing'));
   for (const file of await files('webhooks'))
     expect((await stat(path.join(shares, 'webhooks', file))).mode & 0o777, file).toBe(0o600);
