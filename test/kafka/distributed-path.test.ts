@@ -69,10 +69,10 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
       headers: { Accept: 'text/plain' },
     });
     expect(await receipt.text()).toContain('Justificant de consentiment');
-    const refused = await fetch(`${instance.url}/auth/auth?client_id=nobody`, {
+    const refused = await fetch(`${instance.url}/auth/nowhere`, {
       headers: { Accept: 'text/html', 'Accept-Language': 'ca' },
     });
-    expect(await refused.text()).toContain('L’aplicació que l’ha enviat aquí');
+    expect(await refused.text()).toContain('S’ha produït un error');
   });
 
   it('make one transaction of 40 equal requests at once', async () => {

@@ -46,10 +46,10 @@ it('a person reads forms, receipts and the sign-in in a language that the organi
   });
   const { text, language } = await readPdf(pdf);
   expect([language, text.includes('Justificant de consentiment')]).toEqual(['ca', true]);
-  const refused = await fetch(`${instance.url}/auth/auth?client_id=nobody`, {
+  const refused = await fetch(`${instance.url}/auth/nowhere`, {
     headers: { Accept: 'text/html', 'Accept-Language': 'ca' },
   });
-  expect(await refused.text()).toContain('L’aplicació que l’ha enviat aquí');
+  expect(await refused.text()).toContain('S’ha produït un error');
 });
 
 it('a sentence that the organisation says otherwise replaces that of the product, and no other', async () => {
