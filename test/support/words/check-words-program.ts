@@ -1,11 +1,12 @@
 /**
  * Checks the messages of pages: that every language has all of them, that each can be formatted, has the
  * plural forms of its language and the placeholders of English, that some page uses it, and that no page uses
- * another one. Part of `npm run lint`.
+ * another one; also those of examples/locales. Part of `npm run lint`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { catalogueFaults } from '#lib/pages/catalogue-faults.ts';
+import { fileURLToPath } from 'node:url';
+import { catalogueFaults, localesFaults } from '#lib/pages/catalogue-faults.ts';
 import { languagesIn } from '#lib/pages/catalogues.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -51,6 +52,10 @@ const unknown = [
   ...namedIn(['services/console'], consoleLocales),
 ];
 faults.push(...unknown);
+
+const example = fileURLToPath(new URL('examples/locales', root));
+for (const service of ['forms', 'auth'])
+  faults.push(...localesFaults(example, service, new URL(`services/${service}/locales/`, root)));
 
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length > 0 ? 1 : 0;
