@@ -31,7 +31,7 @@ public class Flow {
     String id = created.getId();
 
     step("form");
-    Form form = transactions.getForm(id, null, null, null);
+    Form form = transactions.getForm(id, null, null, null, null);
     Map<String, Answer> answers = new HashMap<>();
     for (FormElement element : form.getElements()) {
       ShownContent content = element.getContent();
@@ -40,7 +40,7 @@ public class Flow {
     }
 
     step("submit");
-    Transaction submitted = transactions.submitAnswers(id, answers, null, null);
+    Transaction submitted = transactions.submitAnswers(id, answers, null, null, null);
     require(submitted.getState() == State.COMMITTED, submitted);
 
     step("records");
@@ -49,11 +49,11 @@ public class Flow {
     require(records.get("processing.001").get(0).getSubject().equals(subject), records);
 
     step("receipt");
-    Receipt receipt = transactions.getReceipt(id, null, null, null, null);
+    Receipt receipt = transactions.getReceipt(id, null, null, null, null, null);
     require(!receipt.getConsents().get(0).getAnswer().isEmpty(), receipt);
 
     step("withdraw");
-    Transaction withdrawal = transactions.withdrawConsents(id, null, new WithdrawalInput());
+    Transaction withdrawal = transactions.withdrawConsents(id, null, null, new WithdrawalInput());
     require("WITHDRAWAL".equals(String.valueOf(withdrawal.getKind())), withdrawal);
 
     step("problem");
