@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import { openPages } from '../support/console/open-pages.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { choicesVisitor } from '../support/instances/choices-visitor.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
@@ -231,4 +232,22 @@ describe('the content of a processing', () => {
     const checked = await admin.get(`/models/${id}/versions/${String(body.id)}/check`);
     expect(JSON.stringify(await checked.json())).toContain('objection-basis');
   });
+});
+
+it('an objection that the staff record for a person is called so in the console', async () => {
+  const clerk = await openPages(instance, 'clerk');
+  onTestFinished(clerk.close);
+  const textOf = async (path: string) => (await clerk.get(path)).text();
+  await post(await ask('by letter'), { [nameOf(use)]: [], [letter]: ['accepted'] });
+  const found = await clerk.post('/console/subjects', { word: 'by letter' });
+  const path = found.headers.get('location') ?? '';
+  const link = /href="([^"]*\/object\?[^"]*)"/.exec(await textOf(path))?.[1] ?? '';
+  const { searchParams } = new URL(link.replaceAll('&amp;', '&'), 'http://x');
+  const asked = await textOf(link.replaceAll('&amp;', '&'));
+  expect(asked).toContain('Record that by letter objects to “');
+  expect(asked).not.toMatch(/consent ends|withdraw/i);
+  const done = await clerk.post(`${path}/object`, { ...Object.fromEntries(searchParams), way: 'LETTER' });
+  expect(done.status).toBe(303);
+  expect(await textOf(done.headers.get('location') ?? '')).toContain('The objection is recorded.');
+  expect(await decide('by%20letter')).toMatchObject({ reason: 'REFUSED', basis: 'OBJECTION' });
 });

@@ -45,9 +45,12 @@ export function columnsFor<Row>(reader: ConsoleReader) {
         },
       }),
     /** A link to something else, which is not exported. */
-    link: (label: string, word: string, href: Value<string>): Column<Row> => ({
+    link: (label: string, word: string | ((row: Row) => string), href: Value<string>): Column<Row> => ({
       label: reader.t(label),
-      cell: (row) => (href(row) === undefined ? { text: '–' } : { text: reader.t(word), href: href(row) }),
+      cell: (row) => {
+        if (href(row) === undefined) return { text: '–' };
+        return { text: reader.t(typeof word === 'string' ? word : word(row)), href: href(row) };
+      },
     }),
     number: (label: string, value: (row: Row) => number): Column<Row> =>
       column(label, {

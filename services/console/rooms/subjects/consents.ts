@@ -108,19 +108,22 @@ export function consentTable(
       link('subjects.receipt', 'subjects.show', ({ transaction, imported }) =>
         imported ? undefined : receiptPath(transaction),
       ),
-      link('withdraw', 'withdraw', (answer) =>
-        canWithdraw(answer)
-          ? withQuery(`${href}/withdraw`, {
-              element: answer.bodyKey,
-              transaction: answer.transaction,
-            })
-          : undefined,
+      link(
+        'withdraw',
+        ({ basis }) => (basis ? 'object' : 'withdraw'),
+        (answer) =>
+          canWithdraw(answer)
+            ? withQuery(`${href}/${answer.basis ? 'object' : 'withdraw'}`, {
+                element: answer.bodyKey,
+                transaction: answer.transaction,
+              })
+            : undefined,
       ),
     ],
   });
 }
 
-/** Withdrawing one consent of a person who has asked for it by letter, by telephone or in person. */
+/** Withdrawing one consent, or objecting, for a person who has asked for it by letter, by telephone or in person. */
 export function withdrawRoutes(router: Router, kit: RoomKit): void {
   const given = (ctx: Context, name: string): string | undefined => {
     const value = ctx.method === 'POST' ? kit.posted(ctx)[name]?.[0] : [ctx.query[name] ?? []].flat()[0];
@@ -134,39 +137,42 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
     if (body.subject !== nameOf(ctx, kit).name) throw new ApiFailure(404, {});
     return { element, txid };
   };
-  formPage(router, kit, {
-    path: '/:s/withdraw',
-    operation: 'withdrawConsents',
-    words: 'withdraw',
-    isEnding: true,
-    async ask(ctx, reader) {
-      const { element, txid } = await readAsked(ctx);
-      const { href, name: person } = nameOf(ctx, kit);
-      const field = fieldsFor(reader, 'withdraw');
-      const options = [['', '–'] as const, ...wordChoices(reader, 'way', ways)];
-      const name = (await readEntryNames(ctx, kit, questionTypes))(element);
-      return {
-        title: reader.t('withdrawTitle', { name, person }),
-        cancelUrl: href,
-        hidden: { element, transaction: txid },
-        fields: [
-          field('way', { kind: 'select', options, isRequired: true, pointer: '/collection/way' }),
-          field('givenOn', { kind: 'date', pointer: '/collection/givenOn' }),
-          field('reference', { pointer: '/collection/reference' }),
-          field('comment', { kind: 'textarea', maxLength: 4_000 }),
-        ],
-      };
-    },
-    async send(ctx, field) {
-      const { element, txid } = await readAsked(ctx);
-      const [givenOn, reference, comment] = [field('givenOn'), field('reference'), field('comment')];
-      const body = {
-        elements: [element],
-        collection: { way: field('way'), ...(givenOn && { givenOn }), ...(reference && { reference }) },
-        ...(comment && { comment }),
-      };
-      return kit.api(ctx).call('withdrawConsents', { params: { txid }, body });
-    },
-    done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'withdrawn'),
-  });
+  const page = (act: 'withdraw' | 'object') =>
+    formPage(router, kit, {
+      path: `/:s/${act}`,
+      operation: 'withdrawConsents',
+      words: act,
+      isEnding: true,
+      async ask(ctx, reader) {
+        const { element, txid } = await readAsked(ctx);
+        const { href, name: person } = nameOf(ctx, kit);
+        const field = fieldsFor(reader, 'withdraw');
+        const options = [['', '–'] as const, ...wordChoices(reader, 'way', ways)];
+        const name = (await readEntryNames(ctx, kit, questionTypes))(element);
+        return {
+          title: reader.t(`${act}Title`, { name, person }),
+          cancelUrl: href,
+          hidden: { element, transaction: txid },
+          fields: [
+            field('way', { kind: 'select', options, isRequired: true, pointer: '/collection/way' }),
+            field('givenOn', { kind: 'date', pointer: '/collection/givenOn' }),
+            field('reference', { pointer: '/collection/reference' }),
+            field('comment', { kind: 'textarea', maxLength: 4_000 }),
+          ],
+        };
+      },
+      async send(ctx, field) {
+        const { element, txid } = await readAsked(ctx);
+        const [givenOn, reference, comment] = [field('givenOn'), field('reference'), field('comment')];
+        const body = {
+          elements: [element],
+          collection: { way: field('way'), ...(givenOn && { givenOn }), ...(reference && { reference }) },
+          ...(comment && { comment }),
+        };
+        return kit.api(ctx).call('withdrawConsents', { params: { txid }, body });
+      },
+      done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, act === 'object' ? 'objected' : 'withdrawn'),
+    });
+  page('withdraw');
+  page('object');
 }
