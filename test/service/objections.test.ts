@@ -249,5 +249,5 @@ it('an objection that the staff record for a person is called so in the console'
   const done = await clerk.post(`${path}/object`, { ...Object.fromEntries(searchParams), way: 'LETTER' });
   expect(done.status).toBe(303);
   expect(await textOf(done.headers.get('location') ?? '')).toContain('The objection is recorded.');
-  expect(await decide('by%20letter')).toMatchObject({ reason: 'REFUSED', basis: 'OBJECTION' });
+  expect(await decide('by%20letter')).toMatchObject({ reason: 'WITHDRAWN', basis: 'OBJECTION' });
 });

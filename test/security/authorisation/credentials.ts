@@ -1,6 +1,6 @@
 import { importJWK, SignJWT } from 'jose';
 import type { PrivateKey } from '#lib/config/secret-values.ts';
-import { createKey, signIn } from '../../support/instances/callers.ts';
+import { type Caller, callerWith, createKey } from '../../support/instances/callers.ts';
 import type { TestInstance } from '../../support/instances/instance.ts';
 
 const finerRoles = ['clerk', 'author', 'auditor', 'technician'] as const;
@@ -50,7 +50,9 @@ export function tokenFor({ use }: Credential, tokens: Tokens): string | undefine
 /** Every credential that there is: alone, faulty, and two at once. */
 export async function makeCredentials(instance: TestInstance): Promise<Credential[]> {
   const [admin, operator, user] = await Promise.all(
-    ['admin', 'operator', 'user'].map(async (name) => (await signIn(instance, name)).headers),
+    (['admin', 'operator', 'user'] as const).map(
+      async (name) => (await signInForLong(instance, name)).headers,
+    ),
   );
   const [owner, revoked, peer, asking] = await Promise.all([
     createKey(instance, 'shop'),
@@ -61,7 +63,7 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
   await instance.fetch(`/keys/${revoked.id}`, { method: 'DELETE', headers: admin });
   const finer = await Promise.all(
     finerRoles.map(async (role) => {
-      const { headers } = await signIn(instance, role);
+      const { headers } = await signInForLong(instance, role);
       return { name: `the ${role}`, roles: [role], headers };
     }),
   );
@@ -150,7 +152,16 @@ export async function makeCredentials(instance: TestInstance): Promise<Credentia
   ];
 }
 
-/** An access token as the issuer makes them, but for what is given. */
+/** Signs an account of the demonstration in for longer than a file of tests takes. */
+export async function signInForLong(instance: TestInstance, name: Account): Promise<Caller> {
+  // Without `auth_time`: it would grow too old for what asks for a recent sign-in.
+  const claims = { sub: `demo-${name}`, preferred_username: name, roles: [name] };
+  return callerWith(instance, { Authorization: `Bearer ${await signToken(instance, claims)}` });
+}
+
+type Account = 'admin' | 'operator' | 'user' | (typeof finerRoles)[number];
+
+/** An access token as the issuer makes them, but for what is given, which is valid for two hours. */
 export async function signToken(instance: TestInstance, changed: object = {}): Promise<string> {
   const [key] = instance.secrets.issuerSigning as [PrivateKey];
   const now = Math.floor(Date.now() / 1000);
@@ -159,7 +170,7 @@ export async function signToken(instance: TestInstance, changed: object = {}): P
     aud: instance.url,
     sub: 'demo-user',
     iat: now,
-    exp: now + 300,
+    exp: now + 7_200,
   };
   return new SignJWT({ ...usual, roles: ['user'], preferred_username: 'user', ...changed })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key.kid })

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Caller, signIn } from '../../support/instances/callers.ts';
+import type { Caller } from '../../support/instances/callers.ts';
 import type { TestInstance } from '../../support/instances/instance.ts';
 import { createTransaction } from '../../support/instances/live-transactions.ts';
 import { type OwnPeer, startOwnPeer } from '../../support/peers/peer-of-our-own.ts';
-import type { Tokens } from './credentials.ts';
+import { signInForLong, type Tokens } from './credentials.ts';
 import type { Relation } from './oracle.ts';
 
 /** Not answered yet; answered; answered, with an open child. */
@@ -40,7 +40,10 @@ export const answers = {
 
 /** @returns makes things over HTTP, as callers do. */
 export async function createResources(instance: TestInstance): Promise<Resources> {
-  const [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
+  const [operator, admin] = await Promise.all([
+    signInForLong(instance, 'operator'),
+    signInForLong(instance, 'admin'),
+  ]);
   const standing = await makeTransaction(instance, operator, 'own', 'final');
   // So that there is somebody else.
   await makeTransaction(instance, operator, 'other', 'open');

@@ -1,8 +1,7 @@
 import { beforeAll } from 'vitest';
-import { signIn } from '../../support/instances/callers.ts';
 import { type TestInstance, useInstance } from '../../support/instances/instance.ts';
 import { type Operation, type Prepared, prepare } from './cells.ts';
-import type { Credential } from './credentials.ts';
+import { type Credential, signInForLong } from './credentials.ts';
 import { createResources, type Resources } from './resources.ts';
 
 /** An instance for the tests of a file, and requests of an administrator about things of their own. */
@@ -12,7 +11,7 @@ export function useAdmin(): { instance: TestInstance; prepareOwn(operation: Oper
   const instance = useInstance();
   beforeAll(async () => {
     resources = await createResources(instance);
-    const { headers } = await signIn(instance, 'admin');
+    const { headers } = await signInForLong(instance, 'admin');
     credential = { name: 'an admin', roles: ['admin', 'operator', 'user'], headers };
   });
   return {
