@@ -85,7 +85,7 @@ async function planPart(
 
 /** A fault of the request as a fault of a file. */
 function placeFault(part: readonly FolderModel[], { pointer, detail }: Schemas['Fault']): FileFault {
-  const [, index = '', rest = ''] = /^\/models\/(\d+)(.*)$/s.exec(pointer) ?? [];
+  const [, index = '', rest = ''] = /^\/models\/(\d+)(\/.*)?$/s.exec(pointer) ?? [];
   const source = part[Number(index)];
   if (index === '' || !source) return { file: '.', ...(pointer && { member: pointer.slice(1) }), detail };
   return { ...locate(source, rest), detail };

@@ -28,7 +28,7 @@ function count(content: Texts): { words: number; sentences: number } {
 /** The sentences of a text; the end of a paragraph of rich text ends its sentence. */
 function sentencesOf(text: string): string[] {
   const plain = text.replaceAll(/<\/(?:p|li|h[1-6]|td|th)>|<br ?\/?>/g, '\n').replaceAll(/<[^<>]*>/g, ' ');
-  return plain.split(/[.!?…؟。]+(?=\s|$)|\n/).filter((sentence) => countWords(sentence) > 0);
+  return plain.split(/[.!?…؟。](?=\s|$)|\n/).filter((sentence) => countWords(sentence) > 0);
 }
 
 function countWords(sentence: string): number {
