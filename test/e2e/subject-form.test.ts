@@ -91,7 +91,7 @@ describe('a form without a mouse', () => {
   it('can be read, answered and sent, and its receipt opened', async () => {
     const { url } = await createTransaction(session.operator);
     await session.open(url);
-    await tabTo(session.page.locator('summary').first());
+    await tabTo(session.page.locator('details:not(.languages) > summary').first());
     await keyboard('Enter');
     expect(await session.page.getByText('8 Quai des Tisserands').isVisible()).toBe(true);
     await tabTo(question(letter).getByLabel('Accept'));

@@ -51,6 +51,7 @@ async function settingsFor(secretsFolder: string): Promise<Record<string, string
     AUTH_INTERNAL_URL: nobody,
     FORMS_INTERNAL_URL: nobody,
     TRANSACTIONS_INTERNAL_URL: nobody,
+    WEBHOOKS_INTERNAL_URL: nobody,
     INTERNAL_PORT: String(await freePort()),
   };
 }

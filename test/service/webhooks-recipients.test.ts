@@ -65,7 +65,7 @@ describe('a recipient', () => {
       const page = await instance.fetch(link, { headers: { Accept: 'text/html' } });
       const text = parsePage(await page.text()).text();
       expect(text).toContain('Letters Ltd');
-      expect(text).toContain('It states that it keeps data that it may keep without your consent');
+      expect(text).toContain('it keeps data that it may keep all the same');
       expect(text).not.toContain(note);
     }
   });
