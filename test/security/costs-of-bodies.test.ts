@@ -105,7 +105,7 @@ describe('no body keeps others waiting', () => {
     async ({ operation }: { operation: Operation }) => {
       const { headers } = await signIn(watched.instance, 'admin');
       const credential = { name: 'an admin', roles: ['admin', 'operator', 'user'] as const, headers };
-      const resources = await createResources(watched.instance);
+      const resources = await createResources(watched.instance, signIn);
       try {
         const renew = () =>
           prepare({ operation, credential: credential as never, relation: 'own' }, resources);

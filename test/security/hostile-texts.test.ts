@@ -33,7 +33,7 @@ async function send(address: string, init: RequestInit): Promise<number> {
 /** Anew for each test, because access tokens last 5 minutes. */
 async function withAdmin<T>(work: (credential: Credential, resources: Resources) => Promise<T>): Promise<T> {
   const { headers } = await signIn(watched.instance, 'admin');
-  const resources = await createResources(watched.instance);
+  const resources = await createResources(watched.instance, signIn);
   try {
     return await work({ name: 'an admin', roles: ['admin', 'operator', 'user'], headers }, resources);
   } finally {

@@ -38,12 +38,15 @@ export const answers = {
   'element/preference/preference.001/1.0': ['Every week'],
 };
 
-/** @returns makes things over HTTP, as callers do. */
-export async function createResources(instance: TestInstance): Promise<Resources> {
-  const [operator, admin] = await Promise.all([
-    signInForLong(instance, 'operator'),
-    signInForLong(instance, 'admin'),
-  ]);
+/**
+ * @param signIn of an instance whose secrets the test does not have.
+ * @returns makes things over HTTP, as callers do.
+ */
+export async function createResources(
+  instance: TestInstance,
+  signIn: typeof signInForLong = signInForLong,
+): Promise<Resources> {
+  const [operator, admin] = await Promise.all([signIn(instance, 'operator'), signIn(instance, 'admin')]);
   const standing = await makeTransaction(instance, operator, 'own', 'final');
   // So that there is somebody else.
   await makeTransaction(instance, operator, 'other', 'open');

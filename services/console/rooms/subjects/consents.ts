@@ -123,7 +123,7 @@ export function consentTable(
   });
 }
 
-/** Withdrawing one consent, or objecting, for a person who has asked for it by letter, by telephone or in person. */
+/** Withdrawing a consent, or objecting, for a person who asked by letter, by telephone or in person. */
 export function withdrawRoutes(router: Router, kit: RoomKit): void {
   const given = (ctx: Context, name: string): string | undefined => {
     const value = ctx.method === 'POST' ? kit.posted(ctx)[name]?.[0] : [ctx.query[name] ?? []].flat()[0];
