@@ -110,7 +110,7 @@ describe('no body keeps others waiting', () => {
         const renew = () =>
           prepare({ operation, credential: credential as never, relation: 'own' }, resources);
         let { address, init } = await renew();
-        const example: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : {};
+        const example: unknown = typeof init.body === 'string' && init.body ? JSON.parse(init.body) : {};
         const found: string[] = [];
         for (const body of worstBodies(operation.contract, example)) {
           const send: Send = (bytes, type) => to(operation.method, address, headers)(bytes, type);

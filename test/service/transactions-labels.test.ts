@@ -25,7 +25,9 @@ function textsOf(html: string): string[] {
   const walk = (nodes: ReturnType<typeof parseDocument>['children']) => {
     for (const node of nodes) {
       if (node.type === 'text') texts.push(...node.data.split('\n'));
-      if ('children' in node) walk(node.children);
+      // The list of languages leads to other pages; a JSON client asks for a language.
+      const isList = 'attribs' in node && /\blanguages\b/.test(node.attribs.class ?? '');
+      if ('children' in node && !isList) walk(node.children);
     }
   };
   walk(main?.children ?? []);

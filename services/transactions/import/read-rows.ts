@@ -9,6 +9,8 @@ import { type ImportRow, readRow } from './row.ts';
 
 /** Rows of one request. */
 const maxRows = 5_000;
+/** Lines of one request, empty ones among them. */
+const maxLines = 3 * maxRows;
 /** Rows that are read before other requests have their turn. */
 const rowsPerTurn = 100;
 
@@ -45,7 +47,10 @@ const malformed = { pointer: '', code: 'malformed', detail: 'is not JSON in UTF-
 const lineFeed = 0x0a;
 
 function* readLines(body: Buffer): Generator<unknown> {
+  let lines = 0;
   for (let start = 0; start < body.length; ) {
+    lines += 1;
+    if (lines > maxLines) throw fail('too-large', `A request has at most ${maxRows} rows.`);
     const found = body.indexOf(lineFeed, start);
     const end = found < 0 ? body.length : found;
     const line = body.subarray(start, end);
@@ -75,10 +80,9 @@ function keysOf(value: unknown): JWK[] | undefined {
 /** A table with the members of a row as head; several answers are divided by line breaks. */
 async function* readCsv(body: Buffer): AsyncGenerator<unknown> {
   decodeUtf8(body);
-  const pieces = Array.from({ length: Math.ceil(body.length / 65_536) }, (_, at) =>
-    body.subarray(at * 65_536, (at + 1) * 65_536),
-  );
-  const records = Readable.from(pieces, { objectMode: false }).pipe(
+  if (body.length > maxHeadBytes && !body.subarray(0, maxHeadBytes).includes(lineFeed))
+    throw fail('malformed', `The head of the table must end within ${maxHeadBytes} bytes.`);
+  const records = Readable.from(piecesOf(body), { objectMode: false }).pipe(
     parse({ bom: true, columns: true, skip_empty_lines: true, max_record_size: 2 * 1024 * 1024 }),
   );
   try {
@@ -88,6 +92,17 @@ async function* readCsv(body: Buffer): AsyncGenerator<unknown> {
     throw fail('malformed', `The table is not CSV: ${cause.message}.`, { cause });
   }
 }
+
+/** Pieces of a table: between them other requests have their turn, also within a record. */
+async function* piecesOf(body: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < body.length; start += pieceBytes) {
+    yield body.subarray(start, start + pieceBytes);
+    await nextTurn();
+  }
+}
+
+const pieceBytes = 32_768;
+const maxHeadBytes = 8_192;
 
 function rowOf({ answer = '', evidenceKind = '', evidenceValue = '', ...row }: Record<string, string>) {
   const evidence = evidenceKind === '' ? undefined : { kind: evidenceKind, value: evidenceValue };

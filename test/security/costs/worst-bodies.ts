@@ -137,6 +137,22 @@ export const plainBodies = (bytes: number): WorstBody[] => [
   },
 ];
 
+const row = (comment: string) =>
+  `{"subject":"a","element":"processing.001","serial":"1.0","answer":["accepted"],"given":"2020-01-01T00:00:00Z","source":"x","sourceId":"1","comment":"${comment}"}\n`;
+
+/** Bodies of rows (docs/moving.md). */
+const rowBodies = (bytes: number): WorstBody[] => [
+  { name: 'rows', type: 'application/x-ndjson', of: (share) => repeated(row(''), bytes * share) },
+  {
+    name: 'as many rows as allowed',
+    type: 'application/x-ndjson',
+    of: (share) => repeated(row('x'.repeat(1_400)), bytes * share),
+  },
+  { name: 'empty lines', type: 'application/x-ndjson', of: (share) => repeated('\n', bytes * share) },
+  { name: 'commas', type: 'text/csv', of: (share) => repeated(',', bytes * share) },
+  { name: 'quotes', type: 'text/csv', of: (share) => repeated('"', bytes * share) },
+];
+
 interface Operation {
   requestBody?: unknown;
   'x-body-limit'?: number;
@@ -147,7 +163,7 @@ export function worstBodies(operation: Operation, example: unknown): WorstBody[]
   if (!operation.requestBody) return [];
   const { content } = resolve<{ content: Record<string, unknown> }>(document, operation.requestBody).value;
   const bytes = (operation['x-body-limit'] ?? 64 * 1024) - 100;
-  const ofType = plainBodies(bytes).filter(({ type }) => type in content);
+  const ofType = [...plainBodies(bytes), ...rowBodies(bytes)].filter(({ type }) => type in content);
   if (!(json in content)) return ofType;
   const long = longPlaces(operation.requestBody).flatMap((place, turn) =>
     (process.env.HOSTILE_TEXTS === 'all' ? [true, false] : [turn % 2 === 0]).map((isSame) => ({
