@@ -42,7 +42,7 @@ it('from an element one sees who is asked again and why, the text in each langua
   expect(draft).toContain(ann);
   expect(draft).toContain(`${ann[0]}…@example.org`);
   expect(draft).toContain('Refused or withdrew');
-  for (const text of ['You are asked for your answer', 'Votre réponse est demandée', 'نطلب إجابتك'])
+  for (const text of ['You are asked for your answer', 'Votre réponse est demandée', 'طلب إجابة منك'])
     expect(draft).toContain(text);
 
   expect(await page(`${path}/start`)).toContain('One person gets a message');
