@@ -150,7 +150,7 @@ client.close();
 await again.stop();
 await rm(folder, { recursive: true });
 
-/** The id of a part that nobody has sent. */
+/** The id of a part that was never sent. */
 function sidOf(count: number): string {
   return `B${[...String(count).padStart(21, '0')].map((digit) => 'CDEFGHJKLM'[Number(digit)]).join('')}`;
 }

@@ -57,7 +57,7 @@ try {
       const began = performance.now();
       const status = await log(size);
       took.push(performance.now() - began);
-      // One that failed is sent again at the next turn, as a log does.
+      // A failed update is sent again at the next turn, as a log does.
       if (status === 200) size += 1;
       else wrong.push(status);
     }

@@ -41,7 +41,7 @@ export interface Witnessing {
   cosignaturesOf(
     heads: readonly { area: string; size: number }[],
   ): Promise<readonly { area: string; size: number; witness: string; signature: string }[]>;
-  /** Who is asked to cosign. */
+  /** The witnesses that are asked to cosign. */
   listWitnesses(): Promise<{ name: string; isDisputing: boolean; lastError: string | null }[]>;
 }
 

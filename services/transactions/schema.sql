@@ -444,7 +444,7 @@ CREATE TABLE restrictions (
   -- Position of the person and time, including these.
   from_position  bigint NOT NULL,
   from_at        timestamptz NOT NULL,
-  -- Excluding these; null: nobody has ended the restriction.
+  -- Excluding these; null: the restriction was not ended by hand.
   until_position bigint,
   until_at       timestamptz,
   -- When the restriction ends by itself, with its hold.

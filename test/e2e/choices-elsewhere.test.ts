@@ -58,7 +58,7 @@ describe('a person with answers at three organisations', () => {
       await page.getByRole('link', { name: `My choices at ${name}` }).click();
       const there = await opens;
       await there.getByText('If you confirmed your e-mail address there').waitFor();
-      // The clinic tells nobody who it is that comes.
+      // The clinic does not tell the peer who comes.
       expect(there.url()).toMatch(/\/choices#from=[1-9A-HJ-NP-Za-km-z]{22}$/);
       expect(await there.evaluate('document.referrer')).toBe('');
       await there.getByRole('button', { name: 'Send me the link' }).first().click();

@@ -49,7 +49,7 @@ async function answerAll({ origin, pathname, search }: URL): Promise<void> {
 
 type Kept = { to: string; text: string };
 
-/** Somebody answers at the address of the form, and looks at the choices of each organisation. */
+/** A person answers at the address of the form, and looks at the choices of each organisation. */
 async function lookEverywhere(address: string): Promise<void> {
   const to = 'ann@example.org';
   const { origin } = new URL(address);

@@ -30,7 +30,7 @@ interface Options extends Pick<Dependencies, 'db' | 'log' | 'refreshKeys'> {
   proofOf(area: AuditArea, sizes: { from: number; to: number }): ReturnType<AuditOperations['auditProof']>;
 }
 
-/** One that is asked to cosign. */
+/** A witness that is asked to cosign. */
 interface Witness {
   /** Base URL of a peer, or the address of another witness. */
   name: string;

@@ -96,7 +96,7 @@ function placeFaults({ object, when = {} }: Given, pointer: string): Fault[] {
   return isFaulty ? [...ofWhen, invalid(`${pointer}/object`, detail)] : ofWhen;
 }
 
-/** Whoever asks gives the subject. */
+/** The caller gives the subject. */
 async function captureFaults(
   { capture }: Given,
   pointer: string,

@@ -8,7 +8,7 @@ import { answerQuestions, type GivenQuestion, requireFewEnough } from './decisio
 import type { Dependencies } from './handlers.ts';
 
 type Batch = Input<'evaluateAccesses'>['body'];
-/** Of a list: one that lacks a required member is false. */
+/** Of a list: an entry that lacks a required member is false. */
 type Evaluation = NonNullable<Batch['evaluations']>[number];
 type Semantic = NonNullable<Batch['options']>['evaluations_semantic'];
 

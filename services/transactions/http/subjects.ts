@@ -23,7 +23,7 @@ type SubjectBody = Input<'createSubject' | 'updateSubject'>['body'];
 
 const maxIds = 200;
 
-/** Ids of subjects in the query; others than UUIDs name nobody. @throws Failure `invalid` for too many. */
+/** Ids of subjects in the query; others match no subject. @throws Failure `invalid` for too many. */
 function readIds(given: readonly string[] | undefined): string[] | undefined {
   const ids = listOf(given);
   if (ids && ids.length > maxIds)

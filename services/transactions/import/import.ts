@@ -56,7 +56,7 @@ const rowsPerTurn = 50;
 
 /**
  * Takes over answers that were given in another system: the good rows in one COMMIT (docs/moving.md).
- * @param given.isDryRun nothing is stored, and nobody is locked.
+ * @param given.isDryRun nothing is stored, and no person is locked.
  * @throws Failure `unavailable` while forms or the database cannot be reached.
  */
 export async function importRows(

@@ -124,7 +124,7 @@ export function effectOf(incoming: Incoming, question: Question): Effect {
 
 /**
  * Whether an answer of another system may not be taken over: a consent that was given after a refusal of the
- * person was collected here. Two clocks cannot be compared, so only the person consents anew, here.
+ * person was collected here. Two clocks cannot be compared, so only the person can consent again, here.
  */
 export function isRefusedHere(incoming: Incoming, question: Question): boolean {
   const current = currentOf(question);

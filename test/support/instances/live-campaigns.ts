@@ -16,7 +16,7 @@ export interface AskedElement {
   context: { layoutData: { elements: string[] } };
   /** Activates a MAJOR, so that who has answered is asked again. */
   change(): Promise<unknown>;
-  /** Deletes the element, which archives it once somebody has answered. */
+  /** Deletes the element, which archives an element with answers. */
   remove(): Promise<Response>;
   /** Has somebody answer. @returns the name, which is also the e-mail address. */
   answered(answer?: 'accepted' | 'refused', more?: Answered): Promise<string>;
