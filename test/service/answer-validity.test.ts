@@ -1,9 +1,8 @@
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
-import { exportFolder } from '#lib/evidence/export-folder.ts';
 import { verifyFolder } from '#lib/evidence/verify-folder.ts';
+import { exportEvidence } from '../support/evidence/export-evidence.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass } from '../support/instances/live-database.ts';
@@ -12,7 +11,6 @@ import { makeLiveModel } from '../support/instances/live-models.ts';
 import { letter } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
-import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
@@ -63,18 +61,7 @@ describe('a consent with a validity of its own', () => {
       headers: { Accept: 'text/html' },
     });
     expect(child.status).toBe(200);
-    let minutes = 0;
-    await until(async () => {
-      minutes += 2;
-      await letTimePass(instance, `${minutes} minutes`, 'peers');
-      const { values } = (await (await admin.get('/audit/checkpoints')).json()) as {
-        values: components['schemas']['Checkpoint'][];
-      };
-      expect(values[0]?.logs.consents?.size).toBeGreaterThanOrEqual(1);
-    });
-    const folder = await temporaryFolder();
-    const token = admin.headers.Authorization?.replace('Bearer ', '') ?? '';
-    await exportFolder({ url: instance.url, token, folder });
+    const folder = await exportEvidence(instance, admin, 1);
     expect((await verifyFolder(folder)).receipts.proved).toBeGreaterThanOrEqual(1);
     await letTimePass(instance, '31 years');
     expect(await reasonOf('bea', biobank)).toBe('EXPIRED');

@@ -1,15 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exportFolder } from '#lib/evidence/export-folder.ts';
+import { exportEvidence } from '../support/evidence/export-evidence.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
-import { letTimePass } from '../support/instances/live-database.ts';
 import { letter } from '../support/instances/live-subject.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { runCommand } from '../support/programs/run-command.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
-import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
 const admin = useSetup(() => signIn(instance, 'admin'));
@@ -77,18 +75,7 @@ describe('npm run import', () => {
     const subject = 'person of the export';
     await recordAnswers(admin, subject, { [letter]: ['accepted'] });
     expect((await admin.send('POST', '/choices/withdraw', { subject })).status).toBe(201);
-    const folder = path.join(await temporaryFolder(), 'evidence');
-    let minutes = 0;
-    await until(async () => {
-      minutes += 2;
-      await letTimePass(instance, `${minutes} minutes`, 'peers');
-      const { values } = (await (await admin.get('/audit/checkpoints')).json()) as {
-        values: { logs: { consents?: { size: number } } }[];
-      };
-      expect(values[0]?.logs.consents?.size).toBeGreaterThanOrEqual(2);
-    });
-    const { receipts } = await exportFolder({ url: instance.url, token: tokenOf(admin), folder });
-    expect(receipts).toBe(2);
+    const folder = await exportEvidence(instance, admin, 2);
     const other = await startTestInstance();
     try {
       const there = await signIn(other, 'admin');
