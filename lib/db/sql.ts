@@ -26,8 +26,17 @@ interface Compiled {
  */
 const maxPrepared = 1_000;
 
-/** Marks statements made by {@link sql}; input cannot forge a symbol. */
-const made = Symbol('statement');
+/** Made by {@link sql} alone: input is never an instance. */
+class MadeStatement implements Statement {
+  readonly pieces: readonly string[];
+  readonly values: readonly unknown[];
+
+  constructor(pieces: readonly string[], values: readonly unknown[]) {
+    this.pieces = pieces;
+    this.values = values;
+  }
+}
+
 const byTemplate = new WeakMap<readonly string[], Compiled>();
 const byText = new Map<string, Compiled>();
 
@@ -42,14 +51,17 @@ export function sql(template: TemplateStringsArray, ...inputs: unknown[]): State
 }
 
 function merge(template: readonly string[], inputs: readonly unknown[]): Statement {
-  if (!inputs.some(isStatement)) return statementOf(template, inputs);
+  if (!inputs.some(isStatement)) return new MadeStatement(template, inputs);
   let shape = shapeOf(template, shapes);
-  for (const input of inputs) shape = shapeOf(isStatement(input) ? input.pieces : value, shape.next);
+  const values: unknown[] = [];
+  for (const input of inputs) {
+    const isPart = isStatement(input);
+    shape = shapeOf(isPart ? input.pieces : value, shape.next);
+    if (isPart) values.push(...input.values);
+    else values.push(input);
+  }
   shape.pieces ??= mergePieces(template, inputs);
-  return statementOf(
-    shape.pieces,
-    inputs.flatMap((input) => (isStatement(input) ? input.values : [input])),
-  );
+  return new MadeStatement(shape.pieces, values);
 }
 
 /** Caches the merged pieces of a template that contains the same statements in the same places. */
@@ -120,9 +132,5 @@ function nameOf(text: string): string {
 }
 
 function isStatement(input: unknown): input is Statement {
-  return typeof input === 'object' && input !== null && made in input;
-}
-
-function statementOf(pieces: readonly string[], values: readonly unknown[]): Statement {
-  return { pieces, values, [made]: true } as Statement;
+  return input instanceof MadeStatement;
 }

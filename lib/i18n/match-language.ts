@@ -70,6 +70,8 @@ function closeness(wanted: Language, text: Language): number {
  * @returns the matching member of `available`, or undefined.
  */
 export function lookupLanguage(wanted: readonly string[], available: readonly string[]): string | undefined {
+  const [first = ''] = wanted;
+  if (available.includes(first)) return first;
   const texts = available.map((tag) => ({ tag, language: readLanguage(tag) }));
   for (const range of wanted) {
     if (range === '*') continue;

@@ -11,8 +11,8 @@ export function askedLanguage(value: unknown): string | undefined {
 export function keepQuery(url: string, query: ParsedUrlQuery): string {
   const colorScheme = askedColorScheme(query.colorScheme);
   const language = askedLanguage(query.language);
+  if (!colorScheme && !language) return url;
   const kept = new URLSearchParams({ ...(colorScheme && { colorScheme }), ...(language && { language }) });
-  if (kept.size === 0) return url;
   const [address = '', fragment] = url.split('#', 2);
   return `${address}${address.includes('?') ? '&' : '?'}${kept}${fragment === undefined ? '' : `#${fragment}`}`;
 }

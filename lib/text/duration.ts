@@ -54,6 +54,12 @@ function isLonger(duration: Temporal.Duration, max: Temporal.Duration): boolean 
 
 /** Adds a duration on the UTC calendar: 31 August plus P6M is 28 or 29 February. */
 export function addDuration(at: Date, duration: string): Date {
-  const start = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO('UTC');
-  return new Date(start.add(duration).epochMilliseconds);
+  return new Date(Number(endOf(`${at.getTime()} ${duration}`)));
 }
+
+/** The answers of a form are given at the same time, and most hold equally long. */
+const endOf = rememberByText((text): string => {
+  const [at = '', duration = ''] = text.split(' ');
+  const start = Temporal.Instant.fromEpochMilliseconds(Number(at)).toZonedDateTimeISO('UTC');
+  return String(start.add(duration).epochMilliseconds);
+});

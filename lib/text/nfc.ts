@@ -4,6 +4,8 @@ const maxMarks = 30;
 
 /** Whether a text has at most 30 combining marks in a row (UAX #15, "Stream-Safe Text Format"). */
 export function isStreamSafe(text: string): boolean {
+  // The first mark is U+0300.
+  if (!/[\u0300-\uFFFF]/.test(text)) return true;
   for (const [marks] of text.matchAll(/\p{M}+/gu)) {
     // A mark has one or two code units.
     if (marks.length > 2 * maxMarks) return false;

@@ -1,5 +1,6 @@
 import type { Reader } from '#lib/pages/reader.ts';
-import { expiryOf, usualValidity, validityOf } from '#lib/text/answer-validity.ts';
+import { usualValidity, validityOf } from '#lib/text/answer-validity.ts';
+import { addDuration } from '#lib/text/duration.ts';
 import type { FormModel } from './page-model.ts';
 
 /** What a form says of how long its answers hold. */
@@ -24,9 +25,11 @@ export function validityTexts({ form, validity, now }: FormModel, reader: Reader
   const isUsual = expiring.length === 0 || expiring.some(({ each }) => !('validity' in each.texts));
   const rest = isUsual ? (validity ?? usualValidity) : (common ?? null);
   const differing = expiring.flatMap(({ each, own }): [string, string][] => {
-    const until = expiryOf(each, validity, at);
-    if (own === null || until === null || own === rest) return [];
-    const values = { date: reader.date(until.toISOString()), duration: reader.duration(own) };
+    if (own === null || own === rest) return [];
+    const values = {
+      date: reader.date(addDuration(at, own).toISOString()),
+      duration: reader.duration(own),
+    };
     return [[each.identifier, reader.t('question.validity', values)]];
   });
   return { rest: restText(rest, expiring.length < asked.length, reader), differing: new Map(differing) };
