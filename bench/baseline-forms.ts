@@ -24,16 +24,15 @@ export function createBaselineForms({ db, samples }: { db: Queries; samples: Bas
       await readActive(db, { keys: [layout, info, ...elements], withDefault: false });
       return { layout: pinned };
     },
-    async renderForm({ layout }: { layout: Layout; page: object }) {
-      await readKeys(layout);
-      return { html: samples.form };
-    },
     async checkAnswers({ layout, answers }: { layout: Layout; answers: [string, string][] }) {
       await readKeys(layout);
       return { answers };
     },
-    async renderPage(_: { model: object }) {
-      return { html: samples.final };
+    /** @param layout of a form; absent: a final page. */
+    async renderPage({ layout }: { layout?: Layout; page: object }) {
+      if (!layout) return { html: samples.final };
+      await readKeys(layout);
+      return { html: samples.form };
     },
   };
 }

@@ -39,12 +39,12 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
     async open(id: string): Promise<string | undefined> {
       const read = await readResult(db, id);
       if (read?.transaction.state !== 'COMMITTED') return undefined;
-      return (await forms.renderPage({ model: JSON.parse(read.receipt ?? '') })).html;
+      return (await forms.renderPage({ page: JSON.parse(read.receipt ?? '') })).html;
     },
 
     async form(id: string) {
       const read = await readTransactionWithEarlier(db, id);
-      return (await forms.renderForm({ layout, page: { context: read?.transaction.context } })).html;
+      return (await forms.renderPage({ layout, page: { context: read?.transaction.context } })).html;
     },
 
     async submit(id: string, fields: URLSearchParams) {
