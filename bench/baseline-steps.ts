@@ -55,7 +55,8 @@ export async function createBaselineSteps({ db, forms }: { db: Queries; forms: B
         .map(([name, value]) => {
           const [, type = '', key = '', serial = ''] = name.split('/');
           const given = { key, type, serial, value: [value], positions: [0], expiresAt };
-          const effect = { isInForce: true, ends: null, withdraws: null };
+          // What is in force is a question that only Accord asks.
+          const effect = { isInForce: false, ends: null, withdraws: null };
           return { id: randomUUID(), infoKey: layout.info, infoSerial: '1.0', ...given, ...effect };
         });
       const facts = {
