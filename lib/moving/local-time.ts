@@ -76,7 +76,19 @@ function readBy(format: string): Read {
   };
 }
 
-/** A time that a clock shows twice is the first one. */
+/** A time that a clock shows twice is the first one; one that it skips does not exist. */
 function inZone(local: Temporal.PlainDateTime, zone: string | undefined): string | undefined {
-  return zone ? local.toZonedDateTime(zone).toInstant().toString() : undefined;
+  if (!zone) return undefined;
+  const zoned = local.toZonedDateTime(zone);
+  return zoned.toPlainDateTime().equals(local) ? zoned.toInstant().toString() : undefined;
+}
+
+/** Whether a text names a time zone, such as `Europe/Berlin`. */
+export function isTimeZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
 }

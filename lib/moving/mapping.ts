@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { StartupError } from '#lib/errors/fail.ts';
+import { isTimeZone } from '#lib/moving/local-time.ts';
 import { type Encoding, encodings } from '#lib/moving/read-table.ts';
 
 /** A version of an element. */
@@ -60,6 +61,14 @@ export async function readMapping(file: string): Promise<Mapping> {
   return value as Mapping;
 }
 
+/** The columns that a mapping names. */
+export function columnsOf({ time, columns, element, answer, evidence, ...mapping }: Mapping): string[] {
+  const { subject, id, object, author, comment, expires } = mapping;
+  const named = [subject, id, object, author, comment, expires, time.column, time.zoneColumn];
+  const others = [evidence?.column, element?.column, answer?.column, ...Object.keys(columns ?? {})];
+  return [...named, ...others].flatMap((name) => name ?? []);
+}
+
 type Members = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -93,13 +102,9 @@ function faultsOf(mapping: unknown): string[] {
 }
 
 function zoneFaults({ zone }: Members): string[] {
-  if (zone === undefined) return [];
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: String(zone) });
-    return [];
-  } catch {
-    return ['time.zone: must be a time zone such as Europe/Berlin'];
-  }
+  return zone === undefined || isTimeZone(String(zone))
+    ? []
+    : ['time.zone: must be a time zone such as Europe/Berlin'];
 }
 
 function elementFaults({ column, words }: Members): string[] {

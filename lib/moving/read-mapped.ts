@@ -1,20 +1,47 @@
 import path from 'node:path';
-import { createTimeReader } from '#lib/moving/local-time.ts';
-import type { Mapping } from '#lib/moving/mapping.ts';
-import { cellText, readTable, type TableLine } from '#lib/moving/read-table.ts';
+import { StartupError } from '#lib/errors/fail.ts';
+import { createTimeReader, isTimeZone } from '#lib/moving/local-time.ts';
+import { columnsOf, type Mapping } from '#lib/moving/mapping.ts';
+import { cellText, readTable, type TableHead, type TableLine } from '#lib/moving/read-table.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
 
-/** Rows of a table of another system. A line with a fault has none, and the fault names line and column. */
+/**
+ * Rows of a table of another system. A line with a fault has none, and the fault names line and column.
+ * @throws StartupError, while it is read, for a head that does not fit the mapping.
+ */
 export function readMapped(file: string, mapping: Mapping): ImportSource {
-  return { keys: undefined, items: items() };
+  const name = path.basename(file);
+  let head: TableHead | undefined;
+  return { keys: undefined, items: items(), rejectedHead: () => (head ? headLine(head) : '') };
 
   async function* items(): AsyncGenerator<SourceItem> {
-    const name = path.basename(file);
     const translate = createTranslator(mapping);
-    for await (const line of readTable(file, mapping))
-      for (const { column, ...rest } of translate(line))
-        yield { place: `${name}, line ${line.line}, column ${column}`, ...rest };
+    const onHead = (read: TableHead) => {
+      head = read;
+      requireColumns(name, read, mapping);
+    };
+    for await (const { line, text, cells } of readTable(file, mapping, onHead))
+      for (const { column, ...rest } of translate(cells)) {
+        const place = `${name}, line ${line}, column ${column}`;
+        yield { place, original: { line, text }, ...rest };
+      }
   }
+}
+
+function requireColumns(name: string, { columns }: TableHead, mapping: Mapping): void {
+  const faults = columnsOf(mapping).flatMap((column) => {
+    const number = columns.filter((each) => each === column).length;
+    if (number === 1) return [];
+    return `column ${column}: ${number === 0 ? 'is not there' : 'is there more than once'}`;
+  });
+  if (faults.length > 0)
+    throw new StartupError([`The head of ${name} does not fit the mapping:`, ...faults].join('\n  '));
+}
+
+/** The head of a file of rejected lines, in UTF-8 with a byte order mark, whatever the mapping says. */
+function headLine({ columns, separator }: TableHead): string {
+  const quote = (cell: string) => (/["\r\n,;\t]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return `\uFEFF${columns.map(quote).join(separator)}\n`;
 }
 
 type Translated = { column: string } & ({ row: Record<string, unknown> } | { fault: string });
@@ -29,8 +56,8 @@ class CellFault extends Error {
   }
 }
 
-/** @returns translates a line into its rows, or its faults. */
-function createTranslator(mapping: Mapping): (line: TableLine) => Translated[] {
+/** @returns translates the cells of a line into its rows, or its faults. */
+function createTranslator(mapping: Mapping): (cells: TableLine['cells']) => Translated[] {
   const readTime = createTimeReader(mapping.time);
   const readExpiry = createTimeReader(mapping.time);
   const attempt = (work: () => Translated[]): Translated[] => {
@@ -41,7 +68,7 @@ function createTranslator(mapping: Mapping): (line: TableLine) => Translated[] {
       return [{ column: error.column, fault: error.message }];
     }
   };
-  return ({ cells }) =>
+  return (cells) =>
     attempt(() => {
       const common = commonOf(cells);
       if (mapping.columns)
@@ -57,6 +84,8 @@ function createTranslator(mapping: Mapping): (line: TableLine) => Translated[] {
   function commonOf(cells: TableLine['cells']) {
     const { subject, id, object, author, comment, expires, evidence, time } = mapping;
     const zone = time.zoneColumn === undefined ? undefined : required(cells, time.zoneColumn);
+    if (zone !== undefined && !isTimeZone(zone))
+      throw new CellFault(time.zoneColumn ?? '', `${JSON.stringify(zone)} is no time zone`);
     const given = readTime(required(cells, time.column), zone);
     if (given === undefined) throw new CellFault(time.column, timeFault(cells[time.column]));
     const optional = (column: string | undefined) => (column === undefined ? '' : cellOf(cells, column));

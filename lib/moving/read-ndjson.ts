@@ -25,7 +25,8 @@ async function* parseLines(file: string): AsyncGenerator<SourceItem> {
     const text = number === 1 ? line.replace(/^\uFEFF/, '') : line;
     if (text.trim() === '') continue;
     const row = parseRow(text);
-    yield row ? { place, row } : { place, fault: 'is no JSON object' };
+    const original = { line: number, text };
+    yield row ? { place, row } : { place, original, fault: 'is no JSON object' };
   }
 }
 

@@ -13,13 +13,21 @@ export type Encoding = (typeof encodings)[number];
 export interface TableLine {
   /** Of the file, from 1; a cell may have line breaks. */
   line: number;
+  /** As it is written, without the line break at its end. */
+  text: string;
   cells: Readonly<Record<string, string>>;
 }
 
-/** How a table is written; undefined: as its first bytes say. */
+/** How a table is written; undefined: as its first bytes say. A byte order mark counts more. */
 export interface TableFormat {
   encoding?: Encoding | undefined;
   separator?: string | undefined;
+}
+
+/** The names of the columns, and what divides them. */
+export interface TableHead {
+  columns: string[];
+  separator: string;
 }
 
 const sampleBytes = 64 * 1024;
@@ -28,28 +36,38 @@ const maxRecordBytes = 2 * 1024 * 1024;
 /**
  * Reads a table with a head, line after line: CSV after RFC 4180, with `,`, `;` or a tab between the cells.
  * Bytes that the encoding does not have become U+FFFD.
+ * @param onHead is told of the head before the first line.
  * @throws StartupError for a table that cannot be read on, with its place.
  */
-export async function* readTable(file: string, format: TableFormat = {}): AsyncGenerator<TableLine> {
+export async function* readTable(
+  file: string,
+  format: TableFormat,
+  onHead: (head: TableHead) => void,
+): AsyncGenerator<TableLine> {
   const sample = await readStart(file);
-  const encoding = format.encoding ?? markedEncoding(sample) ?? 'utf-8';
+  const encoding = markedEncoding(sample) ?? format.encoding ?? 'utf-8';
   const [head = ''] = new TextDecoder(encoding).decode(sample).split(/\r\n|\n|\r/, 1);
   const separator = format.separator ?? likelySeparator(head);
-  const columns = (names: string[]) => names.map((name) => name.trim());
+  const columns = (names: string[]) => {
+    const trimmed = names.map((name) => name.trim());
+    onHead({ columns: trimmed, separator });
+    return trimmed;
+  };
   const text = Readable.toWeb(createReadStream(file)).pipeThrough(new TextDecoderStream(encoding));
   const records = Readable.fromWeb(text).pipe(
     parse({
       columns,
       delimiter: separator,
       info: true,
+      raw: true,
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: maxRecordBytes,
     }),
   );
   try {
-    for await (const { record, info } of records as AsyncIterable<Parsed>)
-      yield { line: info.lines, cells: record };
+    for await (const { record, info, raw } of records as AsyncIterable<Parsed>)
+      yield { line: info.lines, text: raw.replace(/\r?\n$|\r$/, ''), cells: record };
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause)) throw cause;
     throw new StartupError(`${path.basename(file)} is no table: ${cause.message}.`, { cause });
@@ -59,6 +77,7 @@ export async function* readTable(file: string, format: TableFormat = {}): AsyncG
 interface Parsed {
   record: Record<string, string>;
   info: { lines: number };
+  raw: string;
 }
 
 async function readStart(file: string): Promise<Buffer> {
@@ -73,7 +92,8 @@ async function readStart(file: string): Promise<Buffer> {
 
 /** By the byte order mark. */
 function markedEncoding(start: Buffer): Encoding | undefined {
-  const [first, second] = start;
+  const [first, second, third] = start;
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
 }

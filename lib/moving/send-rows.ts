@@ -1,18 +1,11 @@
-import { createWriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { StartupError } from '#lib/errors/fail.ts';
-import type { ImportSource } from '#lib/moving/source.ts';
+import type { Access } from '#lib/moving/instance-client.ts';
+import { createRejectedFile } from '#lib/moving/rejected-file.ts';
+import type { ImportSource, Original, SourceItem } from '#lib/moving/source.ts';
 
 type Result = components['schemas']['ImportResult'];
-
-/** The instance that takes the rows over. */
-export interface Target {
-  url: string;
-  /** An access token of an administrator, which may be asked for again when it has expired. */
-  token: (isExpired: boolean) => Promise<string>;
-}
 
 interface Options {
   isDryRun: boolean;
@@ -35,56 +28,71 @@ const maxBytes = 7 * 1024 * 1024;
 const maxAttempts = 20;
 const maxWaitSeconds = 60;
 
+/** What is sent together: rows, with faults between them, in the order of the source. */
+interface Chunk {
+  items: ({ place: string; original: Original | undefined } & ({ line: string } | { fault: string }))[];
+  rows: number;
+  bytes: number;
+}
+
 /**
  * Sends rows in requests of up to 5,000, one after the other, and never holds more than one in memory.
  * Repeating it is safe: rows that were taken over before are `unchanged`.
  * @throws StartupError if the instance refuses a request, or does not answer.
  */
 export async function sendRows(
-  target: Target,
+  target: Access,
   source: ImportSource,
   options: Options,
 ): Promise<ImportCounts> {
   const counts: ImportCounts = { rows: 0, created: 0, unchanged: 0, rejected: 0 };
-  const rejected = createRejected(options.rejectedFile, source.keys);
+  const rejected = createRejectedFile(options.rejectedFile, source);
   const head = source.keys ? `${JSON.stringify(source.keys)}\n` : '';
-  let chunk: { place: string; line: string }[] = [];
-  let bytes = head.length;
-  const reject = (place: string, why: string, line?: string) => {
-    counts.rejected += 1;
-    options.onRejected(place, why);
-    if (line !== undefined) rejected.write(line);
-  };
-  const flush = async () => {
-    if (chunk.length === 0) return;
-    const result = await post(target, head + chunk.map(({ line }) => line).join('\n'), options.isDryRun);
-    counts.created += result.created;
-    counts.unchanged += result.unchanged;
-    for (const [row, faults] of Map.groupBy(result.errors, (error) => error.row)) {
-      const { place, line } = chunk[row - 1] as { place: string; line: string };
-      reject(
-        place,
-        faults.map(({ pointer, code, detail }) => `${pointer} ${code}: ${detail}`).join('; '),
-        line,
-      );
+  const emptyChunk = (): Chunk => ({ items: [], rows: 0, bytes: head.length });
+  let chunk = emptyChunk();
+
+  async function flush(): Promise<void> {
+    if (chunk.items.length === 0) return;
+    const rows = chunk.items.flatMap((item) => ('line' in item ? [item] : []));
+    const errors: Result['errors'] = [];
+    if (rows.length > 0) {
+      const body = head + rows.map(({ line }) => line).join('\n');
+      const result = await post(target, body, options.isDryRun);
+      counts.created += result.created;
+      counts.unchanged += result.unchanged;
+      errors.push(...result.errors);
+    }
+    const byRow = Map.groupBy(errors, ({ row }) => rows[row - 1]);
+    for (const item of chunk.items) {
+      const line = 'line' in item ? item.line : undefined;
+      const why = 'fault' in item ? item.fault : sayErrors(byRow.get(item));
+      if (why === undefined) continue;
+      counts.rejected += 1;
+      options.onRejected(item.place, why);
+      rejected.write(line, item.original);
     }
     options.onProgress(counts);
-    chunk = [];
-    bytes = head.length;
-  };
-  try {
-    for await (const item of source.items) {
-      counts.rows += 1;
-      if ('fault' in item) {
-        reject(item.place, item.fault);
-        continue;
-      }
-      const line = JSON.stringify(item.row);
-      const length = Buffer.byteLength(line) + 1;
-      if (chunk.length === maxRows || bytes + length > maxBytes) await flush();
-      chunk.push({ place: item.place, line });
-      bytes += length;
+    chunk = emptyChunk();
+  }
+
+  async function add(item: SourceItem): Promise<void> {
+    counts.rows += 1;
+    const { place, original } = item;
+    if ('row' in item && options.isDryRun && source.isPrepared?.(item.row)) {
+      counts.created += 1;
+      return;
     }
+    const line = 'row' in item ? JSON.stringify(item.row) : '';
+    const length = Buffer.byteLength(line) + 1;
+    if (chunk.items.length >= 2 * maxRows || chunk.rows === maxRows || chunk.bytes + length > maxBytes)
+      await flush();
+    chunk.items.push('row' in item ? { place, original, line } : { place, original, fault: item.fault });
+    if ('row' in item) chunk.rows += 1;
+    chunk.bytes += length;
+  }
+
+  try {
+    for await (const item of source.items) await add(item);
     await flush();
   } finally {
     await rejected.close();
@@ -92,28 +100,12 @@ export async function sendRows(
   return counts;
 }
 
-/** Writes the rows to be corrected and sent again; the file is made with the first of them. */
-function createRejected(file: string | undefined, keys: object | undefined) {
-  let stream: ReturnType<typeof createWriteStream> | undefined;
-  return {
-    write(line: string) {
-      if (file === undefined) return;
-      if (!stream) {
-        stream = createWriteStream(file);
-        if (keys) stream.write(`${JSON.stringify(keys)}\n`);
-      }
-      stream.write(`${line}\n`);
-    },
-    async close() {
-      if (!stream) return;
-      stream.end();
-      await finished(stream);
-    },
-  };
+function sayErrors(errors: Result['errors'] | undefined): string | undefined {
+  return errors?.map(({ pointer, code, detail }) => `${pointer} ${code}: ${detail}`).join('; ');
 }
 
 /** Waits and repeats while the instance is busy or away. */
-async function post(target: Target, body: string, isDryRun: boolean): Promise<Result> {
+async function post(target: Access, body: string, isDryRun: boolean): Promise<Result> {
   let isExpired = false;
   for (let attempt = 1; ; attempt += 1) {
     const response = await attemptPost(target, body, { isDryRun, isExpired });
@@ -134,14 +126,11 @@ async function post(target: Target, body: string, isDryRun: boolean): Promise<Re
 }
 
 async function attemptPost(
-  { url, token }: Target,
+  { url, headers }: Access,
   body: string,
   { isDryRun, isExpired }: { isDryRun: boolean; isExpired: boolean },
 ): Promise<Response | undefined> {
-  const headers = {
-    Authorization: `Bearer ${await token(isExpired)}`,
-    'Content-Type': 'application/x-ndjson',
-  };
+  const all = { ...(await headers(isExpired)), 'Content-Type': 'application/x-ndjson' };
   const address = new URL(`/records/import${isDryRun ? '?dryRun=true' : ''}`, url);
-  return fetch(address, { method: 'POST', headers, body, redirect: 'error' }).catch(() => undefined);
+  return fetch(address, { method: 'POST', headers: all, body, redirect: 'error' }).catch(() => undefined);
 }

@@ -48,7 +48,7 @@ describe('npm run import', () => {
     const first = await run([file, '--rejected', rejected]);
     expect(first.code).toBe(2);
     expect(first.output).toContain('5,051 rows: 5,049 created, 0 unchanged, 2 rejected.');
-    expect((await readFile(rejected, 'utf8')).trim()).toBe(row(7, 'perhaps'));
+    expect(await readFile(rejected, 'utf8')).toBe(`${row(7, 'perhaps')}\n{"subject"\n`);
 
     await writeFile(rejected, row(7, 'refused'));
     const corrected = await run([rejected, '--rejected', path.join(folder, 'none')]);

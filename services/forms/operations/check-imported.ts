@@ -92,7 +92,8 @@ function nameOf({ key = '', serial = '' }: Input['informations'][number]): strin
 
 function checkOne({ version, name }: Known, answer: readonly string[]): ImportedCheck {
   const item = version.describe(languageOf(version, answer), name) as DescribedElement;
-  const values = answer.length === 0 ? undefined : answer;
+  // None of several options is an answer; of one option it is a cleared one.
+  const values = answer.length === 0 && !item.multiple ? undefined : answer;
   const result = checkAnswer(version, item, values);
   if ('answer' in result) return answered(result.answer);
   if ('none' in result) return answered(noAnswer(version, item));

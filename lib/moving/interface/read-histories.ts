@@ -1,0 +1,58 @@
+import type { Schemas } from '#lib/models/models-api.ts';
+import { type ModelHistory, modelOrder } from '#lib/moving/bring-models.ts';
+import type { InstanceClient } from '#lib/moving/instance-client.ts';
+import { noteMembers } from '#lib/moving/interface/note-members.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+
+const pageSize = 200;
+
+/** Members that are carried, or that follow from those. */
+const ofEntry = [
+  ...['id', 'key', 'type', 'name', 'description', 'status', 'default', 'versions', 'shared'],
+  ...['availableLanguages', 'defaultLanguage', 'creationDate', 'modificationDate'],
+];
+const ofVersion = [
+  ...['id', 'serial', 'status', 'type', 'reason', 'defaultLanguage', 'availableLanguages', 'data'],
+  ...['creationDate', 'modificationDate'],
+];
+
+/** The models of an instance, deleted ones among them, in the order in which they are brought. */
+export async function* readHistories(
+  source: InstanceClient,
+  notCarried: NotCarried,
+): AsyncGenerator<ModelHistory> {
+  for (const type of modelOrder)
+    for await (const entry of readEntries(source, type)) {
+      const versions: Schemas['Version'][] = [];
+      for await (const version of source.list<Schemas['Version']>(`/models/${entry.id}/versions?limit=200`)) {
+        noteMembers(notCarried, 'version', version, ofVersion);
+        versions.push(version);
+      }
+      const { key, name, description, default: isDefault = false } = entry;
+      const { sharedWith, ...rest } = entry;
+      noteMembers(notCarried, 'model', sharedWith?.length > 0 ? entry : rest, ofEntry);
+      const activated = versions.flatMap((version) =>
+        version.serial === undefined ? [] : [{ ...version, serial: version.serial }],
+      );
+      if (activated.length < versions.length) leaveOut(notCarried, 'drafts of models');
+      if (entry.status === 'DELETED') leaveOut(notCarried, 'deletions of models, which are INACTIVE here');
+      activated.sort(bySerial);
+      yield { key, type, name, description, default: isDefault, versions: activated };
+    }
+}
+
+async function* readEntries(source: InstanceClient, type: string): AsyncGenerator<Schemas['Entry']> {
+  const statuses = 'statuses=ACTIVE&statuses=INACTIVE&statuses=DELETED';
+  for (let page = 0, pages = 1; page < pages; page += 1) {
+    const query = `types=${type}&${statuses}&page=${page}&size=${pageSize}`;
+    const found: Schemas['EntryPage'] = await source.read(`/models?${query}`);
+    yield* found.values;
+    pages = found.totalPages;
+  }
+}
+
+function bySerial(one: { serial: string }, other: { serial: string }): number {
+  const [major = 0, minor = 0] = one.serial.split('.').map(Number);
+  const [otherMajor = 0, otherMinor = 0] = other.serial.split('.').map(Number);
+  return major - otherMajor || minor - otherMinor;
+}
