@@ -58,8 +58,10 @@ export function rowsOfReceipt(
     const [, type, element = '', serial] = identifier.split('/');
     const expires =
       type === 'conditions' ? null : (consent.expirationTimestamp ?? expirationTimestamp ?? null);
+    const answered = { subject, element, serial, answer, given: timestamp, expires, author };
     const row = {
-      ...{ subject, element, serial, answer, given: timestamp, expires, author, informationSerial },
+      ...answered,
+      informationSerial,
       ...(object !== undefined && { object }),
       information: infoKey,
       source,

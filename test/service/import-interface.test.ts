@@ -35,7 +35,7 @@ async function answersOf(caller: Caller, subject: string) {
     Object.entries(records).map(([question, answers]) => [
       question,
       answers.map(({ values, status, infoKey, infoSerial, bodySerial, object, comment, ...record }) => ({
-        ...{ values, status, infoKey, infoSerial, bodySerial, object, comment },
+        answer: [values, status, infoKey, infoSerial, bodySerial, object, comment],
         given: record.creationTimestamp,
         expires: record.expirationTimestamp,
         author: record.author,

@@ -102,7 +102,9 @@ function rowOf(record: Answer, { instance, url }: { instance: string; url: strin
   const { value, values, creationTimestamp, expirationTimestamp, transaction } = record;
   const expires = expirationTimestamp === undefined ? null : new Date(expirationTimestamp).toISOString();
   return {
-    ...{ subject, element: bodyKey, serial: bodySerial },
+    subject,
+    element: bodyKey,
+    serial: bodySerial,
     answer: values ?? (value === '' ? [] : [value]),
     given: new Date(creationTimestamp).toISOString(),
     expires,
