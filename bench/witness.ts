@@ -2,16 +2,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { hashOfNodes, proofNodes } from '#lib/audit/consistency.ts';
-import { appendLeaf, emptyFrontier, hashLeaf, rootOf } from '#lib/audit/merkle-tree.ts';
-import type { PrivateKey } from '#lib/config/secret-values.ts';
 import { auditAreas } from '#lib/contracts/audit-areas.ts';
-import { writeUpdate } from '#lib/witness/checkpoint-note.ts';
-import { createNoteSigner } from '#lib/witness/note-signer.ts';
-import { signPeerRequest } from '../services/peers/domain/peer-token.ts';
-import { createKey, signIn } from '../test/support/instances/callers.ts';
 import { startStandalone } from '../test/support/instances/standalone-process.ts';
-import { type OwnPeer, startOwnPeer } from '../test/support/peers/peer-of-our-own.ts';
+import { playLogs } from '../test/support/peers/played-logs.ts';
 
 // An instance as a witness: updates of the logs of several peers at an even rate, each log one after the
 // other. The instance commits each head before it cosigns.
@@ -30,12 +23,6 @@ const [count, rate, seconds] = [options.peers, options.rate, options.seconds].ma
   number,
 ];
 const most = Math.ceil((rate * seconds) / (count * auditAreas.length)) + 1;
-const leaves = Array.from({ length: most }, (_, index) => hashLeaf(`line ${index}`));
-const hashOf = (from: number, to: number) => {
-  const tree = emptyFrontier();
-  for (const leaf of leaves.slice(from, to)) appendLeaf(tree, leaf);
-  return rootOf(tree);
-};
 
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-witness-'));
 // As root, PostgreSQL runs as a user who must be able to enter.
@@ -44,7 +31,8 @@ const accord = startStandalone({ DATA_DIR: path.join(folder, 'data') });
 try {
   const url = await accord.ready;
   const reachable = { url, fetch: (to: string, init?: RequestInit) => fetch(new URL(to, url), init) };
-  const logs = (await Promise.all(Array.from({ length: count }, () => addPeer(reachable)))).flat();
+  const peers = await Promise.all(Array.from({ length: count }, () => playLogs(reachable, most)));
+  const logs = peers.flatMap(({ logs: ofOne }) => ofOne);
   const took: number[] = [];
   const wrong: number[] = [];
   const started = performance.now();
@@ -55,7 +43,7 @@ try {
       if (due > started + seconds * 1000) return;
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
       const began = performance.now();
-      const status = await log(size);
+      const { status } = await log.send(size, size - 1);
       took.push(performance.now() - began);
       // A failed update is sent again at the next turn, as a log does.
       if (status === 200) size += 1;
@@ -77,43 +65,4 @@ try {
 } finally {
   await accord.stop();
   await rm(folder, { recursive: true, force: true });
-}
-
-/** Pairs with a peer that this program plays. @returns its logs, each of which sends its head at a size. */
-async function addPeer(to: Parameters<typeof signIn>[0]): Promise<((size: number) => Promise<number>)[]> {
-  const peer = await startOwnPeer();
-  const notes = createNoteSigner(peer.url, peer.keys);
-  const described = {
-    logs: Object.fromEntries(auditAreas.map((area) => [area, notes.logKeys(area)])),
-    witness: notes.witnessKeys,
-  };
-  const { describe } = peer;
-  peer.describe = (changes = {}, ...rest) => describe({ notes: described, ...changes }, ...rest);
-  const admin = await signIn(to, 'admin');
-  const { key } = await createKey(to, 'a partner', 'PEER');
-  const paired = await admin.send('POST', '/peers', { url: peer.url, apiKey: key });
-  if (!paired.ok) throw new Error(`the peer is not paired: ${await paired.text()}`);
-  const { id } = (await paired.json()) as { id: string };
-  await admin.send('PUT', `/peers/${id}`, { witness: true });
-  return auditAreas.map((area) => async (size) => {
-    const proof =
-      size === 1 ? [] : proofNodes(size - 1, size).map((nodes) => hashOfNodes(nodes.map(nodeHash)));
-    const note = notes.signHead(area, { size, root: hashOf(0, size) });
-    return post(peer, to.url, writeUpdate({ old: size - 1, proof, note }));
-  });
-}
-
-function nodeHash({ level, position }: { level: number; position: number }): Buffer {
-  return hashOf(position * 2 ** level, (position + 1) * 2 ** level);
-}
-
-/** Signs the request as peers do: callers without credentials wait for themselves (ADR 32). */
-async function post({ url: issuer, keys }: OwnPeer, audience: string, body: string): Promise<number> {
-  const url = `${audience}/federation/witness/add-checkpoint`;
-  const signed = { method: 'POST', url, body: Buffer.from(body) };
-  const token = signPeerRequest(signed, { issuer, audience, key: keys[0] as PrivateKey });
-  const headers = { Authorization: `Peer ${token}`, 'Content-Type': 'text/plain' };
-  const response = await fetch(url, { method: 'POST', headers, body });
-  await response.arrayBuffer();
-  return response.status;
 }

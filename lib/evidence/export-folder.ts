@@ -10,6 +10,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import { StartupError } from '#lib/errors/fail.ts';
 import { byThumbprint, evidenceKey } from '#lib/evidence/evidence-keys.ts';
 import { writeManifest } from '#lib/evidence/manifest.ts';
+import { inOrder } from '#lib/evidence/verify-cosignatures.ts';
 import { readCompactJws } from '#lib/jose/jws.ts';
 
 type Schemas = components['schemas'];
@@ -88,7 +89,7 @@ async function exportCheckpoints(
           at: new Date(seconds * 1000).toISOString(),
           logs,
           jws,
-          ...(cosignatures && { cosignatures }),
+          ...(cosignatures && { cosignatures: inOrder(cosignatures) }),
         });
       }
       cursor = page.next === undefined ? '' : `&cursor=${encodeURIComponent(page.next)}`;

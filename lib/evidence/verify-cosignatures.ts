@@ -9,6 +9,8 @@ export interface CosignatureCounter {
   read(given: unknown, heads: Readonly<Record<string, { size: number; root: string }>>, place: string): void;
   /** Witnesses under the heads that were read last, by area. */
   latest(): Record<string, number>;
+  /** Names of witnesses under the heads that were read last whose keys are not trusted, by area. */
+  strangers(): Record<string, string[]>;
 }
 
 /**
@@ -23,17 +25,20 @@ export function createCosignatureCounter(
   const host = URL.parse(instance)?.host ?? '';
   const known = trusted && new Set(trusted.map((vkey) => identityOf(readKey(vkey, '--witness'))));
   let latest: Record<string, number> = {};
+  let strangers: Record<string, string[]> = {};
   return {
     latest: () => latest,
+    strangers: () => strangers,
     read(given, heads, place) {
-      const wrong = () => new EvidenceFault(`${place}: a cosignature is not valid.`);
       const witnesses = new Map(Object.keys(heads).map((area) => [area, new Set<string>()]));
+      strangers = {};
       let last = '';
       for (const each of readList(given, place)) {
         const { area, witness, signature } = each;
         const head = Object.hasOwn(heads, area) ? heads[area] : undefined;
-        const order = `${area} ${witness}`;
-        if (!head || order <= last) throw wrong();
+        const order = orderOf(each);
+        if (!head || order <= last)
+          throw new EvidenceFault(`${place}: the cosignatures are not those of its heads, in order.`);
         last = order;
         const key = readKey(witness, place);
         const text = checkpointText({
@@ -41,9 +46,13 @@ export function createCosignatureCounter(
           size: head.size,
           root: Buffer.from(head.root, 'hex'),
         });
-        if (!isCosignature(signature, text, key)) throw wrong();
+        if (!isCosignature(signature, text, key))
+          throw new EvidenceFault(
+            `${place}: the cosignature of ${key.name} under the head of ${area} is not valid.`,
+          );
         const identity = identityOf(key);
         if (!known || known.has(identity)) witnesses.get(area)?.add(identity);
+        else strangers[area] = [...(strangers[area] ?? []), key.name];
       }
       latest = Object.fromEntries([...witnesses].map(([area, found]) => [area, found.size]));
     },
@@ -66,6 +75,17 @@ function readList(given: unknown, place: string): ReadCosignature[] {
     Object.values(each).every((value) => typeof value === 'string');
   if (Array.isArray(given) && given.length > 0 && given.every(isRead)) return given;
   throw new EvidenceFault(`${place}: the cosignatures are not those of a checkpoint.`);
+}
+
+/** Cosignatures as a folder has them: by area and witness, in the order of code units. */
+export function inOrder<Each extends Pick<ReadCosignature, 'area' | 'witness'>>(
+  all: readonly Each[],
+): Each[] {
+  return all.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+}
+
+function orderOf({ area, witness }: Pick<ReadCosignature, 'area' | 'witness'>): string {
+  return `${area} ${witness}`;
 }
 
 /** @throws EvidenceFault for a text that is no key. */

@@ -4,7 +4,7 @@ import { readFolderKeys, readTrusted } from '#lib/evidence/evidence-keys.ts';
 import { manifestName, verifyManifest } from '#lib/evidence/manifest.ts';
 import { EvidenceFault } from '#lib/evidence/ndjson.ts';
 import { openCheckpoints, readHeld } from '#lib/evidence/verify-checkpoints.ts';
-import { createCosignatureCounter } from '#lib/evidence/verify-cosignatures.ts';
+import { type CosignatureCounter, createCosignatureCounter } from '#lib/evidence/verify-cosignatures.ts';
 import { createJwsVerifier } from '#lib/evidence/verify-jws.ts';
 import { createLogReader, type LogReader } from '#lib/evidence/verify-log.ts';
 import { openReceipts, type ReceiptFindings } from '#lib/evidence/verify-receipts.ts';
@@ -81,7 +81,7 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
       await logOf(head.area).readTo(head);
     }
     held?.requireAllRead();
-    requireWitnesses(cosignatures.latest(), options.witnesses ?? 0);
+    requireWitnesses(cosignatures, options.witnesses ?? 0);
     const found: Findings['logs'] = {};
     for (const [area, log] of logs) found[area] = await log.finish();
     const receiptFindings = await receipts.finish();
@@ -104,11 +104,16 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
 }
 
 /** @throws EvidenceFault that names the log with the fewest. */
-function requireWitnesses(byArea: Readonly<Record<string, number>>, wanted: number): void {
-  const [[area, count] = ['', wanted]] = Object.entries(byArea).sort(([, a], [, b]) => a - b);
+function requireWitnesses({ latest, strangers }: CosignatureCounter, wanted: number): void {
+  const [[area, count] = ['', wanted]] = Object.entries(latest()).sort(([, a], [, b]) => a - b);
   if (count >= wanted) return;
+  const others = strangers()[area] ?? [];
+  const because =
+    others.length > 0
+      ? `You did not give the keys of ${others.join(' and ')}, which cosigned it too.`
+      : 'Witnesses sign within about a minute: export again later.';
   throw new EvidenceFault(
-    `The newest head of ${area} is cosigned by ${count} of the ${wanted} witnesses that you ask for. Witnesses sign within about a minute: export again later.`,
+    `The newest head of ${area} is cosigned by ${count} of the ${wanted} witnesses that you ask for. ${because}`,
   );
 }
 

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { isCosignature } from '#lib/witness/cosignature.ts';
 import { isSignedBy, readNote, readNoteKey } from '#lib/witness/note.ts';
-import { readAudit } from '../support/instances/audit-reader.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { letTimePass, runInDatabase } from '../support/instances/live-database.ts';
+import { disputesOf, listCheckpoints, setWitness } from '../support/peers/live-witnesses.ts';
 import { pairInstances } from '../support/peers/pair-instances.ts';
 import { until } from '../support/run/until.ts';
 
-type CheckpointList = components['schemas']['CheckpointList'];
 type Peer = components['schemas']['Peer'];
 
 let clinic: TestInstance;
@@ -23,20 +22,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => Promise.all([clinic?.stop(), lab?.stop()]));
 
-const setWitness = async (admin: Caller, { id }: Peer, witness: boolean) => {
-  const changed = await admin.send('PUT', `/peers/${id}`, { witness });
-  expect(await changed.json()).toMatchObject({ witness });
-};
-const list = async (admin: Caller) =>
-  (await (await admin.get('/audit/checkpoints?limit=1')).json()) as CheckpointList;
 const noteOf = async (area: string) => (await admins.clinic.get(`/audit/checkpoints/${area}`)).text();
 const keysOf = async (instance: TestInstance) =>
   ((await (await instance.fetch('/.well-known/accord')).json()) as components['schemas']['Instance']).notes;
-const disputesOf = async (admin: Caller) =>
-  (await readAudit(admin.get, 'peers', '?action=head.disputed')).values as {
-    target: string;
-    outcome?: string;
-  }[];
 
 let minutes = 0;
 /** Tries again, two minutes later each time, until it is so. */
@@ -50,7 +38,7 @@ const later = <T>(check: () => Promise<T>) =>
 it('a head is cosigned by a peer, as soon as both sides have set it', async () => {
   await setWitness(admins.clinic, peers.there, true);
   await later(async () => {
-    const { witnesses } = await list(admins.clinic);
+    const { witnesses } = await listCheckpoints(admins.clinic);
     expect(witnesses).toMatchObject([{ name: lab.url, lastError: expect.stringContaining('404') }]);
   });
   await setWitness(admins.lab, peers.here, true);
@@ -66,9 +54,11 @@ it('a head is cosigned by a peer, as soon as both sides have set it', async () =
   const cosigner = readNoteKey(witness?.witness[0] ?? '') ?? expect.fail('no key');
   expect(read.signatures.some(({ line }) => isCosignature(line, read.text, cosigner))).toBe(true);
   expect(read.text.split('\n')[0]).toBe(`${new URL(clinic.url).host}/auth`);
-  const { witnesses, values } = await list(admins.clinic);
-  expect(witnesses).toEqual([{ name: lab.url, isDisputing: false }]);
-  expect(values[0]?.cosignatures?.map(({ area }) => area)).toContain('auth');
+  await later(async () => {
+    const { witnesses, values } = await listCheckpoints(admins.clinic);
+    expect(witnesses).toEqual([{ name: lab.url, isDisputing: false }]);
+    expect(values[0]?.cosignatures?.map(({ area }) => area)).toContain('auth');
+  });
 });
 
 it('a log that has grown is cosigned again, and a witness that has forgotten nothing answers 409 to an old size', async () => {
@@ -109,7 +99,9 @@ it('another history is refused by the witness, and both logs name both heads', a
     `UPDATE auth.audit_tree SET frontier = overlay(frontier placing decode(repeat('07', 32), 'hex') from 1 for 32)`,
   );
   await createKey(clinic, 'after the fork');
-  await later(async () => expect((await list(admins.clinic)).witnesses?.[0]?.isDisputing).toBe(true));
+  await later(async () =>
+    expect((await listCheckpoints(admins.clinic)).witnesses?.[0]?.isDisputing).toBe(true),
+  );
   const lines = await Promise.all([disputesOf(admins.clinic), disputesOf(admins.lab)]);
   expect(lines.map(([line]) => line?.target)).toEqual([`peer/${peers.there.id}`, `peer/${peers.here.id}`]);
   const [here, there] = lines.map(([line]) => JSON.parse(line?.outcome ?? '{}'));
@@ -119,11 +111,17 @@ it('another history is refused by the witness, and both logs name both heads', a
     known: { size: expect.any(Number), root: expect.stringMatching(/^[0-9a-f]{64}$/) },
     stated: { size: expect.any(Number), root: expect.stringMatching(/^[0-9a-f]{64}$/) },
   });
+  for (const instance of [clinic, lab])
+    await until(async () => expect(await instance.metrics()).toMatch(/^accord_witness_disputes\{.*\} 1$/m));
   // The line is written once, not at every attempt.
-  await later(async () => expect((await list(admins.clinic)).witnesses?.[0]?.isDisputing).toBe(true));
+  await later(async () =>
+    expect((await listCheckpoints(admins.clinic)).witnesses?.[0]?.isDisputing).toBe(true),
+  );
   expect(await disputesOf(admins.lab)).toHaveLength(1);
   // An administrator of the witness accepts the log as it is, which the log of the peer shows.
   await setWitness(admins.lab, peers.here, false);
   await setWitness(admins.lab, peers.here, true);
-  await later(async () => expect((await list(admins.clinic)).witnesses?.[0]?.isDisputing).toBe(false));
+  await later(async () =>
+    expect((await listCheckpoints(admins.clinic)).witnesses?.[0]?.isDisputing).toBe(false),
+  );
 });

@@ -29,7 +29,8 @@ export async function startKillableInstance(settings: Record<string, string> = {
   };
   const secrets = await loadSecrets({ folder: program.SECRETS_DIR, generate: true });
   if (settings.KAFKA_BROKERS) await seedInstance({ url, databaseUrl: database.url, secrets });
-  const launch = () => startStandalone({ ...program, ...settings });
+  const launch = (databaseUrl = database.url) =>
+    startStandalone({ ...program, ...settings, DATABASE_URL: databaseUrl });
   let accord = launch();
   onTestFinished(async () => void (await accord.kill()));
   await accord.ready;
@@ -46,8 +47,9 @@ export async function startKillableInstance(settings: Record<string, string> = {
       await runInDatabase({ databaseUrl: database.url }, endLeases);
       return ended;
     },
-    async startAgain() {
-      accord = launch();
+    /** @param databaseUrl another database than before, such as one that was restored. */
+    async startAgain(databaseUrl?: string) {
+      accord = launch(databaseUrl);
       await accord.ready;
     },
   };
