@@ -8,7 +8,8 @@ import { sampleContent } from '../support/samples/forms-models.ts';
 
 /**
  * The certification scenario of OpenID AuthZEN 1.0 (github.com/openid/authzen), levels Basic, Batch and
- * Discovery: its eight decisions come from consents, and mappings say which consent each asks about.
+ * Discovery, and the test plans of the OpenID conformance suite for evaluation and evaluations (core and
+ * properties): the eight decisions come from consents, and mappings say which consent each asks about.
  */
 const instance = useInstance();
 const admin = useSetup(() => signIn(instance, 'admin'));
@@ -88,6 +89,13 @@ describe('AuthZEN: one evaluation', () => {
       true,
     ],
     ['members that nobody knows', { ...permitted, foo: 'bar', futureField: { nested: true } }, true],
+    [
+      'unknown members of a subject',
+      { ...permitted, subject: { ...alice, custom: 1, more: { k: 'v' } } },
+      true,
+    ],
+    ['unknown members of an action', { ...permitted, action: { ...reading, custom: [true] } }, true],
+    ['unknown members of a resource', { ...permitted, resource: { ...first, custom: null } }, true],
   ])('%s', async (_, body, decision) => {
     const response = await send('evaluation', body);
     expect(response.status).toBe(200);
@@ -110,23 +118,8 @@ describe('AuthZEN: one evaluation', () => {
     expect((await send('evaluation', body)).status).toBe(400);
   });
 
-  it('with another content, or none, is refused', async () => {
-    const sendText = (type: string, body: string) =>
-      instance.fetch('/access/v1/evaluation', {
-        method: 'POST',
-        headers: { CM_KEY: gateway.key, 'Content-Type': type },
-        body,
-      });
-    const texts = [
-      sendText('application/json', '{"subject":'),
-      sendText('application/json', ''),
-      sendText('text/plain', JSON.stringify(permitted)),
-    ];
-    expect((await Promise.all(texts)).map(({ status }) => status)).toEqual([400, 400, 415]);
-  });
-
   it('sends back the id of the request, and decides again as before', async () => {
-    const ids = [randomUUID(), randomUUID(), undefined];
+    const ids = [randomUUID(), `conformance-${randomUUID()}`, undefined];
     const responses = await Promise.all(
       ids.map((id) =>
         instance.fetch('/access/v1/evaluation', {
@@ -140,9 +133,40 @@ describe('AuthZEN: one evaluation', () => {
         }),
       ),
     );
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     const echoed = responses.map(({ headers }) => headers.get('x-request-id'));
     expect(echoed).toEqual([ids[0], ids[1], expect.any(String)]);
     for (const response of responses) expect(await response.json()).toMatchObject({ decision: true });
+  });
+});
+
+describe.each(['evaluation', 'evaluations'])('AuthZEN: the transport of /access/v1/%s', (point) => {
+  const ask = (init: RequestInit, credentials: Record<string, string> = { CM_KEY: gateway.key }) =>
+    instance.fetch(`/access/v1/${point}`, {
+      method: 'POST',
+      body: JSON.stringify(permitted),
+      ...init,
+      headers: { 'Content-Type': 'application/json', ...credentials, ...init.headers },
+    });
+
+  it.each<[string, RequestInit, number]>([
+    ['JSON with a charset', { headers: { 'Content-Type': 'application/json; charset=utf-8' } }, 200],
+    ['another type of content', { headers: { 'Content-Type': 'text/plain' } }, 415],
+    ['JSON that is cut off', { body: '{"subject":' }, 400],
+    ['no content', { body: '' }, 400],
+    ['a list', { body: JSON.stringify([permitted]) }, 400],
+    ['PUT', { method: 'PUT' }, 405],
+    ['GET', { method: 'GET', body: null }, 405],
+  ])('%s', async (_, init, status) => {
+    expect((await ask(init)).status).toBe(status);
+  });
+
+  it('challenges a caller without credentials, or with wrong ones', async () => {
+    for (const Authorization of [undefined, 'Bearer invalid', `Basic ${btoa('invalid:')}`]) {
+      const refused = await ask({}, Authorization ? { Authorization } : {});
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get('www-authenticate')).toContain('realm=');
+    }
   });
 });
 
@@ -187,6 +211,37 @@ describe('AuthZEN: several evaluations', () => {
       'one that has everything in common',
       { ...permitted, action: writing, resource: active, evaluations: [{}, { resource: archived }] },
       [true, false],
+    ],
+    [
+      'what is common, and one member of its own',
+      { subject: bob, action: writing, resource: first, evaluations: [{ action: reading }, {}] },
+      [true, false],
+    ],
+    [
+      'the type of a resource from the request',
+      {
+        subject: alice,
+        action: writing,
+        resource: { type: 'record' },
+        evaluations: [{ resource: { id: active.id, properties: active.properties } }, { resource: archived }],
+      },
+      [true, false],
+    ],
+    [
+      'properties of the request only where a member has none of its own',
+      {
+        ...permitted,
+        action: writing,
+        resource: archived,
+        evaluations: [{ resource: { id: 'record-1' } }, {}],
+      },
+      [true, false],
+    ],
+    ['no subject at all', { action: reading, evaluations: [{ resource: first }] }, [false]],
+    [
+      'members that nobody knows',
+      { ...permitted, foo: 'bar', evaluations: [{ resource: second, future: { nested: true } }] },
+      [true],
     ],
     [
       'one without a resource',
@@ -240,6 +295,16 @@ describe('AuthZEN: several evaluations', () => {
       expect(await response.json()).toMatchObject({ decision: true });
     }
     expect((await send('evaluations', { subject: alice })).status).toBe(400);
+  });
+
+  it('takes none but the three semantics, and decides again as before', async () => {
+    const batch = { ...permitted, evaluations: [{}, { action: writing, subject: bob }] };
+    const other = { ...batch, options: { evaluations_semantic: 'bogus_value' } };
+    expect((await send('evaluations', other)).status).toBe(400);
+    for (let time = 0; time < 3; time += 1) {
+      const response = await send('evaluations', batch);
+      expect(await response.json()).toMatchObject({ evaluations: [{ decision: true }, { decision: false }] });
+    }
   });
 });
 

@@ -61,7 +61,9 @@ export function authzenHandlers(dependencies: Dependencies) {
     const decisions = await answerQuestions(dependencies, principal, asked, (index, member) => {
       const place = places[index] ?? 0;
       const [part, rest] = partOf[member];
-      return `${own?.[place]?.[part] === undefined ? '' : `/evaluations/${place}`}/${part}/${rest}`;
+      const given = own?.[place]?.[part];
+      const isOwn = given !== undefined && (rest !== 'id' || given.id !== undefined);
+      return `${isOwn ? `/evaluations/${place}` : ''}/${part}/${rest}`;
     });
     const decided = all.map((each) => ({ ...each, decision: each.question && decisions.shift() }));
     const formUrl = createFormUrls(dependencies, principal);
@@ -89,7 +91,7 @@ export function authzenHandlers(dependencies: Dependencies) {
         return;
       }
       requireFewEnough(evaluations, '/evaluations');
-      const given = evaluations.map((each) => ({ ...common, ...each }));
+      const given = evaluations.map((each) => withDefaults(each, common));
       const semantic = options?.evaluations_semantic;
       ctx.body = { evaluations: await evaluate(principal, given, { own: evaluations, semantic }) };
     },
@@ -104,6 +106,28 @@ export function authzenHandlers(dependencies: Dependencies) {
     },
   } satisfies OperationHandlers;
 }
+
+/**
+ * An evaluation of a list with what the request has for all. A member of its own replaces the other whole, but
+ * for the identifiers that it lacks.
+ */
+function withDefaults(own: Evaluation, common: Evaluation): Evaluation {
+  const evaluation: Evaluation = { ...common, ...own };
+  for (const [part, names] of identifiers) {
+    const [given, usual] = [own[part], common[part]];
+    if (!given || !usual) continue;
+    const missing = names.filter((name) => given[name] === undefined && usual[name] !== undefined);
+    const added = Object.fromEntries(missing.map((name) => [name, usual[name]]));
+    evaluation[part] = { ...given, ...added };
+  }
+  return evaluation;
+}
+
+const identifiers = [
+  ['subject', ['type', 'id']],
+  ['action', ['name']],
+  ['resource', ['type', 'id']],
+] as const;
 
 const incomplete = 'An evaluation requires a subject, an action and a resource.';
 
