@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartupError } from '#lib/errors/fail.ts';
+import { placeFaults, storeMappings } from './access-mappings.ts';
 import { type ModelsApi, RefusedError, type Schemas } from './models-api.ts';
 import type { FolderPlan, FolderStep } from './plan-folder.ts';
 import { type FileFault, locate } from './read-folder.ts';
@@ -46,10 +47,8 @@ export async function applyFolder(
   await requirePlanned(plan, given, rest);
   await keepPlanUnlessKept(rest, plan, given);
   for (const each of changing(plan)) {
-    const { step, source } = each;
-    const body = { digest: step.digest, ...(source ? { model: source.model } : { archive: step.key }) };
     try {
-      await api.post<Schemas['AppliedModel']>('/models/apply', body);
+      await applyStep(api, each);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       return faultsOf(error, each);
@@ -58,6 +57,12 @@ export async function applyFolder(
   }
   await rm(rest, { force: true });
   return [];
+}
+
+async function applyStep(api: ModelsApi, { step, source, mappings }: FolderStep): Promise<void> {
+  if (mappings) return storeMappings(api, mappings.wanted);
+  const body = { digest: step.digest, ...(source ? { model: source.model } : { archive: step.key }) };
+  await api.post<Schemas['AppliedModel']>('/models/apply', body);
 }
 
 async function requirePlanned(plan: FolderPlan, given: string, rest: string): Promise<void> {
@@ -88,7 +93,8 @@ async function readPlan(file: string): Promise<KeptPlan> {
   throw new StartupError(`${file} is not a plan.`);
 }
 
-function faultsOf(error: RefusedError, { step, source }: FolderStep): FileFault[] {
+function faultsOf(error: RefusedError, { step, source, mappings }: FolderStep): FileFault[] {
+  if (mappings?.source) return placeFaults(mappings.source, error, error.faults);
   const faults = error.faults.flatMap(({ pointer, detail }) =>
     source && pointer.startsWith('/model/')
       ? [{ ...locate(source, pointer.slice('/model'.length)), detail }]

@@ -9,6 +9,8 @@ export interface ModelsApi {
   get<T>(address: string): Promise<T>;
   /** @throws RefusedError for a response with 4xx. */
   post<T>(address: string, body: unknown): Promise<T>;
+  /** @throws RefusedError for a response with 4xx. */
+  put<T>(address: string, body: unknown): Promise<T>;
 }
 
 /** What the API refused, with the faults of the request. */
@@ -29,7 +31,7 @@ const maxWaitSeconds = 60;
 
 /** @param instance.url base URL. @param instance.token access token of an administrator or author. */
 export function createModelsApi({ url, token }: { url: string; token: string }): ModelsApi {
-  async function request<T>(method: 'GET' | 'POST', address: string, body?: unknown): Promise<T> {
+  async function request<T>(method: 'GET' | 'POST' | 'PUT', address: string, body?: unknown): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await fetch(new URL(address, url), {
         method,
@@ -54,6 +56,7 @@ export function createModelsApi({ url, token }: { url: string; token: string }):
   return {
     get: (address) => request('GET', address),
     post: (address, body) => request('POST', address, body),
+    put: (address, body) => request('PUT', address, body),
   };
 }
 

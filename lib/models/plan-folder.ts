@@ -1,6 +1,7 @@
+import { type AccessMapping, planMappings } from './access-mappings.ts';
 import { type ModelsApi, RefusedError, type Schemas } from './models-api.ts';
 import { inApplyOrder, planDigest } from './plan-steps.ts';
-import type { FileFault, Folder, FolderModel } from './read-folder.ts';
+import type { FileFault, Folder, FolderMappings, FolderModel } from './read-folder.ts';
 import { locate } from './read-folder.ts';
 
 /** How many people a step concerns. */
@@ -14,6 +15,8 @@ export interface FolderStep {
   step: Schemas['ModelStep'];
   /** Undefined for what is archived: the folder does not have it. */
   source?: FolderModel;
+  /** Of the step that replaces the mappings of AuthZEN. */
+  mappings?: { wanted: readonly AccessMapping[]; source: FolderMappings | undefined };
   /** Whose answers stop counting, so that they are asked again; undefined if nobody is. */
   people?: PeopleCount;
 }
@@ -44,6 +47,10 @@ export async function planFolder(api: ModelsApi, folder: Folder, prune: boolean)
   const byKey = new Map(found.map((each) => [each.step.key, each]));
   const steps = inApplyOrder(found.map(({ step }) => step)).flatMap(({ key }) => byKey.get(key) ?? []);
   for (const each of steps) each.people = await countPeople(api, each.step);
+  // Mappings name elements, so these come first.
+  const mappings = await planMappings(api, folder, prune);
+  steps.push(...mappings.steps);
+  faults.push(...mappings.faults);
   return { digest: planDigest(steps.map(({ step }) => step)), steps, faults };
 }
 

@@ -13,7 +13,8 @@ import {
 import type { ModelsApi, Schemas } from './models-api.ts';
 import { planFolder, readActive } from './plan-folder.ts';
 import { isSame } from './proposed-type.ts';
-import type { Folder, FolderModel } from './read-folder.ts';
+import { pullMappings } from './pull-mappings.ts';
+import { type Folder, type FolderModel, mappingsFile } from './read-folder.ts';
 
 /** What became of the files of a folder. */
 export interface Pulled {
@@ -32,7 +33,8 @@ export async function pullFolder(api: ModelsApi, root: string, folder: Folder): 
   const [fault] = folder.faults;
   if (fault) throw new StartupError(`${fault.file} has faults, and nothing was pulled: ${fault.detail}`);
   const pulled: Pulled = { written: [], unchanged: 0, missing: [] };
-  const { steps } = await planFolder(api, folder, false);
+  const { mappings, ...ofModels } = folder;
+  const { steps } = await planFolder(api, ofModels, false);
   const same = new Set(steps.flatMap(({ step }) => (step.change === 'UNCHANGED' ? [step.key] : [])));
   const files = new Map(folder.models.map((each) => [String(each.model.key), each]));
   const taken = new Set(folder.models.map(({ file }) => file));
@@ -48,6 +50,9 @@ export async function pullFolder(api: ModelsApi, root: string, folder: Folder): 
         pulled.written.push(...(await pullModel(api, root, entry, { file, known })));
       }
     }
+  const ofMappings = await pullMappings(api, root, mappings);
+  if (ofMappings === 'written') pulled.written.push(mappingsFile);
+  if (ofMappings === 'unchanged') pulled.unchanged += 1;
   pulled.missing = folder.models.filter(({ model }) => !found.has(String(model.key))).map(({ file }) => file);
   return pulled;
 }

@@ -10,6 +10,7 @@ import {
   placesOf,
   type WantedModel,
 } from './model-file.ts';
+import type { Schemas } from './models-api.ts';
 
 /** A fault with its place in a file. */
 export interface FileFault {
@@ -32,8 +33,15 @@ export interface FolderModel {
   model: WantedModel;
 }
 
+/** The file of the mappings of AuthZEN. */
+export interface FolderMappings extends Pick<FolderModel, 'file' | 'document' | 'lines'> {
+  mappings: Schemas['AccessMapping'][];
+}
+
 export interface Folder {
   models: FolderModel[];
+  /** Undefined if the folder leaves them to the instance. */
+  mappings?: FolderMappings;
   /** What a rule of the notice check is that is not met. */
   noticeCheck: 'WARNINGS' | 'FAULTS';
   faults: FileFault[];
@@ -41,6 +49,8 @@ export interface Folder {
 
 /** The file with the settings of a folder. */
 const settingsFile = 'accord.yaml';
+/** The file with the mappings of AuthZEN. */
+export const mappingsFile = 'access-mappings.yaml';
 /** Larger files are none of models. */
 const maxBytes = 1024 * 1024;
 
@@ -58,6 +68,7 @@ export async function readFolder(root: string): Promise<Folder> {
     folder.faults.push(...errors);
     if (errors.length > 0) continue;
     if (file === settingsFile) readSettings(folder, document);
+    else if (file === mappingsFile) readMappings(folder, { file, document, lines });
     else await readModel(root, folder, { file, document, lines });
   }
   return folder;
@@ -80,6 +91,21 @@ function readSettings(folder: Folder, document: Document): void {
     faults.push({ file: settingsFile, member: 'noticeCheck', detail: 'must be warnings or faults' });
   for (const member of Object.keys(others))
     faults.push({ file: settingsFile, member, detail: 'is not a setting' });
+}
+
+/** What each mapping says, the API checks. */
+function readMappings(folder: Folder, read: Pick<FolderModel, 'file' | 'document' | 'lines'>): void {
+  const { mappings, ...others } = (read.document.toJS({ maxAliasCount: 100 }) ?? {}) as Record<
+    string,
+    unknown
+  >;
+  if (!Array.isArray(mappings)) {
+    folder.faults.push({ file: mappingsFile, member: 'mappings', detail: 'must be a list' });
+    return;
+  }
+  for (const member of Object.keys(others))
+    folder.faults.push({ ...locate(read, `/${member}`), detail: 'is not a member of this file' });
+  folder.mappings = { ...read, mappings };
 }
 
 async function readModel(

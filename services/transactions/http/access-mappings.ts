@@ -18,11 +18,11 @@ export function accessMappingHandlers(dependencies: Dependencies) {
       ctx.body = { mappings: await accessMappings.known() };
     },
 
-    async setAccessMappings(ctx, { body, principal }) {
+    async setAccessMappings(ctx, { body, query, principal }) {
       const { mappings, faults: ofTexts } = readTexts(body.mappings);
       const faults = [...ofTexts, ...(await findFaults(dependencies, mappings, principal))];
       if (faults.length > 0) throw fail('invalid', 'The mappings are not valid.', { errors: faults });
-      await accessMappings.replace(mappings as AccessMapping[]);
+      if (query.dryRun !== 'true') await accessMappings.replace(mappings as AccessMapping[]);
       ctx.body = { mappings };
     },
   } satisfies OperationHandlers;
