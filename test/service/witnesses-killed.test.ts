@@ -11,7 +11,7 @@ import { playLogs } from '../support/peers/played-logs.ts';
 import { until } from '../support/run/until.ts';
 import { createTestDatabase } from '../support/stores/postgres.ts';
 
-/** Kills of a witness, each with the updates of five logs on their way; `WITNESS_KILLED=300` is a longer run. */
+/** Kills of a witness while updates of five logs are on their way; `WITNESS_KILLED=300` is a longer run. */
 const kills = Number(process.env.WITNESS_KILLED ?? 20);
 
 /** Keeps each head stored and unanswered for a while, so that kills find it so. */

@@ -108,8 +108,8 @@ export function authzenHandlers(dependencies: Dependencies) {
 }
 
 /**
- * An evaluation of a list with what the request has for all. A member of its own replaces the other whole, but
- * for the identifiers that it lacks.
+ * An evaluation of a list with what the request has for all. A member of its own replaces the other whole,
+ * but for the identifiers that it lacks.
  */
 function withDefaults(own: Evaluation, common: Evaluation): Evaluation {
   const evaluation: Evaluation = { ...common, ...own };
