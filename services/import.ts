@@ -14,7 +14,8 @@ import { type ImportCounts, sendRows } from '#lib/moving/send-rows.ts';
 // go on.
 const usage = `Usage: npm run import -- <file or folder> [--from ndjson|csv|export] [--mapping <file>]
   [--rejected <file>] [--dry-run]
-       npm run import -- --from interface --url <base URL> [--rejected <file>] [--dry-run]`;
+       npm run import -- --from interface --url <base URL> [--rejected <file>] [--dry-run]
+       npm run import -- --from gics <exchange file> [<consents>…] [--language <tag>] [--rejected <file>] [--dry-run]`;
 const shownRejections = 10;
 
 try {
@@ -73,13 +74,14 @@ function readArguments() {
         from: { type: 'string' },
         url: { type: 'string' },
         mapping: { type: 'string' },
+        language: { type: 'string' },
         rejected: { type: 'string' },
         'dry-run': { type: 'boolean' },
       },
       allowPositionals: true,
     });
-    const { 'dry-run': isDryRun = false, from, url, mapping, rejected } = values;
-    return { inputs: positionals, from, url, mapping, rejected, isDryRun };
+    const { 'dry-run': isDryRun = false, from, url, mapping, language, rejected } = values;
+    return { inputs: positionals, from, url, mapping, language, rejected, isDryRun };
   } catch (cause) {
     throw new StartupError(`${(cause as Error).message}\n${usage}`, { cause });
   }

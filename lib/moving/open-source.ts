@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { StartupError } from '#lib/errors/fail.ts';
 import { readSource } from '#lib/moving/access.ts';
+import { readGics } from '#lib/moving/gics/read-gics.ts';
 import { createInstanceClient } from '#lib/moving/instance-client.ts';
 import { readInterface } from '#lib/moving/interface/read-interface.ts';
 import { readMapping } from '#lib/moving/mapping.ts';
@@ -18,6 +19,8 @@ export interface Wanted {
   inputs: string[];
   url: string | undefined;
   mapping: string | undefined;
+  /** Of the texts of a gICS file. */
+  language: string | undefined;
   isDryRun: boolean;
   notCarried: NotCarried;
   environment: Record<string, string | undefined>;
@@ -34,6 +37,7 @@ export async function openSource(wanted: Wanted): Promise<ImportSource | undefin
   }
   const [input, ...more] = inputs;
   if (input === undefined || url !== undefined) return undefined;
+  if (kind === 'gics') return readGics(inputs, { ...wanted, language: wanted.language ?? 'de' });
   if (more.length > 0) return undefined;
   if (kind === 'export') return readExport(input, notCarried);
   if (kind === 'ndjson') return readNdjson(input);
