@@ -147,6 +147,7 @@ function refuse(response: ServerResponse): void {
   response.end(
     JSON.stringify({
       type: 'about:blank',
+      code: 'unavailable',
       title: 'Temporarily unavailable',
       status: 503,
       detail: 'The instance is starting.',

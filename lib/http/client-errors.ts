@@ -51,11 +51,11 @@ function pageOf({ status, code, detail }: Refusal) {
   };
 }
 
-function problemOf({ status, detail }: Refusal) {
+function problemOf({ status, code, detail }: Refusal) {
   return {
     type: 'application/problem+json',
     policy: `default-src 'none'; frame-ancestors 'none'`,
-    body: JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail }),
+    body: JSON.stringify({ type: 'about:blank', code, title: STATUS_CODES[status], status, detail }),
   };
 }
 

@@ -57,6 +57,7 @@ function rejectMethod(response: ServerResponse): void {
   response.end(
     JSON.stringify({
       type: 'about:blank',
+      code: 'method-not-allowed',
       title: 'Method not allowed',
       status: 405,
       detail: 'Method not allowed; allowed methods: GET, HEAD.',

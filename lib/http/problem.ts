@@ -35,6 +35,8 @@ export const problemStatus: Record<ProblemCode, { status: number; title: string 
 /** A problem document (RFC 9457). */
 export interface Problem {
   type: string;
+  /** The last segment of `type`. */
+  code: string;
   title: string;
   status: number;
   detail: string;
@@ -70,6 +72,7 @@ export function toProblem(failure: Failure, baseUrl: string, instance: string): 
   const { status, title } = problemStatus[failure.code];
   return {
     type: `${baseUrl}/docs/problems/${failure.code}`,
+    code: failure.code,
     title,
     status,
     detail: failure.message,
@@ -95,7 +98,8 @@ export function readProblem({ text, headers }: Reply): Failure | undefined {
   const problem = parse(text);
   const code = /\/docs\/problems\/([a-z-]+)$/.exec(String(problem?.type))?.[1];
   if (!problem || code === undefined || !Object.hasOwn(problemStatus, code)) return undefined;
-  const { type: _, title: _title, status: _status, instance: _path, detail, errors, ...members } = problem;
+  const { type: _, code: _code, title: _title, status: _status, instance: _path, ...rest } = problem;
+  const { detail, errors, ...members } = rest;
   const found = Object.entries(failureHeaders).flatMap(([name, written]) => {
     const value = headers[name];
     return typeof value === 'string' ? [[written, value] as const] : [];

@@ -118,6 +118,10 @@ describe('the client for TypeScript', () => {
     expect(failure).toBeInstanceOf(AccordError);
     expect(failure).toMatchObject({ status: 422, pointer: '/layout', errors: [{ pointer: '/layout' }] });
     expect((failure as AccordError).code).toMatch(/^[a-z-]+$/);
+    const later = Response.json({ type: 'about:blank', code: 'unavailable' }, { status: 500 });
+    await expect(scripted([later]).client.getUser()).rejects.toMatchObject({ code: 'unavailable' });
+    const older = Response.json({ type: 'https://a.example/docs/problems/in-use' }, { status: 409 });
+    await expect(scripted([older]).client.getUser()).rejects.toMatchObject({ code: 'in-use' });
     await expect(
       createAccord({ baseUrl: instance.url, auth: { ...demo, password: 'wrong' } }).getUser(),
     ).rejects.toMatchObject({ code: 'invalid_grant', status: 400 });

@@ -107,6 +107,7 @@ describe.each([
     const failure = await failureOf(connect().lend({ title: 'Candide' }));
     expect({ ...toProblem(failure, '', '/'), headers: failure.headers }).toEqual({
       type: '/docs/problems/wrong-state',
+      code: 'wrong-state',
       title: 'Not possible in this state',
       status: 409,
       detail: 'It is lent already.',

@@ -93,6 +93,7 @@ describe('the contract checker accepts', () => {
     ).not.toThrow();
     const notAllowed = problem('ProblemNotFound', {
       type: 'https://consent.example.org/docs/problems/method-not-allowed',
+      code: 'method-not-allowed',
       status: 405,
     });
     const headers = { Allow: 'GET, HEAD' };
@@ -164,6 +165,9 @@ describe('the contract checker rejects', () => {
     );
     expect(() => check(observed({ status: 404, ...problem('ProblemNotFound', { status: 400 }) }))).toThrow(
       'the problem says status 400',
+    );
+    expect(() => check(observed({ status: 404, ...problem('ProblemNotFound', { code: 'gone' }) }))).toThrow(
+      'the problem has the code gone, and the type of not-found',
     );
   });
 

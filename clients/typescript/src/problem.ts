@@ -21,7 +21,9 @@ export class AccordError extends Error {
 
   constructor(status: number, body: unknown, retryAfter?: number) {
     const said = typeof body === 'object' && body !== null ? (body as Partial<Problem> & TokenError) : {};
-    const code = said.type?.match(/\/docs\/problems\/([a-z-]+)$/)?.[1] ?? said.error ?? 'unexpected';
+    // Older instances have the code in the type alone.
+    const typed = said.type?.match(/\/docs\/problems\/([a-z-]+)$/)?.[1];
+    const code = said.code ?? typed ?? said.error ?? 'unexpected';
     const detail =
       said.detail ?? said.error_description ?? said.title ?? `The response has the status ${status}.`;
     super(`${code}: ${detail}`);

@@ -24,7 +24,7 @@ export class ApiFailure extends Error {
       cause,
     }: { retryAfter?: number; roles?: readonly string[]; cause?: unknown } = {},
   ) {
-    const { type, title, detail, errors, ...members } = problem;
+    const { type, code: _, title, detail, errors, ...members } = problem;
     super(`The API answered ${status}`, { cause });
     this.name = 'ApiFailure';
     this.status = status;

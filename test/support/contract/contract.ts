@@ -166,9 +166,10 @@ function parseJson(body: unknown, fail: Fail): unknown {
 }
 
 function checkProblem(response: ResponseObject, status: number, body: unknown, fail: Fail) {
-  const problem = body as { type: string; status: number };
+  const problem = body as { type: string; code?: string; status: number };
   if (problem.status !== status) fail(`the problem says status ${problem.status}`);
   const code = problem.type.split('/').at(-1) ?? '';
+  if (problem.code !== code) fail(`the problem has the code ${problem.code}, and the type of ${code}`);
   const documented = response['x-problems'] ?? [];
   if (!documented.includes(code))
     fail(`the problem code "${code}" is not documented (${documented.join(', ')} are)`);

@@ -13,9 +13,11 @@ class AccordError(Exception):
     """A refusal of the instance: a problem document (RFC 9457), or an error of the token endpoint (RFC 6749)."""
 
     def __init__(self, status: int, problem: dict[str, Any], retry_after: float | None = None) -> None:
-        found = re.search(r"/docs/problems/([a-z-]+)$", str(problem.get("type", "")))
+        # Older instances have the code in the type alone.
+        typed = re.search(r"/docs/problems/([a-z-]+)$", str(problem.get("type", "")))
+        named = problem.get("code") or (typed[1] if typed else problem.get("error"))
         #: Stable, such as ``unknown-element``; ``unexpected`` if the response is not one of Accord.
-        self.code: str = found[1] if found else str(problem.get("error", "unexpected"))
+        self.code: str = str(named or "unexpected")
         self.status = status
         said = problem.get("detail") or problem.get("error_description") or problem.get("title")
         self.detail: str = str(said or f"The response has the status {status}.")
