@@ -50,16 +50,28 @@ const forms = formsUrl
   : createBaselineForms({ db: queriesOf(pools.forms), samples: readSamples() });
 const steps = await createBaselineSteps({ db, forms });
 
+const sampleElement = 'element/processing/processing.001/1.0';
+
 const app = new Koa();
 app.use(async (ctx) => {
   const [, , id = '', task] = ctx.path.split('/');
-  switch (`${ctx.method} ${id === '' ? 'consents' : (task ?? 'transaction')}`) {
+  const what = id === 'singlestep' ? id : (task ?? 'transaction');
+  switch (`${ctx.method} ${id === '' ? 'consents' : what}`) {
     case 'POST consents': {
       const created = await steps.create(JSON.parse(await readText(ctx.req)));
       relay.wake();
       ctx.status = 201;
       ctx.set('Location', `http://${ctx.host}/consents/${created.id}`);
       ctx.body = created;
+      return;
+    }
+    case 'POST singlestep': {
+      const { context } = JSON.parse(await readText(ctx.req));
+      const { id } = await steps.create(context);
+      await steps.submit(String(id), new URLSearchParams({ [sampleElement]: 'accepted' }));
+      relay.wake();
+      ctx.status = 201;
+      ctx.body = { id };
       return;
     }
     case 'GET transaction': {

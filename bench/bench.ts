@@ -5,6 +5,8 @@ const programs: Readonly<Record<string, string>> = {
   beside: './beside.ts',
   // Separate services, with Kafka and Redis.
   distributed: './distributed.ts',
+  // A consent by one call, beside a bare server and another product.
+  recorded: './recorded.ts',
   // Among few and among many records.
   records: './records.ts',
   // Two instances that are peers; a peer that makes trouble.

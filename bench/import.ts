@@ -16,6 +16,9 @@ const { values: options } = parseArgs({
     rows: { type: 'string', default: '100000' },
     rate: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '60' },
+    /** Rows of a request, and how much longer than a request the pause after it takes: as the program. */
+    chunk: { type: 'string', default: '250' },
+    pause: { type: 'string', default: '3' },
     output: { type: 'string', default: fileURLToPath(new URL('results-import.md', import.meta.url)) },
   },
 });
@@ -25,7 +28,7 @@ const [rows, rate, seconds] = [options.rows, options.rate, options.seconds].map(
   number,
 ];
 const before = loadavg()[0] ?? 0;
-const chunk = 5_000;
+const [chunk, pause] = [Number(options.chunk), Number(options.pause)];
 let token: { text: string; until: number } | undefined;
 let submitted = 0;
 /** Submissions that were shed. */
@@ -85,8 +88,10 @@ try {
 
 async function importAll(): Promise<void> {
   for (let first = 0; first < rows; first += chunk) {
+    const began = performance.now();
     const { created, errors } = await send(first);
     if (created !== Math.min(chunk, rows - first)) throw new Error(JSON.stringify(errors.slice(0, 3)));
+    await new Promise((resolve) => setTimeout(resolve, pause * (performance.now() - began)));
   }
 }
 

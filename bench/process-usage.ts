@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** The kernel counts in hundredths of a second on every platform that Node.js runs on. */
 const ticksPerSecond = 100;
@@ -7,10 +7,34 @@ const ticksPerSecond = 100;
  * CPU seconds, user and system, that a process alone has used with all its threads. Children are not counted.
  */
 export function cpuSeconds(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** CPU seconds that a process and its children have used, also of those that have ended. */
+export function cpuSecondsWithChildren(pid: number): number {
+  const fields = statOf(pid);
+  const ended = (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
+  const running = readdirSync('/proc')
+    .map(Number)
+    .filter((each) => each > 0 && parentOf(each) === pid);
+  return [pid, ...running].reduce((sum, each) => sum + cpuSeconds(each), ended);
+}
+
+/** Undefined: the process has just ended. */
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(statOf(pid)[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of proc_pid_stat(5) from the third on. */
+function statOf(pid: number): string[] {
   const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The second field, the program's name, stands in parentheses and may hold anything.
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  return line.slice(line.lastIndexOf(')') + 2).split(' ');
 }
 
 /**

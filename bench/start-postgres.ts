@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
 import { serverSettings } from '#lib/db/embedded/create-cluster.ts';
 import { prepareTestPostgres } from '../test/infrastructure/postgres.ts';
 
 /** A PostgreSQL of this run's own, as durable as PostgreSQL is by default. */
 export interface BenchPostgres {
+  /** Of the postmaster, whose children do the work. */
+  pid: number;
   /** Of a database, for its superuser. */
   adminUrl(database: string): string;
   /** Makes a database that the role `accord` owns. @returns its URL. */
@@ -40,6 +44,7 @@ export async function startPostgres(more: Record<string, string> = {}): Promise<
   }
   await run('postgres', 'CREATE ROLE accord LOGIN CREATEROLE');
   return {
+    pid: Number.parseInt(readFileSync(path.join(prepared.files, 'postmaster.pid'), 'utf8'), 10),
     run,
     adminUrl: (database) => urlOf(database),
     async createDatabase(name, template = 'template1') {
