@@ -56,6 +56,6 @@ function partsOf(models: readonly WantedModel[]): WantedModel[][] {
 }
 
 function sayFault(part: readonly WantedModel[], { pointer, detail }: Schemas['Fault']): string {
-  const [, index, rest = ''] = /^\/models\/(\d+)(.*)$/s.exec(pointer) ?? [];
-  return `${part[Number(index)]?.key ?? ''}${rest} ${detail}`;
+  const [, , index, ...rest] = pointer.split('/');
+  return `${part[Number(index)]?.key ?? ''} ${rest.join('/')} ${detail}`;
 }

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { rememberByText } from '#lib/memo/remember.ts';
 
 /** How the times of a column are written. */
 export interface TimeFormat {
@@ -84,11 +85,11 @@ function inZone(local: Temporal.PlainDateTime, zone: string | undefined): string
 }
 
 /** Whether a text names a time zone, such as `Europe/Berlin`. */
-export function isTimeZone(text: string): boolean {
+export const isTimeZone = rememberByText((text): boolean => {
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });
     return true;
   } catch {
     return false;
   }
-}
+});
