@@ -85,11 +85,14 @@ function inZone(local: Temporal.PlainDateTime, zone: string | undefined): string
 }
 
 /** Whether a text names a time zone, such as `Europe/Berlin`. */
-export const isTimeZone = rememberByText((text): boolean => {
+export function isTimeZone(text: string): boolean {
+  return canonicalZone(text) !== '';
+}
+
+const canonicalZone = rememberByText((timeZone): string => {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return '';
   }
 });
