@@ -13,7 +13,7 @@ export interface Access {
 /** A response that was found. */
 export interface Found {
   text: string;
-  /** Address of the next page: `Link: rel="next"`. */
+  /** Query of the next page, from `Link: rel="next"`. */
   next: string | undefined;
 }
 
@@ -39,14 +39,6 @@ const maxWaitSeconds = 60;
 /** Waits and repeats while the instance is busy or away. */
 export function createInstanceClient({ url: given, headers }: Access): InstanceClient {
   const url = withoutSlash(given);
-  const { origin } = new URL(url);
-
-  /** The credential is sent to this instance alone. */
-  function addressOf(address: string): URL {
-    const target = address.startsWith('/') ? new URL(`${url}${address}`) : new URL(address, url);
-    if (target.origin === origin) return target;
-    throw new StartupError(`${url} refers to another instance: ${target.origin}.`);
-  }
 
   async function request(
     method: string,
@@ -55,7 +47,7 @@ export function createInstanceClient({ url: given, headers }: Access): InstanceC
   ): Promise<Response> {
     let isExpired = false;
     for (let attempt = 1; ; attempt += 1) {
-      const response: Response | undefined = await fetch(addressOf(address), {
+      const response: Response | undefined = await fetch(`${url}${address}`, {
         method,
         headers: {
           ...(await headers(isExpired)),
@@ -105,7 +97,8 @@ export function createInstanceClient({ url: given, headers }: Access): InstanceC
       const page: Found | undefined = await find(next);
       if (!page) throw new StartupError(`${url} has no ${nameOf(address)}.`);
       yield* parse<T[]>(page.text, address);
-      next = page.next;
+      // At the same path: a link may name the instance as others reach it.
+      next = page.next && `${nameOf(address)}${page.next}`;
     }
   }
 
@@ -141,7 +134,7 @@ function nameOf(address: string): string {
 function nextOf(link: string | null, base: string): string | undefined {
   for (const part of (link ?? '').split(/,(?=\s*<)/)) {
     const [, target] = /^\s*<([^>]*)>/.exec(part) ?? [];
-    if (target !== undefined && /;\s*rel="?next"?/i.test(part)) return new URL(target, base).href;
+    if (target !== undefined && /;\s*rel="?next"?/i.test(part)) return new URL(target, base).search;
   }
   return undefined;
 }

@@ -12,6 +12,7 @@ import {
   recordsOf,
   submitForCode,
 } from '../support/instances/live-transactions.ts';
+import { listenAsProduct } from '../support/instances/other-product.ts';
 import { runCommand } from '../support/programs/run-command.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
@@ -128,6 +129,9 @@ describe('npm run import -- --from interface', () => {
     });
     const coded = await submitForCode(oldAdmin, { subject: 'coded' });
     await oldAdmin.send('POST', `/consents/${coded.id}/confirm`, { code: coded.code });
+    const late = await submitForCode(oldAdmin, { subject: 'late' });
+    await oldAdmin.send('POST', '/choices/withdraw', { subject: 'late' });
+    await oldAdmin.send('POST', `/consents/${late.id}/confirm`, { code: late.code });
     await submitForCode(oldAdmin, { subject: 'waits for a code' });
     const row = { element: 'processing.001', serial: '1.0', answer: ['accepted'], source: 'CRM' };
     const year = (number: number) => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
@@ -149,22 +153,27 @@ describe('npm run import -- --from interface', () => {
     const dry = await run(['--dry-run']);
     expect([dry.code, dry.errors]).toEqual([0, expect.not.stringContaining('unknown')]);
     expect(dry.output).toMatch(/^Would make 3 models with 5 versions here\.$/m);
-    expect(dry.output).toMatch(/^It would be: 257 rows: 257 created, 0 unchanged, 0 rejected\.$/m);
+    expect(dry.output).toMatch(/^It would be: 260 rows: 260 created, 0 unchanged, 0 rejected\.$/m);
     expect((await freshAdmin.get(`/models/serials/${news.key}`)).status).toBe(404);
 
     const moved = await run([]);
     expect([moved.code, moved.output]).toEqual([
       0,
-      expect.stringMatching(/^257 rows: 257 created, 0 unchanged, 0 rejected\.$/m),
+      expect.stringMatching(/^260 rows: 260 created, 0 unchanged, 0 rejected\.$/m),
     ]);
     expect(moved.output).toContain('Not carried: 3 answers that wait for a code or for a peer.');
+    expect(moved.output).toContain('Not carried: 1 consents that were withdrawn before they took effect.');
     expect(moved.output).toContain('webhooks');
 
     const elements = [news.key, gone.key, 'processing.001', 'processing.002', 'conditions.001'];
     const people = (await (await oldAdmin.get('/subjects?limit=200')).json()) as { name: string }[];
     expect(people.length).toBeGreaterThan(15);
-    for (const { name } of people) {
-      if (name !== 'coded' && name !== 'waits for a code')
+    // The consent that was withdrawn while it waited stays behind: the rest is the refusal.
+    expect((await decisionsOf(freshAdmin, 'late', ['processing.001']))[0]).toMatchObject({
+      reason: 'REFUSED',
+    });
+    for (const { name } of people.filter((each) => each.name !== 'late')) {
+      if (!['coded', 'waits for a code'].includes(name))
         expect(await answersOf(freshAdmin, name), name).toEqual(await answersOf(oldAdmin, name));
       expect(await decisionsOf(freshAdmin, name, elements), name).toEqual(
         await decisionsOf(oldAdmin, name, elements),
@@ -186,7 +195,7 @@ describe('npm run import -- --from interface', () => {
       expect(await serialsOf(freshAdmin, name)).toEqual(await serialsOf(oldAdmin, name));
 
     const second = await run([], { SOURCE_TOKEN: tokenOf(oldAdmin) });
-    expect(second.output).toMatch(/^257 rows: 0 created, 257 unchanged, 0 rejected\.$/m);
+    expect(second.output).toMatch(/^260 rows: 0 created, 260 unchanged, 0 rejected\.$/m);
     expect(second.output).not.toContain('Made');
   });
 
@@ -194,6 +203,34 @@ describe('npm run import -- --from interface', () => {
     const credential = { SOURCE_CLIENT_ID: 'cmclient', SOURCE_USERNAME: 'operator', SOURCE_PASSWORD: 'demo' };
     expect((await run(['--dry-run'], credential)).code).toBe(0);
     expect((await run(['--dry-run'], {})).errors).toContain('SOURCE_KEY');
+  });
+
+  it('reads an instance that has no more than the interface, at a path of its own', async () => {
+    const other = await startTestInstance();
+    const proxy = await listenAsProduct(old.url);
+    try {
+      const there = await signIn(other, 'admin');
+      // What a run has left that was stopped between a draft and its activation.
+      const [missing] = await modelsOnlyIn(oldAdmin, there);
+      if (!missing) throw new Error('the instances have the same models');
+      const { key: name, type } = missing;
+      const made = (await (await there.send('POST', '/models', { key: name, type, name })).json()) as Entry;
+      const [first] = await versionsOf(oldAdmin, missing.id);
+      await there.send('POST', `/models/${made.id}/versions`, { defaultLanguage: 'en', data: first?.data });
+
+      const to = { ACCORD_URL: other.url, ACCORD_TOKEN: tokenOf(there), SOURCE_KEY: key.key };
+      const args = ['--from', 'interface', '--url', `${proxy.url}/cm/`];
+      const moved = await runCommand('services/import.ts', args, { env: to });
+      expect([moved.code, moved.errors]).toEqual([0, expect.stringContaining('0 rejected')]);
+      const [answer] = (await recordsOf(there, 'terms'))['conditions.001'] ?? [];
+      expect(answer?.imported).toMatchObject({ source: `${proxy.url}/cm`, evidence: 'URL', verified: false });
+      expect(await answersOf(there, 'long history')).toEqual(await answersOf(oldAdmin, 'long history'));
+      const again = await runCommand('services/import.ts', args, { env: to });
+      expect(again.output).toMatch(/rows: 0 created, \d+ unchanged, 0 rejected\.$/m);
+    } finally {
+      proxy.close();
+      await other.stop();
+    }
   });
 
   it('takes no answer over if a version says something else here', async () => {
@@ -228,6 +265,19 @@ describe('npm run import -- --from interface', () => {
     }
   });
 });
+
+async function modelsOnlyIn(one: Caller, other: Caller): Promise<Entry[]> {
+  const processings = async (caller: Caller) =>
+    ((await (await caller.get('/models?types=processing&size=200')).json()) as { values: Entry[] }).values;
+  const here = (await processings(other)).map(({ key: name }) => name);
+  return (await processings(one)).filter(({ key: name }) => !here.includes(name));
+}
+
+/** The first one first. */
+async function versionsOf(caller: Caller, id: string): Promise<components['schemas']['Version'][]> {
+  const versions = await (await caller.get(`/models/${id}/versions`)).json();
+  return (versions as components['schemas']['Version'][]).toReversed();
+}
 
 async function modelOf(name: string): Promise<{ id: string; key: string }> {
   const { id, key: known } = (await (await oldAdmin.get(`/models/serials/${name}`)).json()) as Entry;

@@ -8,7 +8,7 @@ import { listOf, objectOf, parseResource, type Resource, textOf } from '#lib/mov
 import { modelsOfDefinition } from '#lib/moving/gics/models-of-definition.ts';
 import { rowsOfConsent } from '#lib/moving/gics/rows-of-consent.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
-import type { NotCarried } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
 
 interface Options {
@@ -55,6 +55,8 @@ export async function readGics(files: readonly string[], options: Options): Prom
     for (const file of files.filter((each) => each !== found.file))
       for await (const { resource, place } of readResources(file)) {
         if (resource.resourceType === 'Patient') patients.set(`Patient/${resource.id}`, resource);
+        else if (resource.resourceType !== 'Consent')
+          leaveOut(notCarried, `resources of type ${textOf(resource.resourceType) ?? 'none'}`);
         if (resource.resourceType !== 'Consent') continue;
         line += 1;
         const consent = withIdentifiers(resource, patients);
