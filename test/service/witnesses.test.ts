@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { isCosignature } from '#lib/witness/cosignature.ts';
 import { isSignedBy, readNote, readNoteKey } from '#lib/witness/note.ts';
+import { openPages } from '../support/console/open-pages.ts';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { letTimePass, runInDatabase } from '../support/instances/live-database.ts';
@@ -25,6 +26,14 @@ afterAll(() => Promise.all([clinic?.stop(), lab?.stop()]));
 const noteOf = async (area: string) => (await admins.clinic.get(`/audit/checkpoints/${area}`)).text();
 const keysOf = async (instance: TestInstance) =>
   ((await (await instance.fetch('/.well-known/accord')).json()) as components['schemas']['Instance']).notes;
+
+/** The proof in the console. */
+async function shownProof(): Promise<string> {
+  const pages = await openPages(clinic, 'admin');
+  const html = await (await pages.get('/console/audit')).text();
+  await pages.close();
+  return /<details class="proof".*?<p class="soft">/s.exec(html)?.[0] ?? '';
+}
 
 let minutes = 0;
 /** Tries again, two minutes later each time, until it is so. */
@@ -59,6 +68,10 @@ it('a head is cosigned by a peer, as soon as both sides have set it', async () =
     expect(witnesses).toEqual([{ name: lab.url, isDisputing: false }]);
     expect(values[0]?.cosignatures?.map(({ area }) => area)).toContain('auth');
   });
+  const proof = await shownProof();
+  expect(proof).toContain(`<dt>${new URL(lab.url).host}</dt>`);
+  expect(proof).toContain('Cosigns');
+  expect(proof).not.toContain(' open');
 });
 
 it('a log that has grown is cosigned again, and a witness that has forgotten nothing answers 409 to an old size', async () => {
@@ -113,6 +126,7 @@ it('another history is refused by the witness, and both logs name both heads', a
   });
   for (const instance of [clinic, lab])
     await until(async () => expect(await instance.metrics()).toMatch(/^accord_witness_disputes\{.*\} 1$/m));
+  expect(await shownProof()).toMatch(/^<details class="proof" open.*Refuses this log/s);
   // The line is written once, not at every attempt.
   await later(async () =>
     expect((await listCheckpoints(admins.clinic)).witnesses?.[0]?.isDisputing).toBe(true),

@@ -2,19 +2,28 @@ import { auditAreas } from '#lib/contracts/audit-areas.ts';
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import type { ConsoleReader, PrintedTime } from '../../pages/console-reader.ts';
+import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { type StateMark, stateMark } from '../../pages/states.ts';
 import type { CellView } from '../../pages/table.ts';
 
 type Checkpoint = Schemas['Checkpoint'];
 
 /** What the newest checkpoint says, for the page. */
 interface ProofView {
-  signed: PrintedTime;
-  /** Lines and root by area. */
-  facts: { label: string; cell: CellView }[];
+  /** When it was signed; then lines and root by area. */
+  facts: Fact[];
   href: string;
   /** What witnesses say, in one sentence. */
-  verdict: { text: string; tone: 'good' | 'bad' | 'plain' };
+  verdict: StateMark;
+  /** How each witness is doing. */
+  witnesses: Fact[];
+  /** Two histories are known, which nobody is to overlook. */
+  isDisputed: boolean;
+}
+
+interface Fact {
+  label: string;
+  cell: CellView;
 }
 
 /** Digits of a root that are shown; the file has all. */
@@ -42,7 +51,8 @@ export async function readProof(
   if (!checkpoint) return 'missing';
   const { newest, witnesses } = checkpoint;
   const { at, logs } = newest;
-  const facts = auditAreas.flatMap((area) => {
+  const signed = { label: reader.t('audit.signed'), cell: { time: reader.time(at) } };
+  const areas = auditAreas.flatMap((area) => {
     const head = logs[area];
     if (!head) return [];
     const note = reader.t('audit.lines', { count: head.size });
@@ -50,8 +60,13 @@ export async function readProof(
       { label: reader.word('auditArea', area), cell: { code: `${head.root.slice(0, shownDigits)}…`, note } },
     ];
   });
-  const verdict = verdictOf(reader, newest, witnesses);
-  return { signed: reader.time(at), facts, verdict, href: `${path}/checkpoint/export` };
+  return {
+    facts: [signed, ...areas],
+    verdict: verdictOf(reader, newest, witnesses),
+    witnesses: witnesses.map((witness) => witnessFact(reader, witness)),
+    isDisputed: witnesses.some(({ isDisputing }) => isDisputing),
+    href: `${path}/checkpoint/export`,
+  };
 }
 
 type Witnesses = NonNullable<Schemas['CheckpointList']['witnesses']>;
@@ -73,12 +88,22 @@ function countWitnesses({ logs, cosignatures = [] }: Checkpoint): number {
   return [...byWitness.values()].filter((given) => given.length === areas.length).length;
 }
 
-function verdictOf({ t }: ConsoleReader, checkpoint: Checkpoint, witnesses: Witnesses): ProofView['verdict'] {
-  const disputing = witnesses.filter(({ isDisputing }) => isDisputing).map(({ name }) => name);
+function verdictOf({ t }: ConsoleReader, checkpoint: Checkpoint, witnesses: Witnesses): StateMark {
+  const disputing = witnesses.filter(({ isDisputing }) => isDisputing).map(({ name }) => addressOf(name));
   if (disputing.length > 0)
-    return { text: t('audit.disputed', { witness: disputing.join(', ') }), tone: 'bad' };
-  if (witnesses.length === 0) return { text: t('audit.noWitness'), tone: 'plain' };
+    return { word: t('audit.disputed', { witness: disputing.join(', ') }), shape: 'needs-you' };
+  if (witnesses.length === 0) return { word: t('audit.noWitness'), shape: 'over' };
   const count = Math.min(countWitnesses(checkpoint), witnesses.length);
-  const text = t('audit.witnessed', { count, all: witnesses.length });
-  return { text, tone: count === witnesses.length ? 'good' : 'plain' };
+  const word = t('audit.witnessed', { count, all: witnesses.length });
+  return { word, shape: count === witnesses.length ? 'in-force' : 'under-way' };
 }
+
+function witnessFact(reader: ConsoleReader, { name, isDisputing, lastError }: Witnesses[number]): Fact {
+  const state = isDisputing ? 'REFUSING' : lastError === undefined ? 'COSIGNING' : 'AWAY';
+  const cell: CellView = { state: stateMark(reader, 'witnessState', state) };
+  if (lastError !== undefined) cell.details = { word: reader.t('audit.why'), code: lastError };
+  return { label: addressOf(name), cell };
+}
+
+/** Names are URLs. */
+const addressOf = (name: string) => name.replace(/^https?:\/\//, '');
