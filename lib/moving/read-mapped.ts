@@ -20,13 +20,18 @@ export function readMapped(file: string, mapping: Mapping): ImportSource {
       head = read;
       requireColumns(name, read, mapping);
     };
-    for await (const { line, text, cells } of readTable(file, mapping, onHead))
-      for (const { column, ...rest } of translate(cells)) {
+    for await (const { line, text, cells, quoteIn } of readTable(file, mapping, onHead))
+      for (const { column, ...rest } of quoteIn === undefined ? translate(cells) : [quoteFault(quoteIn)]) {
         const place = `${name}, line ${line}, column ${column}`;
         yield { place, original: { line, text }, ...rest };
       }
   }
 }
+
+const quoteFault = (column: string) => ({
+  column,
+  fault: 'has a quote inside: quotes stand around a whole cell, and are doubled in it',
+});
 
 function requireColumns(name: string, { columns }: TableHead, mapping: Mapping): void {
   const faults = columnsOf(mapping).flatMap((column) => {

@@ -11,11 +11,13 @@ export type Encoding = (typeof encodings)[number];
 
 /** A line of a table: its cells by column. */
 export interface TableLine {
-  /** Of the file, from 1; a cell may have line breaks. */
+  /** Of the file, from 1: the first one, because a cell may have line breaks. */
   line: number;
   /** As it is written, without the line break at its end. */
   text: string;
   cells: Readonly<Record<string, string>>;
+  /** Column of a cell with a quote that neither surrounds it nor is doubled; it may have swallowed lines. */
+  quoteIn: string | undefined;
 }
 
 /** How a table is written; undefined: as its first bytes say. A byte order mark counts more. */
@@ -48,10 +50,12 @@ export async function* readTable(
   const encoding = markedEncoding(sample) ?? format.encoding ?? 'utf-8';
   const [head = ''] = new TextDecoder(encoding).decode(sample).split(/\r\n|\n|\r/, 1);
   const separator = format.separator ?? likelySeparator(head);
-  const columns = (names: string[]) => {
-    const trimmed = names.map((name) => name.trim());
-    onHead({ columns: trimmed, separator });
-    return trimmed;
+  let names: string[] = [];
+  let counted = 0;
+  const columns = (given: string[]) => {
+    names = given.map((name) => name.trim());
+    onHead({ columns: names, separator });
+    return names;
   };
   const text = Readable.toWeb(createReadStream(file)).pipeThrough(new TextDecoderStream(encoding));
   const records = Readable.fromWeb(text).pipe(
@@ -60,14 +64,21 @@ export async function* readTable(
       delimiter: separator,
       info: true,
       raw: true,
+      relax_quotes: true,
       relax_column_count: true,
       skip_empty_lines: true,
       max_record_size: maxRecordBytes,
     }),
   );
   try {
-    for await (const { record, info, raw } of records as AsyncIterable<Parsed>)
-      yield { line: info.lines, text: raw.replace(/\r?\n$|\r$/, ''), cells: record };
+    for await (const { record, info, raw } of records as AsyncIterable<Parsed>) {
+      const text = raw.replace(/\r?\n$|\r$/, '');
+      // CRLF in a cell has been counted twice.
+      counted += text.split('\r\n').length - 1;
+      const line = info.lines - counted - (text.split(/\r\n|\n|\r/).length - 1);
+      const stray = strayQuote(text, separator);
+      yield { line, text, cells: record, quoteIn: stray === undefined ? undefined : (names[stray] ?? '') };
+    }
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause)) throw cause;
     throw new StartupError(`${path.basename(file)} is no table: ${cause.message}.`, { cause });
@@ -103,6 +114,36 @@ function likelySeparator(head: string): string {
   const bare = head.replaceAll(/"[^"]*"/g, '');
   const often = [',', ';', '\t'].map((each) => [each, bare.split(each).length] as const);
   return often.reduce((best, each) => (each[1] > best[1] ? each : best))[0];
+}
+
+/**
+ * Finds a quote that RFC 4180 does not have.
+ * @returns the number of its cell, from 0; undefined if there is none.
+ */
+export function strayQuote(line: string, separator: string): number | undefined {
+  if (!line.includes('"')) return undefined;
+  let cell = 0;
+  for (let at = 0; at <= line.length; cell += 1) {
+    const isQuoted = line[at] === '"';
+    const end = isQuoted ? endOfQuoted(line, at) : line.indexOf(separator, at);
+    const stop = end < 0 ? line.length : end;
+    if (isQuoted ? end < 0 || (stop < line.length && line[stop] !== separator) : hasQuote(line, at, stop))
+      return cell;
+    at = stop + 1;
+  }
+  return undefined;
+}
+
+const hasQuote = (line: string, start: number, end: number) => {
+  const at = line.indexOf('"', start);
+  return at >= 0 && at < end;
+};
+
+/** The place behind the closing quote; -1 if there is none. */
+function endOfQuoted(line: string, start: number): number {
+  for (let at = line.indexOf('"', start + 1); at >= 0; at = line.indexOf('"', at + 2))
+    if (line[at + 1] !== '"') return at + 1;
+  return -1;
 }
 
 /** The text of a cell, without the `'` with which exports keep spreadsheets from seeing a formula. */

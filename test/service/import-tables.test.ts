@@ -43,6 +43,12 @@ const faulty: readonly (readonly [string, RegExp])[] = [
     /line 9, column action: \/given invalid: is in the future/,
   ],
 ];
+/** Quotes that are none of CSV; the second one swallows the line after it. */
+const quotes = [
+  'q1,Hotel "Sonne",sms,opt-in,2024-05-03 09:30:00,Europe/Paris',
+  'q2,"open,sms,opt-in,2024-05-03 09:30:00,Europe/Paris',
+  'q3,"closed",sms,opt-in,2024-05-03 09:30:00,Europe/Paris',
+];
 const latin = Buffer.concat([
   Buffer.from('f9,zo'),
   Buffer.of(0xeb),
@@ -72,23 +78,25 @@ describe('a table with the faults of real files', () => {
     const at = (name: string) => path.join(folder, name);
     await writeFile(
       at('all.csv'),
-      marked([lines(faulty.map(([line]) => line)), latin, lines([...special, ...good])]),
+      marked([lines(faulty.map(([line]) => line)), latin, lines([...quotes, ...special, ...good])]),
     );
     const all = [at('all.csv'), '--mapping', ofEvents, '--rejected', at('rejected.csv')];
 
     const dry = await run([...all, '--dry-run']);
     expect([dry.code, dry.output]).toEqual([
       2,
-      expect.stringContaining('79 rows: 68 created, 1 unchanged, 10 rejected.'),
+      expect.stringContaining('81 rows: 68 created, 1 unchanged, 12 rejected.'),
     ]);
     const first = await run(all);
     expect([first.code, first.output]).toEqual([
       2,
-      expect.stringContaining('79 rows: 68 created, 1 unchanged, 10 rejected.'),
+      expect.stringContaining('81 rows: 68 created, 1 unchanged, 12 rejected.'),
     ]);
     for (const [, said] of faulty) expect(first.errors).toMatch(said);
     expect(first.errors).toMatch(/line 10, column contact: has bytes of another encoding/);
-    expect(first.errors).toMatch(/column action: \/sourceId conflict/);
+    expect(first.errors).toMatch(/line 11, column contact: has a quote inside/);
+    expect(first.errors).toMatch(/line 12, column contact: has a quote inside/);
+    expect(first.errors).toMatch(/line 24, column action: \/sourceId conflict/);
 
     const given = async (subject: string) =>
       (await recordsOf(admin, subject))['processing.001']?.map(({ values, creationTimestamp }) => [
@@ -115,6 +123,7 @@ describe('a table with the faults of real files', () => {
       `\uFEFF${head}`,
       ...faulty.map(([line]) => line),
       'f9,zo\uFFFD,sms,opt-in,2024-05-03 09:30:00,Europe/Paris',
+      ...[quotes[0], `${quotes[1]}\r`, quotes[2]],
       'd1,twice,sms,opt-out,2024-05-03 09:30:00,Europe/Paris',
       '',
     ]);
@@ -127,13 +136,16 @@ describe('a table with the faults of real files', () => {
       .replace('f6,', 'f6,b')
       .replace('f7,a,sms,opt-in', 'f7,a,sms,opt-in,2024-05-03 09:30:00,Europe/Paris')
       .replace('2124', '2024')
+      .replace('Hotel "Sonne"', '"Hotel ""Sonne"""')
+      .replace('"open', 'open')
       .replace('zo\uFFFD', 'zoë')
       .replace(/d1,.*\n/, '');
     await writeFile(at('corrected.csv'), corrected);
     const second = await run([at('corrected.csv'), '--mapping', ofEvents, '--rejected', at('none')]);
-    expect([second.code, second.output]).toEqual([0, '9 rows: 9 created, 0 unchanged, 0 rejected.\n']);
-    expect(await given('zoë')).toHaveLength(1);
-    expect((await run(all)).output).toContain('79 rows: 0 created, 69 unchanged, 10 rejected.');
+    expect([second.code, second.output]).toEqual([0, '12 rows: 12 created, 0 unchanged, 0 rejected.\n']);
+    for (const subject of ['zoë', 'Hotel "Sonne"', 'open', 'closed'])
+      expect(await given(subject)).toHaveLength(1);
+    expect((await run(all)).output).toContain('81 rows: 0 created, 69 unchanged, 12 rejected.');
   });
 
   it('is not read at all with a head that does not fit', async () => {

@@ -1,10 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Mapping, readMapping } from '#lib/moving/mapping.ts';
 import { readMapped } from '#lib/moving/read-mapped.ts';
+import { strayQuote } from '#lib/moving/read-table.ts';
 import type { SourceItem } from '#lib/moving/source.ts';
+import { csvLine } from '#lib/text/csv.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -139,6 +142,19 @@ describe('a table with a row for each event', () => {
     expect(faultsOf(items)).toEqual([
       'table.csv, line 3, column purpose: "fax" is none of the words of the mapping',
     ]);
+  });
+});
+
+describe('a quote', () => {
+  it('is where it may be in every table that Accord writes, and in no line with one more in a cell', () => {
+    const cells = fc.array(fc.string(), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(cells, (row) => {
+        const line = csvLine(row).slice(0, -2);
+        expect(strayQuote(line, ',')).toBeUndefined();
+        expect(strayQuote(`${line},a"b`, ',')).toBe(row.length);
+      }),
+    );
   });
 });
 
