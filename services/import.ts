@@ -49,7 +49,8 @@ async function run(): Promise<void> {
     onProgress: (soFar) => tell(say(soFar)),
     onRejected(place, why) {
       shown += 1;
-      if (!isDryRun || shown <= shownRejections) tell(`${place}: ${why}`);
+      // Places name what the source does; a terminal obeys control characters.
+      if (!isDryRun || shown <= shownRejections) tell(`${place}: ${why}`.replaceAll(/\p{Cc}/gu, ' '));
     },
   });
   await source.finish?.(target);

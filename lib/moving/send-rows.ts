@@ -76,9 +76,9 @@ export async function sendRows(
   }
 
   async function add(item: SourceItem): Promise<void> {
-    counts.rows += 1;
     const { place, original } = item;
     if ('row' in item && options.isDryRun && source.isPrepared?.(item.row)) {
+      counts.rows += 1;
       counts.created += 1;
       return;
     }
@@ -87,6 +87,7 @@ export async function sendRows(
     if (chunk.items.length >= 2 * maxRows || chunk.rows === maxRows || chunk.bytes + length > maxBytes)
       await flush();
     chunk.items.push('row' in item ? { place, original, line } : { place, original, fault: item.fault });
+    counts.rows += 1;
     if ('row' in item) chunk.rows += 1;
     chunk.bytes += length;
   }

@@ -121,7 +121,7 @@ describe('npm run import -- --from gics', () => {
       expect.stringContaining('Lake;Grün & blau;2.0.a: Lake;Call;1.0 is not in the file'),
     ]);
     expect((await run([at('other.json')])).errors).toContain(
-      'None of the files is a ExchangeFormatDefinition of gICS.',
+      'None of the files is an ExchangeFormatDefinition of gICS.',
     );
     expect((await run([at('bad.xml')])).errors).toContain('bad.xml is not XML');
   });

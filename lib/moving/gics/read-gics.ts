@@ -82,7 +82,7 @@ async function findDefinition(files: readonly string[]): Promise<{ definition: D
     if (resource.resourceType === definitionType)
       return { definition: readDefinition(resource, path.basename(file)), file };
   }
-  throw new StartupError(`None of the files is a ${definitionType} of gICS.`);
+  throw new StartupError(`None of the files is an ${definitionType} of gICS.`);
 }
 
 /** A consent by itself, without the patient beside it. */
