@@ -1,5 +1,5 @@
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { extensionOf, inFileOrder, isText } from './model-members.ts';
+import { extensionOf, inFileOrder, isImage, isText } from './model-members.ts';
 import { isSame } from './proposed-type.ts';
 
 /** A model as `POST /models/plan` takes it. */
@@ -13,6 +13,14 @@ export type FileObject = { [name: string]: FileValue };
 export interface ModelFile {
   value: FileObject;
   texts: Map<string, string>;
+  images: Map<string, Buffer>;
+}
+
+/** An image that a model names by its path. */
+export interface ModelImage {
+  /** Of the name of its file. */
+  extension: string;
+  bytes: Buffer;
 }
 
 type Content = Record<string, unknown>;
@@ -32,9 +40,13 @@ export function isFileReference(value: unknown): value is { file: string } {
 
 /**
  * The file of a model: `common` has what all languages share, `texts` what each has of its own.
- * @param base name of the file without `.yaml`.
+ * @param base name of the file without `.yaml`. @param images by path; others stay where they are.
  */
-export function fileOfModel(model: WantedModel, base: string): ModelFile {
+export function fileOfModel(
+  model: WantedModel,
+  base: string,
+  images: ReadonlyMap<unknown, ModelImage> = new Map(),
+): ModelFile {
   const { type, data, defaultLanguage } = model;
   const languages = Object.keys(data).toSorted(
     (one, other) =>
@@ -43,6 +55,7 @@ export function fileOfModel(model: WantedModel, base: string): ModelFile {
   const leaves = new Map(languages.map((language) => [language, leavesOf(data[language] as Content)]));
   const members = inFileOrder(type, [...new Set([...leaves.values()].flatMap((each) => [...each.keys()]))]);
   const files = new Map<string, string>();
+  const imageFiles = new Map<string, Buffer>();
   const common: FileObject = {};
   const texts: FileObject = Object.fromEntries(languages.map((language) => [language, {}]));
   for (const member of members) {
@@ -50,6 +63,12 @@ export function fileOfModel(model: WantedModel, base: string): ModelFile {
     const [first] = values;
     const isShared = values.every((value) => isSame(value, first)) && !isText(member, first);
     const keep = (value: unknown, language?: string): FileValue => {
+      const image = isImage(member) ? images.get(value) : undefined;
+      if (image) {
+        const file = [base, language, member, image.extension].filter(Boolean).join('.');
+        imageFiles.set(file, image.bytes);
+        return { file };
+      }
       const extension = extensionOf(member, value);
       if (!extension) return value as FileValue;
       const name = [base, language, member, extension].filter(Boolean).join('.');
@@ -68,6 +87,7 @@ export function fileOfModel(model: WantedModel, base: string): ModelFile {
   return {
     value: { ...value, defaultLanguage, ...(Object.keys(common).length > 0 && { common }), texts },
     texts: files,
+    images: imageFiles,
   };
 }
 

@@ -94,6 +94,11 @@ export function extensionOf(member: string, value: unknown): string | undefined 
   return Object.hasOwn(inFiles, member) ? inFiles[member] : undefined;
 }
 
+/** Whether a member of a theme names an image. */
+export function isImage(member: string): boolean {
+  return member === 'icon' || member === 'logoPath';
+}
+
 /** Sorts the members of a model's content as files have them. */
 export function inFileOrder(type: string, members: readonly string[]): string[] {
   const known = order[type] ?? [];

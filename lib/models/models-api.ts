@@ -7,6 +7,7 @@ export type Schemas = components['schemas'];
 /** The API of an instance, as a program for models uses it. */
 export interface ModelsApi {
   get<T>(address: string): Promise<T>;
+  file(address: string): Promise<{ type: string; bytes: Buffer }>;
   /** @throws RefusedError for a response with 4xx. */
   post<T>(address: string, body: unknown): Promise<T>;
   /** @throws RefusedError for a response with 4xx. */
@@ -31,13 +32,17 @@ const maxWaitSeconds = 60;
 
 /** @param instance.url base URL. @param instance.token access token of an administrator or author. */
 export function createModelsApi({ url, token }: { url: string; token: string }): ModelsApi {
-  async function request<T>(method: 'GET' | 'POST' | 'PUT', address: string, body?: unknown): Promise<T> {
+  async function request(
+    method: 'GET' | 'POST' | 'PUT',
+    address: string,
+    { accept = 'application/json', body }: { accept?: string; body?: unknown } = {},
+  ): Promise<Response> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await fetch(new URL(address, url), {
         method,
         headers: {
           Authorization: `Bearer ${token}`,
-          Accept: 'application/json',
+          Accept: accept,
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -45,7 +50,7 @@ export function createModelsApi({ url, token }: { url: string; token: string }):
       }).catch((cause: Error) => {
         throw new StartupError(`${url} does not answer: ${cause.message}`, { cause });
       });
-      if (response.ok) return (await response.json()) as T;
+      if (response.ok) return response;
       const isBusy = response.status === 429 || response.status === 503;
       if (!isBusy || attempt === maxAttempts) throw await refusal(address, response);
       await response.body?.cancel();
@@ -53,10 +58,16 @@ export function createModelsApi({ url, token }: { url: string; token: string }):
       await wait(Math.min(seconds, maxWaitSeconds) * 1000);
     }
   }
+  const read = async <T>(response: Promise<Response>) => (await (await response).json()) as T;
   return {
-    get: (address) => request('GET', address),
-    post: (address, body) => request('POST', address, body),
-    put: (address, body) => request('PUT', address, body),
+    get: (address) => read(request('GET', address)),
+    async file(address) {
+      const response = await request('GET', address, { accept: '*/*' });
+      const type = response.headers.get('content-type') ?? '';
+      return { type, bytes: Buffer.from(await response.arrayBuffer()) };
+    },
+    post: (address, body) => read(request('POST', address, { body })),
+    put: (address, body) => read(request('PUT', address, { body })),
   };
 }
 

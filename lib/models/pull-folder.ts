@@ -8,6 +8,7 @@ import {
   fileOfModel,
   isFileReference,
   type ModelFile,
+  type ModelImage,
   type WantedModel,
 } from './model-file.ts';
 import type { ModelsApi, Schemas } from './models-api.ts';
@@ -73,14 +74,16 @@ async function pullModel(
 ): Promise<string[]> {
   const model = await readModel(api, entry);
   const base = path.posix.basename(file).replace(/\.ya?ml$/, '');
-  const made = fileOfModel(model, base);
+  const made = fileOfModel(model, base, await readImages(api, model));
   const document = known ? merge(known, made) : new Document(made.value);
   const folder = path.join(root, path.dirname(file));
   await mkdir(folder, { recursive: true });
   for (const [name, text] of made.texts) await writeFile(path.join(folder, name), `${text}\n`);
+  for (const [name, bytes] of made.images) await writeFile(path.join(folder, name), bytes);
   if (known) await removeUnused(folder, known.value, made);
   await writeFile(path.join(root, file), document.toString({ lineWidth: 100, blockQuote: 'literal' }));
-  return [file, ...[...made.texts.keys()].map((name) => path.posix.join(path.posix.dirname(file), name))];
+  const others = [...made.texts.keys(), ...made.images.keys()];
+  return [file, ...others.map((name) => path.posix.join(path.posix.dirname(file), name))];
 }
 
 async function readModel(api: ModelsApi, entry: Schemas['Entry']): Promise<WantedModel> {
@@ -89,6 +92,19 @@ async function readModel(api: ModelsApi, entry: Schemas['Entry']): Promise<Wante
   const { defaultLanguage, data } = await api.get<Schemas['Version']>(`/models/${id}/versions/${active?.id}`);
   const told = { key, type, name, shared, sharedWith, default: isDefault, defaultLanguage, data };
   return description === undefined ? told : { ...told, description };
+}
+
+/** The images of a theme by their paths. */
+async function readImages(api: ModelsApi, { type, data }: WantedModel): Promise<Map<unknown, ModelImage>> {
+  const images = new Map<unknown, ModelImage>();
+  if (type !== 'theme') return images;
+  for (const content of Object.values(data) as Record<string, unknown>[])
+    for (const value of [content.icon, content.logoPath])
+      if (typeof value === 'string' && value !== '' && !images.has(value)) {
+        const { type: mediaType, bytes } = await api.file(value);
+        images.set(value, { extension: mediaType.replace('image/', '').replace('jpeg', 'jpg'), bytes });
+      }
+  return images;
 }
 
 /** Changes in a file what differs; comments and the order of members stay. */
@@ -125,7 +141,11 @@ const isPlain = (value: FileValue): value is FileObject =>
 /** Deletes the texts that the file named and names no more. */
 async function removeUnused(folder: string, before: FileObject, made: ModelFile): Promise<void> {
   for (const name of referencesIn(before))
-    if (!made.texts.has(name) && (await readFile(path.join(folder, name)).catch(() => undefined)))
+    if (
+      !made.texts.has(name) &&
+      !made.images.has(name) &&
+      (await readFile(path.join(folder, name)).catch(() => undefined))
+    )
       await rm(path.join(folder, name));
 }
 

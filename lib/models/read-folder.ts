@@ -10,6 +10,7 @@ import {
   placesOf,
   type WantedModel,
 } from './model-file.ts';
+import { isImage } from './model-members.ts';
 import type { Schemas } from './models-api.ts';
 
 /** A fault with its place in a file. */
@@ -53,6 +54,7 @@ const settingsFile = 'accord.yaml';
 export const mappingsFile = 'access-mappings.yaml';
 /** Larger files are none of models. */
 const maxBytes = 1024 * 1024;
+const maxImageBytes = 128 * 1024;
 
 /** Reads all models of a folder. Faults name file, line and member. @throws Error if it cannot be read. */
 export async function readFolder(root: string): Promise<Folder> {
@@ -123,18 +125,23 @@ async function readModel(
     return;
   }
   const texts: FileFault[] = [];
-  const resolved = await resolveTexts(value as FileValue, { root, file, place: [] }, texts);
+  const logos = new Map<string, string>();
+  const resolved = await resolveTexts(value as FileValue, { root, file, place: [], logos }, texts);
   faults.push(...texts.map((fault) => ({ ...fault, ...placeOf(read, [(fault.member ?? '').split('.')]) })));
-  models.push({ ...read, value: value as FileObject, model: modelOfFile(resolved as FileObject) });
+  const model = modelOfFile(resolved as FileObject);
+  if (logos.size > 0) model.logos = Array.from(logos, ([name, image]) => ({ name, image }));
+  models.push({ ...read, value: value as FileObject, model });
 }
 
 interface Place {
   root: string;
   file: string;
   place: readonly string[];
+  /** Images by name, in base64. */
+  logos: Map<string, string>;
 }
 
-/** Puts the texts of files in the places of their references. */
+/** Puts the texts of files in the places of their references. Images are kept beside, under the names. */
 async function resolveTexts(value: FileValue, at: Place, faults: FileFault[]): Promise<FileValue> {
   if (isFileReference(value)) return readText(value.file, at, faults);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -144,7 +151,11 @@ async function resolveTexts(value: FileValue, at: Place, faults: FileFault[]): P
   return resolved;
 }
 
-async function readText(name: string, { root, file, place }: Place, faults: FileFault[]): Promise<string> {
+async function readText(
+  name: string,
+  { root, file, place, logos }: Place,
+  faults: FileFault[],
+): Promise<string> {
   const found = path.resolve(root, path.dirname(file), name);
   const fail = (detail: string) => {
     faults.push({ file, member: place.join('.'), detail });
@@ -153,6 +164,11 @@ async function readText(name: string, { root, file, place }: Place, faults: File
   if (!found.startsWith(path.resolve(root) + path.sep)) return fail(`${name} is not in the folder`);
   const bytes = await readFile(found).catch(() => undefined);
   if (!bytes) return fail(`${name} cannot be read`);
+  if (isImage(place.at(-1) ?? '')) {
+    if (bytes.length > maxImageBytes) return fail(`${name} has more than 128 KiB`);
+    logos.set(name, bytes.toString('base64'));
+    return name;
+  }
   if (bytes.length > maxBytes) return fail(`${name} has more than 1 MiB`);
   const text = bytes.toString('utf8').trimEnd();
   return name.endsWith('.md') ? renderMarkdown(text) : text;

@@ -17,6 +17,7 @@ import { announce, type Dependencies, findModel, findModelToChange } from './mod
 import { changeFields, insertNewModel } from './models.ts';
 import { type GivenModel, readWanted } from './read-wanted.ts';
 import { activateVersion, insertNewDraft } from './versions.ts';
+import { storeNewLogos } from './wanted-logos.ts';
 
 /** A step of a plan: either a model, or the key of a model to archive. */
 export interface GivenStep {
@@ -52,15 +53,16 @@ interface Step {
 async function applyModel(tx: Queries, { source, digest }: Step, given: GivenModel) {
   if (given.default === true) await lockDefault(tx);
   const standing = await lockStanding(tx, given.key);
-  const wanted = await prefixPointers('/model', async () => {
-    const { wanted: read, faults } = await readWanted(tx, given);
+  const { wanted, logos } = await prefixPointers('/model', async () => {
+    const { wanted: read, faults, ...rest } = await readWanted(tx, given, standing?.former?.data);
     if (!read || faults.length > 0) throw fail('invalid', 'The model is not valid.', { errors: faults });
-    return read;
+    return { wanted: read, ...rest };
   });
   const step = planModel(wanted, standing);
   const id = await prefixPointers('/model', async () => {
     requirePlanned(step, digest);
     const made = standing?.entry.id ?? (await createEntry(tx, wanted)).id;
+    await storeNewLogos(tx, logos, made);
     await applyVersion(tx, source, { id: made, wanted, step });
     return made;
   });

@@ -41,10 +41,18 @@ async function storeLogo(tx: Queries, body: Buffer, target: string): Promise<str
   return `/assets/logos/${id}`;
 }
 
-const logoFields = ['icon', 'logoPath'] as const;
+/** The members of a theme's content that name an image. */
+export const logoFields = ['icon', 'logoPath'] as const;
 
-/** Faults for logos that the content of a theme names and this instance does not have. */
-export async function findMissingLogos(tx: Queries, data: VersionData): Promise<Fault[]> {
+/**
+ * Faults for logos that the content of a theme names and this instance does not have.
+ * @param coming ids of logos that are stored with the content.
+ */
+export async function findMissingLogos(
+  tx: Queries,
+  data: VersionData,
+  coming: readonly string[] = [],
+): Promise<Fault[]> {
   const named = Object.entries(data).flatMap(([language, content]) =>
     logoFields.flatMap((field) => {
       const id = logoIdIn(content[field]);
@@ -56,7 +64,7 @@ export async function findMissingLogos(tx: Queries, data: VersionData): Promise<
     named.map(({ id }) => id),
   );
   return named
-    .filter(({ id }) => !existing.has(id))
+    .filter(({ id }) => !existing.has(id) && !coming.includes(id))
     .map(({ pointer }) => ({ pointer, code: 'invalid', detail: 'must be the path of an uploaded logo' }));
 }
 

@@ -95,8 +95,8 @@ async function compareAll(
   const byKey = new Map(standing.map((each) => [each.entry.key, each]));
   const compared: Compared[] = [];
   for (const [index, given] of models.entries()) {
-    const { wanted, faults: own } = await readWanted(db, given);
     const known = byKey.get(given.key);
+    const { wanted, faults: own } = await readWanted(db, given, known?.former?.data);
     const step = wanted && planModel(wanted, known);
     faults.push(...at(index, [...own, ...(step?.faults ?? [])]));
     if (!wanted || !step || own.length > 0) continue;

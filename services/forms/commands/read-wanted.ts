@@ -6,7 +6,9 @@ import type { WantedModel } from '../domain/plan-model.ts';
 import { type GivenEntry, readNewEntry, refuseUnknownPeers } from '../domain/read-entry-fields.ts';
 import { unknownMembers } from '../domain/unknown-members.ts';
 import { findUnknownPeers } from '../queries/store-peers.ts';
+import type { Logo } from '../queries/theme-files.ts';
 import { findMissingLogos } from './logos.ts';
+import { type GivenLogo, placeLogos } from './wanted-logos.ts';
 
 /** A model as a client sends it. */
 export interface GivenModel extends GivenEntry {
@@ -15,6 +17,7 @@ export interface GivenModel extends GivenEntry {
   default?: boolean;
   defaultLanguage: string;
   data: Record<string, unknown>;
+  logos?: readonly GivenLogo[];
   change?: { after: string; type: string; reason?: string };
 }
 
@@ -22,22 +25,32 @@ export interface GivenModel extends GivenEntry {
 export interface ReadModel {
   /** Undefined if its own fields are not valid. */
   wanted: WantedModel | undefined;
+  /** Images that are stored with it. */
+  logos: readonly Logo[];
   faults: Fault[];
 }
 
-/** Reads a model of a plan; nothing is stored. */
-export async function readWanted(db: Queries, given: GivenModel): Promise<ReadModel> {
+/** Reads a model of a plan; nothing is stored. @param former contents of the version that is there. */
+export async function readWanted(
+  db: Queries,
+  given: GivenModel,
+  former: VersionData | undefined,
+): Promise<ReadModel> {
   const faults: Fault[] = [];
   const entry = await collect(faults, async () => {
     const read = readNewEntry(given);
     refuseUnknownPeers(read.sharedWith, await findUnknownPeers(db, read.sharedWith));
     return read;
   });
-  if (!entry) return { wanted: undefined, faults };
+  if (!entry) return { wanted: undefined, logos: [], faults };
   const { defaultLanguage, change } = given;
-  const content = await checkContent(entry.type, { defaultLanguage, data: given.data });
-  faults.push(...content.faults, ...findUnknown(given.data, content.data, content.faults));
-  if (entry.type === 'theme') faults.push(...(await findMissingLogos(db, content.data)));
+  const { data, logos, faults: ofLogos } = await placeLogos(db, given, former);
+  const content = await checkContent(entry.type, { defaultLanguage, data });
+  faults.push(...ofLogos, ...content.faults, ...findUnknown(data, content.data, content.faults));
+  const coming = logos.map(({ id }) => id);
+  if (entry.type === 'theme') faults.push(...(await findMissingLogos(db, content.data, coming)));
+  if (entry.type !== 'theme' && given.logos && given.logos.length > 0)
+    faults.push({ pointer: '/logos', code: 'invalid', detail: 'is allowed for themes only' });
   if (given.default === true && entry.type !== 'information')
     faults.push({ pointer: '/default', code: 'invalid', detail: 'is allowed for information only' });
   const fields = { ...entry, key: given.key, type: entry.type as ModelType };
@@ -49,6 +62,7 @@ export async function readWanted(db: Queries, given: GivenModel): Promise<ReadMo
       data: content.data,
       ...(change && { change }),
     },
+    logos,
     faults,
   };
 }

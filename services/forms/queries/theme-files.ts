@@ -13,6 +13,14 @@ export async function insertLogo(db: Queries, { id, mediaType, body }: Logo): Pr
     INSERT INTO logos (id, media_type, body, created_at) VALUES (${id}, ${mediaType}, ${body}, accord_now())`);
 }
 
+/** Stores an image whose bytes determine its id. @returns false if it is there. */
+export async function insertNewLogo(db: Queries, { id, mediaType, body }: Logo): Promise<boolean> {
+  const stored = await db.query(sql`
+    INSERT INTO logos (id, media_type, body, created_at) VALUES (${id}, ${mediaType}, ${body}, accord_now())
+    ON CONFLICT DO NOTHING RETURNING 1`);
+  return stored.length > 0;
+}
+
 export function readLogo(db: Queries, id: string): Promise<Logo | undefined> {
   return db.maybeOne<Logo>(
     sql`SELECT l.id, l.media_type AS "mediaType", l.body FROM logos AS l WHERE l.id = ${id}`,
