@@ -89,6 +89,11 @@ describe('npm run import -- --from interface', () => {
     const gone = await makeLiveModel(oldAdmin, 'processing', { en: sampleContent.processing });
     await recordAnswers(oldAdmin, 'archived', { [`element/processing/${gone.key}/1.0`]: ['accepted'] });
     await withdrawModel(oldAdmin, gone);
+    const removed = await makeLiveModel(oldAdmin, 'processing', { en: sampleContent.processing });
+    await recordAnswers(oldAdmin, 'of a deleted model', {
+      [`element/processing/${removed.key}/1.0`]: ['accepted'],
+    });
+    expect((await oldAdmin.send('DELETE', `/models/${removed.id}`)).status).toBe(204);
     const info = await makeLiveModel(oldAdmin, 'information', { en: { title: 'Who we are' } });
     const layoutData = { info: info.key, elements: ['processing.001'] };
     await recordAnswers(oldAdmin, 'other information', { [letter]: ['accepted'] }, { layoutData });
@@ -152,17 +157,18 @@ describe('npm run import -- --from interface', () => {
 
     const dry = await run(['--dry-run']);
     expect([dry.code, dry.errors]).toEqual([0, expect.not.stringContaining('unknown')]);
-    expect(dry.output).toMatch(/^Would make 3 models with 5 versions here\.$/m);
-    expect(dry.output).toMatch(/^It would be: 260 rows: 260 created, 0 unchanged, 0 rejected\.$/m);
+    expect(dry.output).toMatch(/^Would make 4 models with 6 versions here\.$/m);
+    expect(dry.output).toMatch(/^It would be: 261 rows: 261 created, 0 unchanged, 0 rejected\.$/m);
     expect((await freshAdmin.get(`/models/serials/${news.key}`)).status).toBe(404);
 
     const moved = await run([]);
     expect([moved.code, moved.output]).toEqual([
       0,
-      expect.stringMatching(/^260 rows: 260 created, 0 unchanged, 0 rejected\.$/m),
+      expect.stringMatching(/^261 rows: 261 created, 0 unchanged, 0 rejected\.$/m),
     ]);
     expect(moved.output).toContain('Not carried: 3 answers that wait for a code or for a peer.');
     expect(moved.output).toContain('Not carried: 1 consents that were withdrawn before they took effect.');
+    expect(moved.output).toContain('Not carried: 1 deletions of models, which are INACTIVE here.');
     expect(moved.output).toContain('webhooks');
 
     const elements = [news.key, gone.key, 'processing.001', 'processing.002', 'conditions.001'];
@@ -195,7 +201,7 @@ describe('npm run import -- --from interface', () => {
       expect(await serialsOf(freshAdmin, name)).toEqual(await serialsOf(oldAdmin, name));
 
     const second = await run([], { SOURCE_TOKEN: tokenOf(oldAdmin) });
-    expect(second.output).toMatch(/^260 rows: 0 created, 260 unchanged, 0 rejected\.$/m);
+    expect(second.output).toMatch(/^261 rows: 0 created, 261 unchanged, 0 rejected\.$/m);
     expect(second.output).not.toContain('Made');
   });
 
