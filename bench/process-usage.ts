@@ -13,20 +13,21 @@ export function cpuSeconds(pid: number): number {
 
 /** CPU seconds that a process and its children have used, also of those that have ended. */
 export function cpuSecondsWithChildren(pid: number): number {
-  const fields = statOf(pid);
-  const ended = (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
-  const running = readdirSync('/proc')
+  const own = statOf(pid);
+  const ended = (Number(own[13]) + Number(own[14])) / ticksPerSecond;
+  const children = readdirSync('/proc')
     .map(Number)
-    .filter((each) => each > 0 && parentOf(each) === pid);
-  return [pid, ...running].reduce((sum, each) => sum + cpuSeconds(each), ended);
+    .filter((each) => each > 0)
+    .map((each) => childSeconds(each, pid));
+  return children.reduce((sum, each) => sum + each, cpuSeconds(pid) + ended);
 }
 
-/** Undefined: the process has just ended. */
-function parentOf(pid: number): number | undefined {
+/** 0 for a process that has another parent or has just ended. */
+function childSeconds(pid: number, parent: number): number {
   try {
-    return Number(statOf(pid)[1]);
+    return Number(statOf(pid)[1]) === parent ? cpuSeconds(pid) : 0;
   } catch {
-    return undefined;
+    return 0;
   }
 }
 
