@@ -17,8 +17,8 @@ const { values: options } = parseArgs({
     rate: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '60' },
     /** Rows of a request, and how much longer than a request the pause after it takes: as the program. */
-    chunk: { type: 'string', default: '250' },
-    pause: { type: 'string', default: '3' },
+    chunk: { type: 'string', default: '400' },
+    pause: { type: 'string', default: '2' },
     output: { type: 'string', default: fileURLToPath(new URL('results-import.md', import.meta.url)) },
   },
 });

@@ -6,17 +6,18 @@ import { RefusedError } from '#lib/models/models-api.ts';
 import { readTarget } from '#lib/moving/access.ts';
 import { createInstanceClient } from '#lib/moving/instance-client.ts';
 import { openSource, rejectedName } from '#lib/moving/open-source.ts';
-import { type ImportCounts, sendRows } from '#lib/moving/send-rows.ts';
+import { type ImportCounts, paces, sendRows } from '#lib/moving/send-rows.ts';
 
 // `npm run import -- <file or folder> [options]`: has the instance ACCORD_URL take over answers of another
 // system (docs/moving.md), with the access token ACCORD_TOKEN of an administrator, or as the program
 // ACCORD_CLIENT_ID with ACCORD_CLIENT_SECRET. Exits with 0; with 2 if rows were rejected; with 1 if it cannot
 // go on.
 const usage = `Usage: npm run import -- <file or folder> [--from ndjson|csv|export] [--mapping <file>]
-  [--rejected <file>] [--dry-run]
+  [--rejected <file>] [--dry-run] [--full-speed]
        npm run import -- --from interface --url <base URL> [--rejected <file>] [--dry-run]
        npm run import -- --from gics <exchange file> [<consents>…] [--language <tag>] [--rejected <file>] [--dry-run]`;
 const shownRejections = 10;
+const progressMs = 2_000;
 
 try {
   await run();
@@ -43,10 +44,16 @@ async function run(): Promise<void> {
   const target = createInstanceClient(access);
   await source.prepare?.(target);
   let shown = 0;
+  let nextProgress = performance.now() + progressMs;
   const counts = await sendRows(access, source, {
     isDryRun,
+    pace: given.isFast ? paces.full : paces.gentle,
     rejectedFile: isDryRun ? undefined : rejected,
-    onProgress: (soFar) => tell(say(soFar)),
+    onProgress(soFar) {
+      if (performance.now() < nextProgress) return;
+      nextProgress = performance.now() + progressMs;
+      tell(say(soFar));
+    },
     onRejected(place, why) {
       shown += 1;
       // Places name what the source does; a terminal obeys control characters.
@@ -78,11 +85,20 @@ function readArguments() {
         language: { type: 'string' },
         rejected: { type: 'string' },
         'dry-run': { type: 'boolean' },
+        'full-speed': { type: 'boolean' },
       },
       allowPositionals: true,
     });
-    const { 'dry-run': isDryRun = false, from, url, mapping, language, rejected } = values;
-    return { inputs: positionals, from, url, mapping, language, rejected, isDryRun };
+    const {
+      'dry-run': isDryRun = false,
+      'full-speed': isFast = false,
+      from,
+      url,
+      mapping,
+      language,
+      rejected,
+    } = values;
+    return { inputs: positionals, from, url, mapping, language, rejected, isDryRun, isFast };
   } catch (cause) {
     throw new StartupError(`${(cause as Error).message}\n${usage}`, { cause });
   }
