@@ -32,8 +32,8 @@ interface Pace {
 }
 
 /**
- * `gentle` leaves two thirds of the time to the people who answer meanwhile, and stays below the usual limit of
- * requests of a user (`RATE_LIMITS`); `full` is for an instance that nobody uses (ADR 41).
+ * `gentle` leaves two thirds of the time to the people who answer meanwhile, and stays below the usual limit
+ * of requests of a user (`RATE_LIMITS`); `full` is for an instance that nobody uses (ADR 41).
  */
 export const paces = { gentle: { rows: 400, pause: 2 }, full: { rows: 5_000, pause: 0 } } as const;
 

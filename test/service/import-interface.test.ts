@@ -227,7 +227,7 @@ describe('npm run import -- --from interface', () => {
       const to = { ACCORD_URL: other.url, ACCORD_TOKEN: tokenOf(there), SOURCE_KEY: key.key };
       const args = ['--from', 'interface', '--url', `${proxy.url}/cm/`];
       const moved = await runCommand('services/import.ts', args, { env: to });
-      expect([moved.code, moved.errors]).toEqual([0, expect.stringContaining('0 rejected')]);
+      expect([moved.code, moved.output]).toEqual([0, expect.stringContaining('0 rejected')]);
       const [answer] = (await recordsOf(there, 'terms'))['conditions.001'] ?? [];
       expect(answer?.imported).toMatchObject({ source: `${proxy.url}/cm`, evidence: 'URL', verified: false });
       expect(await answersOf(there, 'long history')).toEqual(await answersOf(oldAdmin, 'long history'));

@@ -288,7 +288,7 @@ describe('rows', () => {
     const left = 'SELECT FROM transactions.imported_answers WHERE source_id = $1';
     expect(await rowsOf(instance, left, [given.sourceId])).toEqual([]);
     const names = 'SELECT FROM transactions.subjects WHERE name = $1';
-    expect(await rowsOf(instance, names, [subject])).toEqual([]);
+    await until(async () => expect(await rowsOf(instance, names, [subject])).toEqual([]));
   });
 
   it('of two requests at once are taken over once', async () => {
