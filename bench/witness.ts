@@ -27,12 +27,13 @@ const most = Math.ceil((rate * seconds) / (count * auditAreas.length)) + 1;
 const folder = await mkdtemp(path.join(tmpdir(), 'accord-witness-'));
 // As root, PostgreSQL runs as a user who must be able to enter.
 await chmod(folder, 0o755);
+const played: Awaited<ReturnType<typeof playLogs>>[] = [];
 const accord = startStandalone({ DATA_DIR: path.join(folder, 'data') });
 try {
   const url = await accord.ready;
   const reachable = { url, fetch: (to: string, init?: RequestInit) => fetch(new URL(to, url), init) };
-  const peers = await Promise.all(Array.from({ length: count }, () => playLogs(reachable, most)));
-  const logs = peers.flatMap(({ logs: ofOne }) => ofOne);
+  played.push(...(await Promise.all(Array.from({ length: count }, () => playLogs(reachable, most)))));
+  const logs = played.flatMap(({ logs: ofOne }) => ofOne);
   const took: number[] = [];
   const wrong: number[] = [];
   const started = performance.now();
@@ -63,6 +64,7 @@ try {
   if (options.out) await writeFile(options.out, text);
   if (wrong.length > 0) process.exitCode = 1;
 } finally {
+  await Promise.all(played.map(({ peer }) => peer.close()));
   await accord.stop();
   await rm(folder, { recursive: true, force: true });
 }
