@@ -6,6 +6,8 @@
     const [, part] = /^#from=([1-9A-HJ-NP-Za-km-z]{22})$/.exec(location.hash) ?? [];
     form.elements.from.value = part ?? '';
     form.hidden = part === undefined;
+    // The address is the other way then.
+    form.nextElementSibling.querySelector('button').classList.toggle('primary', form.hidden);
   };
   if (!form) return;
   show();
