@@ -7,6 +7,8 @@ const programs: Readonly<Record<string, string>> = {
   distributed: './distributed.ts',
   // A consent by one call, beside a bare server and another product.
   recorded: './recorded.ts',
+  // Withdrawals at a fixed rate.
+  withdrawals: './withdrawals.ts',
   // Among few and among many records.
   records: './records.ts',
   // Two instances that are peers; a peer that makes trouble.
