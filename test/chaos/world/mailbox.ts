@@ -23,7 +23,12 @@ export async function startMailbox(): Promise<Mailbox> {
   const received = () => servers.flatMap((server) => server.received);
   const broken = { breaks: 'mail', promised: formAndSubmit, lasts: [1_000, 10_000] as const };
   return {
-    settings: { MAIL_URL: `smtp://localhost:${port}` },
+    // A test of some minutes sends what others send in hours.
+    settings: {
+      MAIL_URL: `smtp://localhost:${port}`,
+      MAIL_HOURLY_LIMIT: '1000000',
+      CREATOR_HOURLY_LIMIT: '1000000',
+    },
     faults: [
       {
         ...broken,
