@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Document, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import { type Document, isMap, type Node, parseDocument, type Scalar, visit, type YAMLMap } from 'yaml';
 import { createRequestValidator } from '#lib/http/contract-document.ts';
 import { impliedAnswers } from './implied-answers.ts';
+import { rolesSentence } from './roles-sentence.ts';
 
 /** The pieces, in the order in which the reference page shows their operations. */
 const pieces = [
@@ -54,6 +55,7 @@ export async function bundleContract(folder: URL): Promise<string> {
   if (!whole) throw new Error('the contract has no pieces');
   for (const piece of others) merge(whole.contents, piece.contents);
   await addImpliedAnswers(whole);
+  addSentences(whole);
   whole.commentBefore = notice;
   return whole.toString({ lineWidth: 0, singleQuote: true });
 }
@@ -87,4 +89,27 @@ async function addImpliedAnswers(whole: Document<Branch, false>): Promise<void> 
       }
     answers.items.sort((a, b) => Number(a.key.value) - Number(b.key.value));
   }
+}
+
+/**
+ * What generated clients show: the roles of an operation in its description, and the description of a
+ * parameter in its schema, too, which some generators read alone.
+ */
+function addSentences(whole: Document<Branch, false>): void {
+  visit(whole.contents as Node, {
+    Map(_, node) {
+      const map = node as Branch;
+      const roles = map.get('x-roles', true) as unknown as YAMLMap | undefined;
+      if (roles && map.has('operationId')) {
+        const sentence = rolesSentence(roles.toJSON(), map.get('x-fresh') as unknown as number | undefined);
+        const said = String(map.get('description')).trimEnd();
+        const text = whole.createNode(`${said}\n\n${sentence}\n`);
+        map.set('description' as never, text as never);
+      }
+      const schema = map.get('schema', true) as unknown;
+      const description = map.get('description');
+      if (map.has('in') && map.has('name') && description && isMap(schema) && !schema.has('$ref'))
+        schema.set('description', String(description).trimEnd());
+    },
+  });
 }

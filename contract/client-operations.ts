@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { acceptedContract } from '#lib/http/accepted-contract.ts';
 
 interface Parameter {
   $ref?: string;
@@ -20,7 +21,7 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
 /** @returns what clients/typescript knows of each operation of openapi.yaml: its type, how it is sent. */
 export function clientOperations(file: URL): string {
-  const document: Document = parse(readFileSync(file, 'utf8'));
+  const document: Document = acceptedContract(parse(readFileSync(file, 'utf8')));
   const found = Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => (item[method] ? [describe(document, path, method, item)] : [])),
   );

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { InterfaceDeclaration } from 'typescript';
+import { parse } from 'yaml';
 import { readAsyncApi } from '#lib/events/event-contract.ts';
+import { acceptedContract } from '#lib/http/accepted-contract.ts';
 import { clientOperations } from './client-operations.ts';
 
 // `npm run prepare` writes the types of openapi.yaml and asyncapi.yaml, which the repository does not
@@ -24,9 +26,10 @@ if (generator) {
 
 type Generator = typeof import('openapi-typescript');
 
-/** The types of schemas and operations of openapi.yaml. */
+/** The types of schemas and operations of openapi.yaml, with everything that an instance accepts. */
 async function contractTypes({ default: read, astToString }: Generator): Promise<string> {
-  const types = await read(new URL('../openapi.yaml', import.meta.url), {
+  const contract = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
+  const types = await read(acceptedContract(contract), {
     defaultNonNullable: false,
     emptyObjectsUnknown: true,
   });

@@ -102,7 +102,8 @@ class Types:
             return self.type_of(schema["allOf"][0], name)
         kind = schema.get("type")
         if kind == "array":
-            return f"list[{self.type_of(schema.get('items', {}), name + 'Item')}]"
+            items = self.type_of(schema.get("items", {}), name + "Item")
+            return f"Union[list[{items}], {items}]" if schema.get("x-or-text") else f"list[{items}]"
         if kind == "object":
             values = schema.get("additionalProperties", {})
             return f"dict[str, {self.type_of(values, name + 'Value') if isinstance(values, dict) else 'Any'}]"
@@ -131,7 +132,9 @@ class Operations:
     def describe(self, path: str, method: str, item: Schema) -> Schema:
         operation = item[method]
         given = [self.types.resolve(each) for each in [*item.get("parameters", []), *operation.get("parameters", [])]]
-        request = self.types.resolve(operation.get("requestBody", {}))
+        request = self.types.resolve(operation.get("requestBody") or operation.get("x-ignored-body", {}))
+        if request.get("x-or-absent"):
+            request = {**request, "required": False}
         answers = [
             self.types.resolve(response)
             for status, response in operation["responses"].items()

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import { type Document, OpenAPIBackend, ValidationContext } from 'openapi-backend';
 import { keepText } from '#lib/cache/keep-text.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { acceptedContract } from '#lib/http/accepted-contract.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
 import { rememberByUrls } from '#lib/memo/remember.ts';
 
@@ -93,7 +94,7 @@ function orEmpty(node: unknown): unknown {
 
 /** Makes the validators of all operations in the document. */
 export async function createRequestValidator(document: Document): Promise<RequestValidator> {
-  const checked = allowEmpty(document);
+  const checked = allowEmpty(acceptedContract(document));
   const [clients, peers] = await Promise.all([createBackend(checked, domainBounds), createBackend(checked)]);
   // biome-ignore lint/plugin: openapi-backend's type has no x- members.
   const operations = clients.getOperations() as unknown as ContractOperation[];

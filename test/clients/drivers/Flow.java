@@ -17,6 +17,10 @@ public class Flow {
     if (!isTrue) throw new AssertionError(seen);
   }
 
+  static okhttp3.ResponseBody raw(TransactionsApi transactions, String id, String format) throws Exception {
+    return transactions.getReceiptCall(id, format, null, null, null, null, null).execute().body();
+  }
+
   public static void main(String[] args) throws Exception {
     String subject = System.getenv("ACCORD_SUBJECT");
     ApiClient client = new ApiClient();
@@ -32,11 +36,11 @@ public class Flow {
 
     step("form");
     Form form = transactions.getForm(id, null, null, null, null);
-    Map<String, Answer> answers = new HashMap<>();
+    Map<String, List<String>> answers = new HashMap<>();
     for (FormElement element : form.getElements()) {
       ShownContent content = element.getContent();
       require(content.getTitle() != null || content.getLabel() != null, element);
-      answers.put(element.getIdentifier(), new Answer(element.getAnswers().get(0)));
+      answers.put(element.getIdentifier(), List.of(element.getAnswers().get(0)));
     }
 
     step("submit");
@@ -52,8 +56,19 @@ public class Flow {
     Receipt receipt = transactions.getReceipt(id, null, null, null, null, null);
     require(!receipt.getConsents().get(0).getAnswer().isEmpty(), receipt);
 
+    step("signed");
+    // Typed results are JSON; the other media types are read from the response itself.
+    require(raw(transactions, id, "jose").string().split("\\.").length == 3, "jose");
+    require(new String(raw(transactions, id, "pdf").bytes(), 0, 5).equals("%PDF-"), "pdf");
+
+    step("later");
+    // What a later version of an instance may send.
+    String later = created.toJson().replaceFirst("\\{", "{\"laterMember\":true,").replace("CREATED", "LATER");
+    require(Transaction.fromJson(later).getState() == State.UNKNOWN_DEFAULT_OPEN_API, later);
+
     step("withdraw");
-    Transaction withdrawal = transactions.withdrawConsents(id, null, null, new WithdrawalInput());
+    WithdrawalInput input = new WithdrawalInput().elements(List.of("processing.001"));
+    Transaction withdrawal = transactions.withdrawConsents(id, input, null, null);
     require("WITHDRAWAL".equals(String.valueOf(withdrawal.getKind())), withdrawal);
 
     step("problem");
@@ -62,6 +77,7 @@ public class Flow {
       throw new AssertionError("an unknown layout was accepted");
     } catch (ApiException failure) {
       Problem problem = Problem.fromJson(failure.getResponseBody());
+      require("unknown-element".equals(problem.getCode()) || "invalid".equals(problem.getCode()), problem);
       require(problem.getErrors().get(0).getPointer().equals("/layout"), problem);
     }
 

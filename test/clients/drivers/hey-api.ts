@@ -42,7 +42,10 @@ async function main() {
 
   step('problem');
   const { error } = await createTransaction({ body: { subject, layout: 'unknown' } });
-  require(error && typeof error === 'object' && error.errors?.[0]?.pointer === '/layout', error);
+  require(error &&
+    typeof error === 'object' &&
+    error.errors?.[0]?.pointer === '/layout' &&
+    error.code, error);
 
   step('done');
 }

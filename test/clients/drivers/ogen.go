@@ -76,7 +76,7 @@ func main() {
 	answers := accord.Answers{}
 	for _, element := range form.Elements {
 		require(element.Content.Title.Set || element.Content.Label.Set, element)
-		answers[element.Identifier] = accord.NewStringArrayAnswer([]string{element.Answers.Value[0]})
+		answers[element.Identifier] = accord.Answer{element.Answers.Value[0]}
 	}
 
 	step("submit")
@@ -101,7 +101,7 @@ func main() {
 	step("problem")
 	refused, err := client.CreateTransaction(ctx, contextOf("unknown"))
 	problem := as[*accord.InvalidContextApplicationProblemJSONHeaders](refused, err).Response
-	require(problem.Errors[0].Pointer == "/layout", problem)
+	require(problem.Errors[0].Pointer == "/layout" && problem.Code.Set, problem)
 
 	step("done")
 }

@@ -47,10 +47,10 @@ func main() {
 	step("form")
 	form, _, err := transactions.GetForm(ctx, created.Id).Execute()
 	must(form, err)
-	answers := map[string]accord.Answer{}
+	answers := map[string][]string{}
 	for _, element := range form.Elements {
 		require(element.Content.Title != nil || element.Content.Label != nil, element)
-		answers[element.Identifier] = accord.ArrayOfStringAsAnswer(&[]string{element.Answers[0]})
+		answers[element.Identifier] = []string{element.Answers[0]}
 	}
 
 	step("submit")
@@ -79,7 +79,7 @@ func main() {
 	var failure *accord.GenericOpenAPIError
 	require(errors.As(err, &failure), err)
 	problem, isProblem := failure.Model().(accord.Problem)
-	require(isProblem && problem.Errors[0].Pointer == "/layout", failure.Model())
+	require(isProblem && problem.Errors[0].Pointer == "/layout" && problem.GetCode() != "", failure.Model())
 
 	step("done")
 }

@@ -21,7 +21,7 @@ form = transactions.get_form(created.id)
 assert all(element.content.title or element.content.label for element in form.elements), form
 
 step("submit")
-answers = {element.identifier: accord.Answer([element.answers[0]]) for element in form.elements}
+answers = {element.identifier: [element.answers[0]] for element in form.elements}
 submitted = transactions.submit_answers(created.id, answers)
 assert submitted.state == "COMMITTED", submitted
 
@@ -33,15 +33,22 @@ step("receipt")
 receipt = transactions.get_receipt(created.id)
 assert receipt.receipt_id and receipt.consents[0].answer, receipt
 
+step("signed")
+jws = transactions.get_receipt_without_preload_content(created.id, format="jose").data
+assert jws.count(b".") == 2, jws
+pdf = transactions.get_receipt_without_preload_content(created.id, format="pdf").data
+assert pdf.startswith(b"%PDF-"), pdf
+
 step("withdraw")
-withdrawal = transactions.withdraw_consents(created.id, withdrawal_input=accord.WithdrawalInput())
+# A dictionary is as good as an object of the model.
+withdrawal = transactions.withdraw_consents(created.id, withdrawal_input={"elements": ["processing.001"]})
 assert withdrawal.kind == "WITHDRAWAL", withdrawal
 
 step("problem")
 try:
     transactions.create_transaction(accord.ConsentContext(subject=subject, layout="unknown"))
 except accord.ApiException as failure:
-    assert failure.data.errors[0].pointer == "/layout", failure
+    assert failure.data.errors[0].pointer == "/layout" and failure.data.code, failure
 else:
     raise AssertionError("an unknown layout was accepted")
 

@@ -45,12 +45,24 @@ step("receipt")
 receipt = get_receipt.sync(created.id, client=client)
 assert isinstance(receipt, models.Receipt) and receipt.receipt_id and receipt.consents[0].answer, receipt
 
+step("signed")
+for format_, start in (("jose", b"eyJ"), ("pdf", b"%PDF-")):
+    # Typed results are JSON; the other media types are read from the response itself.
+    request = get_receipt._get_kwargs(created.id, format_=format_)
+    assert client.get_httpx_client().request(**request).content.startswith(start), format_
+
 step("withdraw")
+try:
+    withdraw_consents.sync(created.id, client=client, body={"elements": ["processing.001"]})
+except AttributeError:
+    pass
+else:
+    raise AssertionError("a dictionary was sent as no body")
 withdrawal = withdraw_consents.sync(created.id, client=client, body=models.WithdrawalInput())
 assert isinstance(withdrawal, models.Transaction) and withdrawal.kind == "WITHDRAWAL", withdrawal
 
 step("problem")
 problem = create_transaction.sync(client=client, body=models.ConsentContext(subject=subject, layout="unknown"))
-assert isinstance(problem, models.Problem) and problem.errors[0].pointer == "/layout", problem
+assert isinstance(problem, models.Problem) and problem.errors[0].pointer == "/layout" and problem.code, problem
 
 step("done")

@@ -36,7 +36,7 @@ async function main() {
   step('problem');
   const refused = await accord.POST('/consents', { body: { subject, layout: 'unknown' } });
   require(typeof refused.error === 'object', refused);
-  require(refused.error.errors?.[0]?.pointer === '/layout', refused);
+  require(refused.error.errors?.[0]?.pointer === '/layout' && refused.error.code, refused);
 
   step('done');
 }

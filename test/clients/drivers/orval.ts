@@ -41,7 +41,8 @@ async function main() {
     .createTransaction({ subject, layout: 'unknown' })
     .catch((error: unknown) => error);
   require(isAxiosError<Problem>(failure), failure);
-  require(failure.response?.data.errors?.[0]?.pointer === '/layout', failure.response?.data);
+  require(failure.response?.data.errors?.[0]?.pointer === '/layout' && failure.response?.data.code, failure
+    .response?.data);
 
   step('done');
 }

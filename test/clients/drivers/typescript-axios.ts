@@ -28,7 +28,7 @@ async function main() {
   require(receipt.consents[0]?.answer[0], receipt);
 
   step('withdraw');
-  const { data: withdrawal } = await transactions.withdrawConsents(id, undefined, {});
+  const { data: withdrawal } = await transactions.withdrawConsents(id, {});
   require(withdrawal.kind === 'WITHDRAWAL', withdrawal);
 
   step('problem');
@@ -36,7 +36,8 @@ async function main() {
     .createTransaction({ subject, layout: 'unknown' })
     .catch((error: unknown) => error);
   require(isAxiosError<Problem>(failure), failure);
-  require(failure.response?.data.errors?.[0]?.pointer === '/layout', failure.response?.data);
+  require(failure.response?.data.errors?.[0]?.pointer === '/layout' && failure.response?.data.code, failure
+    .response?.data);
 
   step('done');
 }

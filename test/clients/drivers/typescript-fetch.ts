@@ -36,7 +36,7 @@ async function main() {
     .catch((error: unknown) => error);
   require(failure instanceof ResponseError, failure);
   const problem = ProblemFromJSON(await failure.response.json());
-  require(problem.errors?.[0]?.pointer === '/layout', problem);
+  require(problem.errors?.[0]?.pointer === '/layout' && problem.code, problem);
 
   step('done');
 }

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
+import { acceptedContract } from '#lib/http/accepted-contract.ts';
 import { allowEmpty, readContract as read } from '#lib/http/contract-document.ts';
 import { escapePointer } from '#lib/json/pointer.ts';
 import { lightFetch } from '../network/light-fetch.ts';
@@ -29,9 +30,14 @@ export interface ContractChecker {
   check(observed: ObservedResponse): void;
 }
 
-/** openapi.yaml of this repository. */
-export function readContract(): ContractDocument {
+/** openapi.yaml of this repository, as generators of clients read it. */
+export function readPublishedContract(): ContractDocument {
   return read(new URL('../../../openapi.yaml', import.meta.url)) as unknown as ContractDocument;
+}
+
+/** openapi.yaml with everything that an instance accepts. */
+export function readContract(): ContractDocument {
+  return acceptedContract(readPublishedContract());
 }
 
 /**
