@@ -76,7 +76,7 @@ const ofGenerator: Client[] = [
     needs: ['go'],
     options: [
       ...['--git-user-id', 'example', '--git-repo-id', 'accordclient'],
-      '--additional-properties=disallowAdditionalPropertiesIfNotPresent=false,enumUnknownDefaultCase=true',
+      '--additional-properties=disallowAdditionalPropertiesIfNotPresent=false',
     ],
     compile: ({ compileGo }) =>
       compileGo('openapi-generator-go.go', ['replace github.com/example/accordclient => ./client']),

@@ -81,7 +81,7 @@ func main() {
 
 	step("submit")
 	inTransaction := accord.SubmitAnswersParams{Txid: created.ID}
-	submitted := as[*accord.TransactionSubmittedHeaders](client.SubmitAnswers(ctx, &answers, inTransaction)).Response
+	submitted := as[*accord.TransactionSubmittedHeaders](client.SubmitAnswers(ctx, answers, inTransaction)).Response
 	require(submitted.State == accord.StateCOMMITTED, submitted)
 
 	step("records")

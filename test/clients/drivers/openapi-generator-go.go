@@ -3,9 +3,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	accord "github.com/example/accordclient"
 )
@@ -43,6 +45,14 @@ func main() {
 	created, _, err := transactions.CreateTransaction(ctx).ConsentContext(contextOf("layout.001")).Execute()
 	must(created, err)
 	require(created.GetState() == accord.CREATED, created)
+
+	step("later")
+	// What a later version of an instance may send.
+	said, err := json.Marshal(created)
+	require(err == nil, err)
+	later := strings.Replace(string(said), "{", `{"laterMember":true,`, 1)
+	var read accord.Transaction
+	require(json.Unmarshal([]byte(later), &read) == nil && read.Id == created.Id, later)
 
 	step("form")
 	form, _, err := transactions.GetForm(ctx, created.Id).Execute()
