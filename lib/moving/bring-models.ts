@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import { StartupError } from '#lib/errors/fail.ts';
 import { RefusedError, type Schemas } from '#lib/models/models-api.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
-import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/not-carried.ts';
 
 type Content = Pick<Schemas['Version'], 'defaultLanguage' | 'data'>;
 
@@ -51,7 +51,7 @@ interface Options {
  * with every version and its serial, because answers name them; forms, themes and mails with the ACTIVE one.
  * What is here already stays as it is, so that it can be repeated.
  * @throws StartupError that names each version which says something else here: answers to it would state
- * texts that nobody was shown.
+ * texts that no person was shown.
  */
 export async function bringModels(
   target: InstanceClient,

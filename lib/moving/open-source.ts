@@ -6,10 +6,10 @@ import { readGics } from '#lib/moving/gics/read-gics.ts';
 import { createInstanceClient } from '#lib/moving/instance-client.ts';
 import { readInterface } from '#lib/moving/interface/read-interface.ts';
 import { readMapping } from '#lib/moving/mapping.ts';
+import type { NotCarried } from '#lib/moving/not-carried.ts';
 import { readExport } from '#lib/moving/read-export.ts';
 import { readMapped } from '#lib/moving/read-mapped.ts';
 import { readNdjson } from '#lib/moving/read-ndjson.ts';
-import type { NotCarried } from '#lib/moving/receipt-rows.ts';
 import type { ImportSource } from '#lib/moving/source.ts';
 
 /** What is imported, as the arguments of `npm run import` say. */

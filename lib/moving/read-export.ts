@@ -3,7 +3,8 @@ import path from 'node:path';
 import { StartupError } from '#lib/errors/fail.ts';
 import { verifyManifest } from '#lib/evidence/manifest.ts';
 import { readObjects } from '#lib/evidence/ndjson.ts';
-import { leaveOut, type NotCarried, readReceiptFacts, rowsOfReceipt } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/not-carried.ts';
+import { readReceiptFacts, rowsOfReceipt } from '#lib/moving/receipt-rows.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
 
 /**

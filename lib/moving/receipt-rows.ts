@@ -1,4 +1,5 @@
 import { parseObject, readCompactJws } from '#lib/jose/jws.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/not-carried.ts';
 
 /** What a receipt of an instance states, as far as rows take it. */
 export interface ReceiptFacts {
@@ -15,14 +16,6 @@ export interface ReceiptFacts {
     withdrawn?: string;
   }[];
   peers?: unknown[];
-}
-
-/** What is left out of an import, and how often. */
-export type NotCarried = Map<string, number>;
-
-/** Counts something that is left out. */
-export function leaveOut(notCarried: NotCarried, what: string): void {
-  notCarried.set(what, (notCarried.get(what) ?? 0) + 1);
 }
 
 /** The body of a receipt; the signature is not verified. */

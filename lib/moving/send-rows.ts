@@ -27,13 +27,13 @@ export interface ImportCounts {
 interface Pace {
   /** Of a request, at most 5,000 (openapi.yaml, `importRecords`). */
   rows: number;
-  /** The pause after a request, in times that it took. */
+  /** The pause between two requests, as a multiple of the duration of the first. */
   pause: number;
 }
 
 /**
  * `gentle` leaves two thirds of the time to the people who answer meanwhile, and stays below the usual limit
- * of requests of a user (`RATE_LIMITS`); `full` is for an instance that nobody uses (ADR 41).
+ * of requests of a user (`RATE_LIMITS`); `full` is for an instance without users (ADR 41).
  */
 export const paces = { gentle: { rows: 400, pause: 2 }, full: { rows: 5_000, pause: 0 } } as const;
 
@@ -63,6 +63,7 @@ export async function sendRows(
   const counts: ImportCounts = { rows: 0, created: 0, unchanged: 0, rejected: 0 };
   const rejected = createRejectedFile(options.rejectedFile, source);
   const head = source.keys ? `${JSON.stringify(source.keys)}\n` : '';
+  let pauseMs = 0;
   const emptyChunk = (): Chunk => ({ items: [], rows: 0, bytes: head.length });
   let chunk = emptyChunk();
 
@@ -72,9 +73,10 @@ export async function sendRows(
     const errors: Result['errors'] = [];
     if (rows.length > 0) {
       const body = head + rows.map(({ line }) => line).join('\n');
+      await wait(pauseMs);
       const began = performance.now();
       const result = await post(target, body, options.isDryRun);
-      await wait(pace.pause * (performance.now() - began));
+      pauseMs = pace.pause * (performance.now() - began);
       counts.created += result.created;
       counts.unchanged += result.unchanged;
       errors.push(...result.errors);
@@ -132,11 +134,11 @@ async function post(target: Access, body: string, isDryRun: boolean): Promise<Re
     const said = await response?.text();
     isExpired = status === 401 && !isExpired;
     const isBusy = status === undefined || status === 429 || status === 503 || isExpired;
-    if (!isBusy || attempt === maxAttempts)
+    if (status !== undefined && !isBusy)
+      throw new StartupError(`${target.url} refused the import with ${status}: ${said}`);
+    if (attempt === maxAttempts)
       throw new StartupError(
-        status === undefined
-          ? `${target.url} does not answer. Run the import again to go on.`
-          : `The import was answered with ${status}: ${said} Run it again to go on.`,
+        `${target.url} ${status === undefined ? 'does not answer' : `is busy (${status})`}. Run the import again to go on.`,
       );
     const seconds = Number(response?.headers.get('retry-after')) || 1;
     if (!isExpired) await wait(Math.min(seconds, maxWaitSeconds) * 1000);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { exportEvidence } from '../support/evidence/export-evidence.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
 import { letter } from '../support/instances/live-subject.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { runCommand } from '../support/programs/run-command.ts';
@@ -17,7 +18,19 @@ const tokenOf = ({ headers }: { headers: Record<string, string> }) =>
 const run = (args: readonly string[], url = instance.url, token = tokenOf(admin)) =>
   runCommand('services/import.ts', args, { env: { ACCORD_URL: url, ACCORD_TOKEN: token } });
 
+const countImports = async () =>
+  (await rowsOf(instance, "SELECT FROM transactions.audit_log WHERE action = 'records.imported'")).length;
+
 describe('npm run import', () => {
+  it('says that an instance refuses it, and does not ask to try that again', async () => {
+    const file = path.join(await temporaryFolder(), 'rows.ndjson');
+    await writeFile(file, '{"subject":"refused"}');
+    const { code, errors } = await run([file], instance.url, tokenOf(await signIn(instance, 'operator')));
+    expect(code).toBe(1);
+    expect(errors).toContain('refused the import with 403');
+    expect(errors).not.toContain('again');
+  });
+
   it('takes rows over, writes rejected ones into a file that can be corrected, and does nothing twice', async () => {
     const folder = await temporaryFolder();
     const row = (number: number, answer: string) =>
@@ -45,7 +58,10 @@ describe('npm run import', () => {
     expect(dry.errors).toContain('rows.ndjson, line 5051: is no JSON object');
     expect(await recordsOf(admin, 'moved 1')).toEqual({});
 
+    const before = await countImports();
     const first = await run([file, '--rejected', rejected]);
+    // 400 rows in a request, so that people are answered between them.
+    expect((await countImports()) - before).toBe(Math.ceil(5_050 / 400));
     expect(first.code).toBe(2);
     expect(first.output).toContain('5,051 rows: 5,049 created, 0 unchanged, 2 rejected.');
     expect(await readFile(rejected, 'utf8')).toBe(`${row(7, 'perhaps')}\n{"subject"\n`);
@@ -53,7 +69,9 @@ describe('npm run import', () => {
     await writeFile(rejected, row(7, 'refused'));
     const corrected = await run([rejected, '--rejected', path.join(folder, 'none')]);
     expect([corrected.code, corrected.output]).toEqual([0, '1 rows: 1 created, 0 unchanged, 0 rejected.\n']);
-    const again = await run([file, '--rejected', rejected]);
+    const between = await countImports();
+    const again = await run([file, '--rejected', rejected, '--full-speed']);
+    expect((await countImports()) - between).toBe(Math.ceil(5_050 / 5_000));
     expect(again.output).toContain('5,051 rows: 0 created, 5,049 unchanged, 2 rejected.');
   });
 

@@ -8,7 +8,7 @@ import {
   type Policy,
   type Template,
 } from '#lib/moving/gics/definition.ts';
-import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/not-carried.ts';
 import { addDuration, longestOwnValidity, readDuration } from '#lib/text/duration.ts';
 
 interface Options {

@@ -8,7 +8,7 @@ import { listOf, objectOf, parseResource, type Resource, textOf } from '#lib/mov
 import { modelsOfDefinition } from '#lib/moving/gics/models-of-definition.ts';
 import { rowsOfConsent } from '#lib/moving/gics/rows-of-consent.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
-import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/not-carried.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
 
 interface Options {

@@ -1,7 +1,7 @@
 import type { Definition, Policy } from '#lib/moving/gics/definition.ts';
 import { listOf, objectOf, type Resource, textOf } from '#lib/moving/gics/fhir-json.ts';
 import { keyOf } from '#lib/moving/gics/models-of-definition.ts';
-import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried } from '#lib/moving/not-carried.ts';
 import type { SourceItem } from '#lib/moving/source.ts';
 
 /** An answer to one policy. */

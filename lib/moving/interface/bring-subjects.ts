@@ -1,7 +1,6 @@
 import type { Schemas } from '#lib/models/models-api.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
-import { noteMembers } from '#lib/moving/interface/note-members.ts';
-import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried, noteMembers } from '#lib/moving/not-carried.ts';
 
 const carried = ['id', 'name', 'emailAddress', 'defaultLanguage', 'creationTimestamp'];
 
@@ -12,7 +11,7 @@ export function readSubjects(source: InstanceClient): AsyncGenerator<Schemas['Su
 
 /**
  * Brings the e-mail address and the language of people whose answers were taken over, where they are not
- * known yet. Nobody is created: a person without an answer may have been erased here.
+ * known yet. No person is created: one without an answer may have been erased here.
  */
 export async function bringSubjects(
   source: InstanceClient,

@@ -1,8 +1,7 @@
 import type { Schemas } from '#lib/models/models-api.ts';
 import { type ModelHistory, modelOrder } from '#lib/moving/bring-models.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
-import { noteMembers } from '#lib/moving/interface/note-members.ts';
-import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried, noteMembers } from '#lib/moving/not-carried.ts';
 
 const pageSize = 200;
 

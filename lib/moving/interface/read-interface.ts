@@ -3,7 +3,7 @@ import type { InstanceClient } from '#lib/moving/instance-client.ts';
 import { bringSubjects, readSubjects } from '#lib/moving/interface/bring-subjects.ts';
 import { readHistories } from '#lib/moving/interface/read-histories.ts';
 import { readPerson } from '#lib/moving/interface/read-person.ts';
-import type { NotCarried } from '#lib/moving/receipt-rows.ts';
+import type { NotCarried } from '#lib/moving/not-carried.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
 
 /** People whose answers are read at the same time. */

@@ -1,7 +1,7 @@
 import type { Schemas } from '#lib/models/models-api.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
-import { noteMembers } from '#lib/moving/interface/note-members.ts';
-import { leaveOut, type NotCarried, readReceiptFacts, rowsOfReceipt } from '#lib/moving/receipt-rows.ts';
+import { leaveOut, type NotCarried, noteMembers } from '#lib/moving/not-carried.ts';
+import { readReceiptFacts, rowsOfReceipt } from '#lib/moving/receipt-rows.ts';
 import type { SourceItem } from '#lib/moving/source.ts';
 
 type Answer = Schemas['ConsentRecord'];

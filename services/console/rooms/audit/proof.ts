@@ -17,7 +17,7 @@ interface ProofView {
   verdict: StateMark;
   /** How each witness is doing. */
   witnesses: Fact[];
-  /** Two histories are known, which nobody is to overlook. */
+  /** Whether two histories are known; the panel then opens by itself. */
   isDisputed: boolean;
 }
 

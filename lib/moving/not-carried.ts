@@ -1,4 +1,10 @@
-import { leaveOut, type NotCarried } from '#lib/moving/receipt-rows.ts';
+/** What is left out of an import, and how often. */
+export type NotCarried = Map<string, number>;
+
+/** Counts something that is left out. */
+export function leaveOut(notCarried: NotCarried, what: string): void {
+  notCarried.set(what, (notCarried.get(what) ?? 0) + 1);
+}
 
 /** Counts the members of a resource that an import does not take, by name. */
 export function noteMembers(
