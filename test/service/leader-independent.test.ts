@@ -259,7 +259,7 @@ describe('the state of a part', () => {
     for (const [language, words] of [
       ['en', 'Not confirmed in time; may be in force'],
       ['fr', 'Non confirmée à temps\u202f; peut avoir pris effet'],
-      ['ar', 'لم يُؤكَّد في الوقت المحدد، وقد يكون ساريًا'],
+      ['ar', 'لم يؤكد في الوقت المحدد، وقد يكون ساريا'],
     ] as const) {
       const shown = await pages.get(`/console/transactions/${made.id}`, { 'Accept-Language': language });
       expect(await shown.text()).toContain(words);

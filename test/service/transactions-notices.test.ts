@@ -37,7 +37,7 @@ describe('a processing that cannot be refused', () => {
     const reasons = {
       en: 'No choice is offered here, because it is needed for a contract with you.',
       fr: 'Aucun choix n’est proposé pour ce traitement, car il est nécessaire à l’exécution d’un contrat avec vous.',
-      ar: 'لا يُعرض عليك اختيار هنا لأن',
+      ar: 'لا يعرض عليك اختيار هنا لأن',
     };
     for (const [language, reason] of Object.entries(reasons)) {
       const { made } = await open(both, { language });

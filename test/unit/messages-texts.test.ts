@@ -74,7 +74,7 @@ describe('a mail', () => {
   it.each([
     ['en', 'could not be attached as a PDF'],
     ['fr', 'n’a pas pu être joint en PDF'],
-    ['ar', 'تعذّر إرفاق الإيصال'],
+    ['ar', 'تعذر إرفاق الإيصال'],
   ] as const)('says in %s that the receipt is not attached', (language, sentence) => {
     expect(flat(builtIn('notification', language).text)).not.toContain(sentence);
     const { text, html } = builtIn('notification', language, { isReceiptLeftOut: true });

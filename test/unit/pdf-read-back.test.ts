@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import arabic from '../../services/forms/locales/ar.json' with { type: 'json' };
 import { createTypesetter } from '../../services/forms/pdf/typesetter.ts';
 import { compileTypesetter } from '../../services/forms/pdf/typesetter-program.ts';
 import { pdfJob, sampleReceiptPage } from '../support/pages/pdf-jobs.ts';
@@ -66,12 +65,4 @@ describe.runIf(pdfToText)('a PDF receipt that Poppler reads', async () => {
     expect(occurrences(withoutMarks, 'ككتب')).toBe(2);
     expect(occurrences(wordsOf(withoutMarks), ' كتب ')).toBe(0);
   });
-});
-
-it('the words of an Arabic receipt have no vowel marks, so that they are copied and found as they are', () => {
-  const printed =
-    /^(?:receipt\.(?!attachment|format)|confirmation\.|processing\.|method\.|purpose\.|legalBasis\.|answer\.(?!given)|form\.scope)/;
-  const words = Object.entries(arabic).filter(([key]) => printed.test(key));
-  expect(words.length).toBeGreaterThan(50);
-  expect(words.filter(([, text]) => /\p{M}/u.test(text))).toEqual([]);
 });

@@ -1,7 +1,8 @@
 /**
  * Checks the messages of pages: that every language has all of them, that each can be formatted, has the
  * plural forms of its language and the placeholders of English, that some page uses it, and that no page uses
- * another one; also those of examples/locales. Part of `npm run lint`.
+ * another one; also those of examples/locales. Arabic is written as adults read it, without vowel marks: with
+ * them a word is neither found in a page nor copied whole from a PDF. Part of `npm run lint`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -38,7 +39,10 @@ const faults = places.flatMap(({ locales, users }) => {
       (fault) => `${locales}${language}.json: ${fault}`,
     ),
   );
-  return [...unused.map((key) => `${locales}en.json: ${key}: no page uses it`), ...wrong];
+  const marked = Object.entries(messagesIn(locales, 'ar'))
+    .filter(([, text]) => /[\u064b-\u0652\u0670]/.test(text))
+    .map(([key]) => `${locales}ar.json: ${key}: has vowel marks`);
+  return [...unused.map((key) => `${locales}en.json: ${key}: no page uses it`), ...wrong, ...marked];
 });
 /** The messages that sources name whole, as `t('form.title')`, and that no catalogue has. */
 const consoleLocales = places.filter(({ users }) => !users).map(({ locales }) => locales);
