@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { runInDatabase } from '../support/instances/live-database.ts';
+import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
 let operator: ConsolePages;
@@ -50,6 +53,33 @@ describe('receipts in the console', () => {
     const html = await (await auditor.get(`${here}?transaction=${id}`)).text();
     expect(html).not.toMatch(/format=(pdf|jose)/);
     expect(html).toContain('Whether a receipt that somebody shows you is genuine');
+    await auditor.close();
+  });
+
+  it('are proved to an auditor by their number: their digest is the one in the log', async () => {
+    const { id, jws } = await commit('bruno');
+    const auditor = await openPages(instance, 'auditor');
+    // The log has the line some seconds after the commit.
+    const html = await until(async () => {
+      const shown = await (await auditor.get(`${here}?transaction=${id}`)).text();
+      expect(shown).toContain('when it was signed, and it is still the same');
+      return shown;
+    });
+    expect(html).toContain(createHash('sha256').update(jws).digest('hex'));
+    const log = /href="(\/console\/audit\?[^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(await (await auditor.get(log)).text()).toContain('Answered, receipt signed');
+    expect(await (await operator.get(`${here}?transaction=${id}`)).text()).not.toContain('The audit log');
+    // Somebody with the database puts another signed receipt in its place.
+    const other = await commit('bruno-later');
+    const texts = [id, other.jws, JSON.stringify({ consents: [] })];
+    await runInDatabase(
+      instance,
+      'UPDATE transactions.receipts SET jws = $2, body = $3 WHERE transaction = $1',
+      texts,
+    );
+    const replaced = await (await auditor.get(`${here}?transaction=${id}`)).text();
+    expect(replaced).toContain('The audit log recorded another digest');
+    expect(replaced).toContain('bruno-later');
     await auditor.close();
   });
 

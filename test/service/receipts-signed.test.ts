@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type CompactVerifyResult,
   compactVerify,
@@ -10,6 +11,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
 
 let made: LiveTransaction;
 const instance = useInstance();
@@ -52,6 +54,22 @@ it('the signed payload equals the receipt', async () => {
   const plain = await (await operator.get(`/receipts/${made.id}`)).text();
   expect(textOf(await verify(await signedReceipt()))).toBe(plain);
   expect(JSON.parse(plain)).toMatchObject({ transaction: made.id, subject: 'ann \u2028 Zoë' });
+});
+
+it('an auditor reads what was signed, with the digest that the log has, and without the link', async () => {
+  const jws = await signedReceipt();
+  const { updateUrl, ...signed } = JSON.parse(textOf(await verify(jws))) as { updateUrl: string };
+  expect(updateUrl).toContain('?t=');
+  const auditor = await signIn(instance, 'auditor');
+  const sha256 = createHash('sha256').update(jws).digest('hex');
+  const signature = { kid: decodeProtectedHeader(jws).kid, sha256 };
+  const path = `/receipts/${made.id}`;
+  expect(await (await auditor.get(path)).json()).toEqual({ ...signed, signature });
+  expect(await (await operator.get(`${path}?links=false`)).json()).toEqual({ ...signed, signature });
+  const log = `/audit/consents?action=receipt.signed&target=transaction/${made.id}`;
+  await until(async () => {
+    expect(await (await auditor.get(log)).json()).toMatchObject({ values: [{ digest: sha256 }] });
+  });
 });
 
 it('a receipt is signed once and always the same', async () => {

@@ -12,6 +12,7 @@ import { receiptFileName, receiptPdf } from '../present/receipt-pdf.ts';
 import { withdrawalChoice } from '../present/result-page.ts';
 import { pageOf } from '../present/transaction.ts';
 import { receiptJsonLd } from '../receipts/jsonld.ts';
+import { readSigned } from '../receipts/signed.ts';
 import { readErasedReceipt, readImportSource, readReceipt } from '../receipts/store.ts';
 import { receiptXml } from '../receipts/xml.ts';
 import { readRecordIds } from '../standing/records-store.ts';
@@ -70,14 +71,16 @@ export function receiptHandlers(dependencies: Dependencies) {
         ctx.body = type === jose ? receipt.jws : receipt.body;
         return;
       }
-      const body = shownReceipt(receipt.body, wanted);
+      // What readers are shown is what was signed: they cannot compare it with the JWS.
+      const signed = wanted.withLinks ? undefined : readSigned(receipt.jws);
+      const body = shownReceipt(signed?.body ?? receipt.body, wanted);
       // The longest receipt takes some 60 ms to parse.
       if (receipt.body.length > longText) await nextTurn();
       if (type === html) return sendReceiptPage(ctx, dependencies, read, body, { principal, ...wanted });
       if (isFileType(type)) {
         const asker = askerOf(principal, read);
-        const signed = { body, jws: receipt.jws };
-        return sendReceiptFile(ctx, dependencies, read, signed, { type, asker, ...wanted });
+        const file = { body, jws: receipt.jws };
+        return sendReceiptFile(ctx, dependencies, read, file, { type, asker, ...wanted });
       }
       if (type === jsonLd) {
         const records = await readRecordIds(db, read.transaction.id);
@@ -89,7 +92,7 @@ export function receiptHandlers(dependencies: Dependencies) {
         return;
       }
       ctx.type = type;
-      ctx.body = JSON.stringify(body);
+      ctx.body = JSON.stringify({ ...body, signature: signed?.signature });
     },
   } satisfies OperationHandlers;
 }

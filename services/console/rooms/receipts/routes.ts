@@ -10,6 +10,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
 import { findReceipt, receiptFilePath } from '../transactions/find-transaction.ts';
+import { readProof } from './proof.ts';
 import { verifyReceipt } from './verify.ts';
 
 type Receipt = Schemas['Receipt'];
@@ -42,6 +43,7 @@ export const receipts: Room = {
         facts: found && factsOf(ctx, kit, found, found.transaction),
         files: found ? fileLinks(ctx, kit, found.transaction) : [],
         lacksSigned: kit.onlyReads(ctx, 'getReceipt'),
+        proof: found && (await proofOf(ctx, kit, { ...found, transaction: transaction ?? '' })),
         shownUrl: found && receiptFilePath(found.transaction, 'html'),
         verifyText: t('verify.text', { url: `${kit.baseUrl}/verify` }),
         verify: kit.form(ctx, {
@@ -84,6 +86,12 @@ export const receipts: Room = {
     });
   },
 };
+
+/** For those who read the log. @param transaction as it was asked for, whatever the receipt says. */
+async function proofOf(ctx: Context, kit: RoomKit, { transaction, timestamp, signature }: Receipt) {
+  if (!signature || !kit.may(ctx, 'listConsentsAudit')) return undefined;
+  return readProof(kit.api(ctx), kit.reader(ctx), { transaction, timestamp, signature });
+}
 
 /** Sends the receipt as staff may read it: without anything with which they could act as the person. */
 async function sendReceipt(ctx: Context, kit: RoomKit): Promise<void> {

@@ -14,14 +14,15 @@ export async function transactionPath(ctx: Context, kit: RoomKit, text: string):
   return found && `${consolePath}/transactions/${text}`;
 }
 
-/** The receipt of a transaction; undefined without one. @param txid as a person has typed it. */
+/** The receipt of a transaction, without its link; undefined without one. @param txid as a person has typed it. */
 export async function findReceipt(
   ctx: Context,
   kit: RoomKit,
   txid: string,
 ): Promise<Schemas['Receipt'] | undefined> {
   if (!idPattern.test(txid)) return undefined;
-  return (await unlessMissing(kit.api(ctx).call('getReceipt', { params: { txid } })))?.body;
+  return (await unlessMissing(kit.api(ctx).call('getReceipt', { params: { txid }, query: { links: false } })))
+    ?.body;
 }
 
 const receiptsPath = `${consolePath}/receipts`;
