@@ -14,7 +14,7 @@ export async function transactionPath(ctx: Context, kit: RoomKit, text: string):
   return found && `${consolePath}/transactions/${text}`;
 }
 
-/** The receipt of a transaction, without its link; undefined without one. @param txid as a person has typed it. */
+/** The receipt of a transaction, without its link, if there is one. @param txid as a person has typed it. */
 export async function findReceipt(
   ctx: Context,
   kit: RoomKit,
