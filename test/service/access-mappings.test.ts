@@ -7,6 +7,7 @@ import { createAccessMappings } from '../../services/transactions/decisions/mapp
 import { readAudit } from '../support/instances/audit-reader.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { activateContent } from '../support/instances/live-models.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 
 const instance = useInstance();
@@ -43,6 +44,22 @@ it('mappings are read as they were stored, and changing them leaves a line in th
   const { values } = await readAudit(admin.get, 'consents', '?action=mappings.updated');
   expect(values[0]).toMatchObject({ actorKind: 'account', target: 'setting/mappings' });
   expect((await operator.send('PUT', '/access/mappings', { mappings: [] })).status).toBe(403);
+});
+
+it('an element may be named as soon as it is created, though it was unknown a moment before', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const mappings = [{ element: `new.${randomUUID()}` }];
+    expect((await put(mappings)).status).toBe(422);
+    const key = mappings[0]?.element;
+    const made = await admin.send('POST', '/models', { type: 'processing', name: 'New', key });
+    const { id } = (await made.json()) as { id: string };
+    await activateContent(
+      admin,
+      { id, key: String(key) },
+      { en: { title: 'New', data: 'Name', usage: 'To write', retention: { fullText: 'A year' } } },
+    );
+    expect((await put(mappings)).status).toBe(200);
+  }
 });
 
 it('an evaluation is about the object that its mapping names, and about nothing without it', async () => {

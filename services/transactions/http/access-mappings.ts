@@ -54,12 +54,13 @@ function readTexts(given: readonly Given[]): { mappings: Given[]; faults: Fault[
 }
 
 async function findFaults(
-  { versions, messaging }: Dependencies,
+  { forms, messaging }: Dependencies,
   mappings: readonly Given[],
   principal: Principal,
 ): Promise<Fault[]> {
   const keys = mappings.flatMap(({ element }) => (element === undefined ? [] : [keyOf(element)]));
-  const found = await versions({ keys: [...new Set(keys)], purposes: [] });
+  // Not what decisions keep of it for a second: an element may be named as soon as it is created.
+  const found = await forms.versionsAt({ keys: [...new Set(keys)], purposes: [] });
   const known = new Map(Object.entries(found.versions));
   const isAnswered = (element: string) =>
     ['processing', 'conditions'].includes(known.get(keyOf(element))?.type ?? '');
