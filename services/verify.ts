@@ -75,7 +75,8 @@ async function run({ folder, ...options }: Given): Promise<void> {
   }
 }
 
-function describe({ instance, keys, checkpoints, logs, receipts, witnesses }: Findings): string {
+function describe(findings: Findings): string {
+  const { instance, keys, checkpoints, logs, receipts, models, witnesses } = findings;
   const origin = keys.areTrusted
     ? 'All keys are among those that you gave.'
     : 'The keys are of unknown origin: they are those of the folder, and who made the folder may have made them. Compare their thumbprints with those that the instance told you, or give them with --thumbprint or --keys.';
@@ -89,8 +90,27 @@ function describe({ instance, keys, checkpoints, logs, receipts, witnesses }: Fi
     ),
     ...describeWitnesses(witnesses),
     `${receipts.proved} receipts are as they were logged; ${receipts.erased} were erased, ${receipts.notGiven} are not in the folder.`,
+    ...describeOthers(findings),
+    `${models} versions of models: none says something else than a receipt.`,
     '',
   ].join('\n');
+}
+
+function describeOthers({ receipts, others }: Findings): string[] {
+  const { unlogged, imported, open } = receipts;
+  const origin = others.areTrusted ? 'which you gave' : 'of unknown origin';
+  return [
+    ...(unlogged > 0
+      ? [`${unlogged} receipts are as they were signed or were erased; their lines are blanked.`]
+      : []),
+    ...(imported.all > 0
+      ? [
+          `${imported.all} transactions were taken over, ${imported.verified} of them with a receipt that states the answers.`,
+        ]
+      : []),
+    ...(others.kids.length > 0 ? [`Those are signed with ${others.kids.join(', ')}, ${origin}.`] : []),
+    ...(open > 0 ? [`${open} transactions have no answers that took effect.`] : []),
+  ];
 }
 
 function describeWitnesses({ byArea, areTrusted }: Findings['witnesses']): string[] {

@@ -35,6 +35,10 @@ export function evidenceKey({ kty, crv, x, y }: JWK): PublicKey | undefined {
   return { ...key, use: 'sig', kid: keyThumbprint(key) };
 }
 
+export function algorithmOf({ kty }: JWK): EvidenceKey['alg'] {
+  return kty === 'EC' ? 'ES256' : 'EdDSA';
+}
+
 /**
  * Reads `keys.json`: every key must be for signatures, under its thumbprint.
  * @param trusted thumbprints from elsewhere, which every key must be among; undefined: the keys are of
@@ -54,13 +58,13 @@ export async function readFolderKeys(
   for (const key of keys as (JWK | null)[]) {
     const expected = key === null ? undefined : evidenceKey(key);
     const kid = expected?.kid;
-    if (!kid || canonical(expected) !== canonical(key) || found.has(kid))
+    if (!kid || canonicalKey(expected) !== canonicalKey(key) || found.has(kid))
       throw new EvidenceFault(
         `keys.json: the key ${key?.kid} is not a key for signatures under its own thumbprint.`,
       );
     if (trusted && !trusted.has(kid))
       throw new EvidenceFault(`keys.json: the key ${kid} is not among the keys from elsewhere.`);
-    found.set(kid, { jwk: expected, alg: expected.alg as EvidenceKey['alg'] });
+    found.set(kid, { jwk: expected, alg: algorithmOf(expected) });
   }
   if ([...found.keys()].some((kid, index, kids) => kid < (kids[index - 1] ?? '')))
     throw new EvidenceFault('keys.json: the keys are not in the order of their thumbprints.');
@@ -92,6 +96,7 @@ async function readObjectFile(file: string): Promise<ReadObject> {
   return parseObject(bytes, name);
 }
 
-function canonical(key: JWK | null): string {
+/** The text that two forms of a key have in common only if they are the same. */
+export function canonicalKey(key: JWK | null): string {
   return JSON.stringify(Object.entries(key ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

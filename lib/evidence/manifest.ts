@@ -28,16 +28,16 @@ export const manifestName = 'manifest.json';
 /** The only text of a manifest that is right. @param files by name, in the order of their names. */
 const writeText = (files: Record<string, FileDigest>) => `${JSON.stringify({ files }, null, 2)}\n`;
 
-async function digestFiles(folder: string): Promise<Record<string, FileDigest>> {
+async function digestFiles(folder: string, without?: string): Promise<Record<string, FileDigest>> {
   const files: Record<string, FileDigest> = {};
   for (const name of (await readdir(folder)).sort())
-    if (name !== manifestName) files[name] = await digestFile(path.join(folder, name));
+    if (name !== manifestName && name !== without) files[name] = await digestFile(path.join(folder, name));
   return files;
 }
 
-/** Describes the files of a folder in its manifest. */
-export async function writeManifest(folder: string): Promise<void> {
-  await writeFile(path.join(folder, manifestName), writeText(await digestFiles(folder)));
+/** Describes the files of a folder in its manifest. @param options.without a file that is removed next. */
+export async function writeManifest(folder: string, { without }: { without?: string } = {}): Promise<void> {
+  await writeFile(path.join(folder, manifestName), writeText(await digestFiles(folder, without)));
 }
 
 /**

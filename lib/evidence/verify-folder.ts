@@ -7,6 +7,7 @@ import { openCheckpoints, readHeld } from '#lib/evidence/verify-checkpoints.ts';
 import { type CosignatureCounter, createCosignatureCounter } from '#lib/evidence/verify-cosignatures.ts';
 import { createJwsVerifier } from '#lib/evidence/verify-jws.ts';
 import { createLogReader, type LogReader } from '#lib/evidence/verify-log.ts';
+import { modelsName, readFolderModels } from '#lib/evidence/verify-models.ts';
 import { openReceipts, type ReceiptFindings } from '#lib/evidence/verify-receipts.ts';
 
 /** What a folder of evidence was found to prove. */
@@ -22,6 +23,10 @@ export interface Findings {
   /** By area: lines in the file, all of which checkpoints cover, and blanked lines. */
   logs: Record<string, { lines: number; blanked: number }>;
   receipts: ReceiptFindings;
+  /** Versions of models. */
+  models: number;
+  /** Keys of other instances, whose receipts prove what was taken over. */
+  others: { kids: string[]; areTrusted: boolean };
   witnesses: {
     /** Witnesses under the newest checkpoint, by area. */
     byArea: Record<string, number>;
@@ -51,7 +56,8 @@ const auditFile = /^audit-([a-z]+)\.ndjson$/;
 
 /**
  * Verifies an exported folder offline (docs/evidence.md, "How to check"): whatever it does not cover is a
- * fault. Time grows with the size of the folder; memory does not, except with checkpoints from elsewhere.
+ * fault. Time grows with the size of the folder; memory does not, except by its models and with checkpoints
+ * from elsewhere.
  * @throws EvidenceFault that names the first fault.
  */
 export async function verifyFolder(folder: string, options: VerifyOptions = {}): Promise<Findings> {
@@ -65,7 +71,11 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
   const held = checkpointsFile ? await readHeld(checkpointsFile, { instance, verify }) : undefined;
   const cosignatures = createCosignatureCounter(instance, options.witnessKeys);
   const checkpoints = await openCheckpoints(folder, { instance, verify, retention, cosignatures });
-  const receipts = openReceipts(folder, { verify, withoutReceipts });
+  const hasModels = !withoutReceipts || names.includes(modelsName);
+  const models = hasModels ? await readFolderModels(folder) : undefined;
+  const others = new Set<string>();
+  const onOtherKey = (kid: string) => others.add(kid);
+  const receipts = openReceipts(folder, { verify, models, onOtherKey, withoutReceipts });
   const logs = new Map<string, LogReader>();
   const logOf = (area: string): LogReader => {
     const name = `audit-${area}.ndjson`;
@@ -84,7 +94,7 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
     requireWitnesses(cosignatures, options.witnesses ?? 0);
     const found: Findings['logs'] = {};
     for (const [area, log] of logs) found[area] = await log.finish();
-    const receiptFindings = await receipts.finish();
+    const receiptFindings = await receipts.finish(found.consents?.blanked ?? 0);
     const idle = [...keys.keys()].find((kid) => !used.has(kid));
     if (idle) throw new EvidenceFault(`keys.json: the key ${idle} has signed nothing in this folder.`);
     if (!names.includes(manifestName) && !withoutReceipts)
@@ -95,6 +105,11 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
       checkpoints: checkpoints.count() + (held?.count ?? 0),
       logs: found,
       receipts: receiptFindings,
+      models: models?.versions ?? 0,
+      others: {
+        kids: [...others],
+        areTrusted: trusted !== undefined && [...others].every((kid) => trusted.has(kid)),
+      },
       witnesses: { byArea: cosignatures.latest(), areTrusted: options.witnessKeys !== undefined },
     };
   } finally {
@@ -121,7 +136,7 @@ function areaOf(name: string): string {
   return auditFile.exec(name)?.[1] ?? '';
 }
 
-const otherFiles = ['checkpoints.ndjson', 'keys.json', manifestName, 'records.ndjson'];
+const otherFiles = ['checkpoints.ndjson', 'keys.json', manifestName, modelsName, 'records.ndjson'];
 
 /** @throws EvidenceFault for what is not a file of an export. */
 async function listFiles(folder: string, withoutReceipts: boolean): Promise<string[]> {

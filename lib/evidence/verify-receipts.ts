@@ -1,60 +1,88 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { SealedLine } from '#lib/audit/leaf.ts';
+import { EvidenceFault, type ReadObject, readObjects } from '#lib/evidence/ndjson.ts';
 import {
-  EvidenceFault,
-  type ReadObject,
-  readObjects,
-  requireCanonical,
-  requireMembers,
-} from '#lib/evidence/ndjson.ts';
-import type { VerifyJws } from '#lib/evidence/verify-jws.ts';
+  createLineVerifier,
+  type LineVerifierOptions,
+  missingReceipt,
+  type VerifiedLine,
+} from '#lib/evidence/verify-line.ts';
 
 export interface ReceiptFindings {
   /** Signed, with the digest that the log has. */
   proved: number;
   /** Named as erased, with the digest that the log has; their text is gone. */
   erased: number;
+  /** Signed or erased, and the retention of the log has blanked their line. */
+  unlogged: number;
+  /** Taken over from another system: with a receipt that is verified, and all. */
+  imported: { verified: number; all: number };
+  /** Without answers that took effect. */
+  open: number;
   /** In the log, and not looked for, because the folder is one without receipts. */
   notGiven: number;
 }
 
-/** Receipts of a folder, read side by side with the lines that name them. */
+/** Transactions of a folder, read side by side with the lines that name their receipts. */
 export interface ReceiptReader {
   /** What each line of an area is given to. */
   ofLine(area: string): (line: SealedLine, place: string) => Promise<void> | undefined;
-  /** @throws EvidenceFault if there is a receipt without its line. */
-  finish(): Promise<ReceiptFindings>;
+  /**
+   * Reads the transactions without a line of the log.
+   * @param blanked lines of the log of consents of which only the hash is left: as many receipts may be
+   * without one.
+   * @throws EvidenceFault if there are more.
+   */
+  finish(blanked: number): Promise<ReceiptFindings>;
   close(): Promise<void>;
 }
 
 const fileName = 'records.ndjson';
 
 /**
- * Receipts are in the order of their lines in the log of consents: a line without its receipt and a receipt
- * without its line are faults.
+ * Transactions with a receipt are in the order of their lines in the log of consents: a line without its
+ * receipt and a receipt without its line are faults. The others follow.
  */
 export function openReceipts(
   folder: string,
-  { verify, withoutReceipts }: { verify: VerifyJws; withoutReceipts: boolean },
+  { withoutReceipts, ...options }: LineVerifierOptions & { withoutReceipts: boolean },
 ): ReceiptReader {
-  const receipts = readObjects(path.join(folder, fileName));
-  const found: ReceiptFindings = { proved: 0, erased: 0, notGiven: 0 };
+  const objects = readObjects(path.join(folder, fileName));
+  const verifyLine = createLineVerifier(options);
+  const found: ReceiptFindings = {
+    proved: 0,
+    erased: 0,
+    unlogged: 0,
+    imported: { verified: 0, all: 0 },
+    open: 0,
+    notGiven: 0,
+  };
 
   async function find({ target, digest }: SealedLine, place: string): Promise<void> {
     const transaction = target.slice('transaction/'.length);
-    const { value: read, done } = await receipts.next();
+    const { value: read, done } = await objects.next();
     if (done || read.value.transaction !== transaction) {
-      if (!done) readReceipt(read, verify);
+      if (!done) verifyLine(read);
       throw new EvidenceFault(
         `${place}: ${fileName} lacks the receipt of the transaction ${transaction}${done ? '' : ` at its line (${read.place})`}.`,
       );
     }
-    const receipt = readReceipt(read, verify);
-    if (receipt.digest !== digest)
+    const line = verifyLine(read);
+    if (line.receipt === undefined) throw missingReceipt(read);
+    if (line.receipt.digest !== digest)
       throw new EvidenceFault(`${place}: the receipt of ${transaction} is not the one that was logged.`);
-    requireCanonical(read);
-    found[receipt.state] += 1;
+    found[line.receipt.state] += 1;
+  }
+
+  function count(read: ReadObject, { receipt, imported }: VerifiedLine, blanked: number): void {
+    if (receipt) {
+      found.unlogged += 1;
+      if (found.unlogged > blanked)
+        throw new EvidenceFault(`${read.place}: no line of the log of consents tells of this receipt.`);
+    } else if (imported) {
+      found.imported.all += 1;
+      if (imported.isVerified) found.imported.verified += 1;
+    } else found.open += 1;
   }
 
   return {
@@ -64,46 +92,31 @@ export function openReceipts(
       found.notGiven += 1;
       return undefined;
     },
-    async finish() {
+    async finish(blanked) {
       if (withoutReceipts) return found;
-      const { value: read } = await receipts.next();
-      if (read)
-        throw new EvidenceFault(`${read.place}: no line of the log of consents tells of this receipt.`);
+      const inOrder = createOrder();
+      for await (const read of objects) {
+        const line = verifyLine(read);
+        inOrder(read, line);
+        count(read, line, blanked);
+      }
       return found;
     },
     async close() {
-      await receipts.return(undefined);
+      await objects.return(undefined);
     },
   };
 }
 
-/** A receipt with the SHA-256 of its JWS in hexadecimal. @throws EvidenceFault for a missing one. */
-function readReceipt(read: ReadObject, verify: VerifyJws): { state: 'proved' | 'erased'; digest: string } {
-  const { value, place } = read;
-  const transaction = String(value.transaction);
-  if (value.missing === true)
-    throw new EvidenceFault(
-      `${place}: the receipt of the transaction ${transaction} is missing: the instance had neither the receipt nor the digest of an erased one.`,
-    );
-  if (value.erased !== undefined) {
-    const digest = erasedDigest(value.erased, place);
-    requireMembers(read, ['transaction', 'erased']);
-    return { state: 'erased', digest };
-  }
-  const receipt = verify(value.jws, { type: 'accord-consent-receipt+jws', place });
-  if (receipt.transaction !== transaction)
-    throw new EvidenceFault(`${place}: the receipt is of another transaction.`);
-  requireMembers(read, ['transaction', 'jws']);
-  return { state: 'proved', digest: createHash('sha256').update(String(value.jws)).digest('hex') };
-}
-
-/** @returns the digest that `GET /receipts/{txid}` states for an erased receipt, in hexadecimal. */
-function erasedDigest(erased: unknown, place: string): string {
-  const { sha256, ...more } = (erased ?? {}) as { sha256?: unknown };
-  const digest = Buffer.from(String(sha256), 'base64url');
-  if (digest.length !== 32 || digest.toString('base64url') !== sha256)
-    throw new EvidenceFault(`${place}: the erased receipt has no SHA-256, so nothing shows its erasure.`);
-  if (Object.keys(more).length > 0)
-    throw new EvidenceFault(`${place}: the erased receipt has members that nothing proves.`);
-  return digest.toString('hex');
+/** Transactions without a line are there once, oldest first. */
+function createOrder(): (read: ReadObject, line: VerifiedLine) => void {
+  let last = '';
+  const together = new Set<string>();
+  return ({ place }, { created, transaction }) => {
+    if (created > last) together.clear();
+    if (created < last || together.has(transaction))
+      throw new EvidenceFault(`${place}: the transactions are not in the order of their creation.`);
+    last = created;
+    together.add(transaction);
+  };
 }

@@ -17,17 +17,6 @@ export interface ModelHistory {
   versions: (Content & { serial: string; status: string; reason?: string | undefined })[];
 }
 
-/** Types in the order in which models are brought: what forms name comes before them. */
-export const modelOrder = [
-  'information',
-  'theme',
-  'email',
-  'processing',
-  'preference',
-  'conditions',
-  'layout',
-] as const satisfies readonly ModelHistory['type'][];
-
 /** Answers name a version of these by its serial. */
 const answered: readonly string[] = ['information', 'processing', 'preference', 'conditions'];
 
@@ -39,6 +28,23 @@ export interface BroughtModels {
   conflicts: string[];
 }
 
+/** Says what was made, or would be. */
+export function sayBrought(
+  { versions, models }: BroughtModels,
+  { isDryRun, say }: { isDryRun: boolean; say: (line: string) => void },
+): void {
+  if (versions.size > 0)
+    say(`${isDryRun ? 'Would make' : 'Made'} ${models.size} models with ${versions.size} versions here.`);
+}
+
+/** Whether a row of an import names a version that was made, or would be. */
+export function namesBrought(
+  { versions }: BroughtModels,
+  { element, serial, information, informationSerial }: Readonly<Record<string, unknown>>,
+): boolean {
+  return versions.has(`${element}/${serial}`) || versions.has(`${information}/${informationSerial}`);
+}
+
 interface Options {
   /** Where they come from, as their versions say. */
   from: string;
@@ -47,7 +53,7 @@ interface Options {
 }
 
 /**
- * Makes the models of another instance here, in the order of {@link modelOrder}: elements and informations
+ * Makes the models of another instance here, in the order of `modelTypes`: elements and informations
  * with every version and its serial, because answers name them; forms, themes and mails with the ACTIVE one.
  * What is here already stays as it is, so that it can be repeated.
  * @throws StartupError that names each version which says something else here: answers to it would state

@@ -63,7 +63,7 @@ export function createInstanceClient({ url: given, headers }: Access): InstanceC
       const isBusy = status === undefined || status === 429 || status === 503 || isExpired;
       if (!isBusy || attempt === maxAttempts) {
         if (response) return response;
-        throw new StartupError(`${url} does not answer. Run the import again to go on.`);
+        throw new StartupError(`${url} does not answer. Run the program again to go on.`);
       }
       await response?.body?.cancel();
       const seconds = Number(response?.headers.get('retry-after')) || 1;

@@ -29,7 +29,7 @@ export interface Wanted {
 
 /** @returns undefined if the arguments do not fit together. */
 export async function openSource(wanted: Wanted): Promise<ImportSource | undefined> {
-  const { inputs, url, mapping, notCarried } = wanted;
+  const { inputs, url, mapping } = wanted;
   const kind = wanted.from ?? (await kindOf(wanted));
   if (kind === 'interface') {
     if (url === undefined || inputs.length > 0) return undefined;
@@ -39,7 +39,7 @@ export async function openSource(wanted: Wanted): Promise<ImportSource | undefin
   if (input === undefined || url !== undefined) return undefined;
   if (kind === 'gics') return readGics(inputs, { ...wanted, language: wanted.language ?? 'de' });
   if (more.length > 0) return undefined;
-  if (kind === 'export') return readExport(input, notCarried);
+  if (kind === 'export') return readExport(input, wanted);
   if (kind === 'ndjson') return readNdjson(input);
   if (kind !== 'csv') return undefined;
   if (mapping === undefined) throw new StartupError('A table needs --mapping (docs/moving.md, "Tables").');

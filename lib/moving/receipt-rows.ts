@@ -30,13 +30,26 @@ export interface ReceiptRow {
   row: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Rows of the answers on a receipt, with the receipt as evidence.
- * @param source the instance of the receipt.
- */
+/** What a record says of an answer and its receipt does not. */
+export interface RecordDetails {
+  comment?: string | undefined;
+  /** A withdrawal repeats consents of several informations, of which the receipt has one. */
+  information: string;
+  informationSerial: string;
+}
+
+interface Proof {
+  jws: string;
+  transaction: string;
+  /** The instance of the receipt. */
+  source: string;
+  detailsOf: (element: string) => RecordDetails | undefined;
+}
+
+/** Rows of the answers on a receipt, with the receipt as evidence. */
 export function rowsOfReceipt(
   receipt: ReceiptFacts,
-  { jws, transaction, source }: { jws: string; transaction: string; source: string },
+  { jws, transaction, source, detailsOf }: Proof,
   notCarried: NotCarried,
 ): ReceiptRow[] {
   const { subject, object, author, timestamp, expirationTimestamp, information, consents } = receipt;
@@ -59,6 +72,7 @@ export function rowsOfReceipt(
       information: infoKey,
       source,
       sourceId: `${transaction}/${element}`,
+      ...detailsOf(element),
       evidence: { kind: 'RECEIPT', value: jws },
     };
     return [{ element, row }];

@@ -181,13 +181,22 @@ CREATE TABLE imported_answers (
   PRIMARY KEY (source, source_id)
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 
+-- Public keys of other instances with which receipts among the evidence were verified.
+CREATE TABLE import_keys (
+  kid text PRIMARY KEY,
+  jwk jsonb NOT NULL
+);
+
 -- What proves the answers of a transaction that was taken over.
 CREATE TABLE import_evidence (
   transaction text PRIMARY KEY REFERENCES transactions (id),
   kind        text NOT NULL CHECK (kind IN ('RECEIPT', 'HASH', 'URL')),
   value       text NOT NULL,
   -- Whether it is a receipt whose signature and statements were checked.
-  verified    boolean NOT NULL
+  verified    boolean NOT NULL,
+  -- The key that has signed the receipt.
+  kid         text REFERENCES import_keys (kid),
+  CHECK (verified = (kid IS NOT NULL))
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 
 -- The texts of the versions that were answered in another system, as a receipt has them; pages show them, because answers that

@@ -33,13 +33,14 @@ describe('the finer roles', () => {
     expect(others.filter(({ id, isRead }) => !isRead && !reads.includes(id))).toEqual([]);
   });
 
-  it('an auditor reads everything that an administrator reads, but no whole export of a person', () => {
+  it('an auditor reads everything that an administrator reads, but no whole export', () => {
     const unread = operations.filter(
       ({ id, isRead, roles }) =>
         (isRead || reads.includes(id)) && roles.admin === 'any' && roles.auditor === undefined,
     );
     // The child, the form and the code are for those who answer; the last is about the caller.
     expect(unread.map(({ id }) => id).sort()).toEqual([
+      'exportRecords',
       'exportSubject',
       'getChild',
       'getConfirmation',

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { exportFolder } from '#lib/evidence/export-folder.ts';
+import { exportFolder } from '#lib/moving/export-folder.ts';
+import { createInstanceClient } from '#lib/moving/instance-client.ts';
 import { startLocalRedis } from '../infrastructure/redis.ts';
 import { filesWith } from '../security/peers-canary/files-with.ts';
 import { readAnswersAbout } from '../support/instances/answers-about.ts';
@@ -36,11 +37,11 @@ async function erasedNames(databaseUrl: string): Promise<string[]> {
 
 /** The files of `npm run export` that contain a text. */
 async function exportedWith({ url }: { url: string }, { headers }: Caller, text: string): Promise<string[]> {
-  const token = headers.Authorization?.replace('Bearer ', '') ?? '';
+  const source = createInstanceClient({ url, headers: async () => headers });
   const folder = await vi.waitFor(
     async () => {
       const place = await temporaryFolder();
-      await exportFolder({ url, token, folder: place });
+      await exportFolder({ source, folder: place });
       expect(await filesWith(place, 'receipt.signed')).toEqual(['audit-consents.ndjson']);
       return place;
     },

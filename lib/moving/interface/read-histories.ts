@@ -1,5 +1,6 @@
+import { modelTypes } from '#lib/evidence/verify-models.ts';
 import type { Schemas } from '#lib/models/models-api.ts';
-import { type ModelHistory, modelOrder } from '#lib/moving/bring-models.ts';
+import type { ModelHistory } from '#lib/moving/bring-models.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
 import { leaveOut, type NotCarried, noteMembers } from '#lib/moving/not-carried.ts';
 
@@ -15,13 +16,13 @@ const ofVersion = [
   ...['creationDate', 'modificationDate'],
 ];
 
-/** The models of an instance, deleted ones among them, in the order in which they are brought. */
+/** The models of an instance, deleted ones among them: by type in the order of `modelTypes`, and by key. */
 export async function* readHistories(
   source: InstanceClient,
   notCarried: NotCarried,
 ): AsyncGenerator<ModelHistory> {
-  for (const type of modelOrder)
-    for await (const entry of readEntries(source, type)) {
+  for (const type of modelTypes) {
+    for (const entry of await readEntries(source, type)) {
       const versions: Schemas['Version'][] = [];
       for await (const version of source.list<Schemas['Version']>(`/models/${entry.id}/versions?limit=200`)) {
         noteMembers(notCarried, 'version', version, ofVersion);
@@ -38,16 +39,20 @@ export async function* readHistories(
       activated.sort(bySerial);
       yield { key, type, name, description, default: isDefault, versions: activated };
     }
+  }
 }
 
-async function* readEntries(source: InstanceClient, type: string): AsyncGenerator<Schemas['Entry']> {
+/** The entries of a type, by key. */
+async function readEntries(source: InstanceClient, type: string): Promise<Schemas['Entry'][]> {
   const statuses = 'statuses=ACTIVE&statuses=INACTIVE&statuses=DELETED';
+  const entries: Schemas['Entry'][] = [];
   for (let page = 0, pages = 1; page < pages; page += 1) {
     const query = `types=${type}&${statuses}&page=${page}&size=${pageSize}`;
     const found: Schemas['EntryPage'] = await source.read(`/models?${query}`);
-    yield* found.values;
+    entries.push(...found.values);
     pages = found.totalPages;
   }
+  return entries.sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
 function bySerial(one: { serial: string }, other: { serial: string }): number {

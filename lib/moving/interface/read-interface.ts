@@ -1,4 +1,4 @@
-import { bringModels } from '#lib/moving/bring-models.ts';
+import { type BroughtModels, bringModels, namesBrought, sayBrought } from '#lib/moving/bring-models.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
 import { bringSubjects, readSubjects } from '#lib/moving/interface/bring-subjects.ts';
 import { readHistories } from '#lib/moving/interface/read-histories.ts';
@@ -38,26 +38,20 @@ export async function readInterface(
   { isDryRun, notCarried, say }: Options,
 ): Promise<ImportSource> {
   const { instance, keys } = await readIdentity(source);
-  let versions = new Set<string>();
+  let brought: BroughtModels | undefined;
   return {
     keys: keys.length > 0 ? { keys: { keys } } : undefined,
     items: items(),
     closed,
     async prepare(target) {
       const options = { from: instance, isDryRun, notCarried };
-      const brought = await bringModels(target, readHistories(source, notCarried), options);
-      versions = brought.versions;
-      if (versions.size > 0)
-        say(
-          `${isDryRun ? 'Would make' : 'Made'} ${brought.models.size} models with ${versions.size} versions here.`,
-        );
+      brought = await bringModels(target, readHistories(source, notCarried), options);
+      sayBrought(brought, { isDryRun, say });
     },
     async finish(target) {
       await bringSubjects(source, target, { isDryRun, notCarried });
     },
-    isPrepared({ element, serial, information, informationSerial }) {
-      return versions.has(`${element}/${serial}`) || versions.has(`${information}/${informationSerial}`);
-    },
+    isPrepared: (row) => brought !== undefined && namesBrought(brought, row),
   };
 
   async function* items(): AsyncGenerator<SourceItem> {

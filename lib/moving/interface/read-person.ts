@@ -72,17 +72,21 @@ type Row = Readonly<{ [member: string]: unknown }>;
 /** By the receipt where there is one: it proves what it states. */
 async function rowsOf(reading: Reading, transaction: string, records: readonly Answer[]): Promise<Row[]> {
   const { source, instance, notCarried } = reading;
-  const commentOf = (key: string) => {
-    const comment = records.find(({ bodyKey }) => bodyKey === key)?.comment;
-    return comment ? { comment } : {};
+  const detailsOf = (key: string) => {
+    const record = records.find(({ bodyKey }) => bodyKey === key);
+    return record && { ...informationOf(record), ...(record.comment && { comment: record.comment }) };
   };
   const proof = records.some(({ imported }) => !imported) ? await readProof(source, transaction) : {};
   const receipt = proof.jws === undefined ? undefined : readReceiptFacts(proof.jws);
-  if (receipt && proof.jws !== undefined)
-    return rowsOfReceipt(receipt, { jws: proof.jws, transaction, source: instance }, notCarried).map(
-      ({ element, row }) => ({ ...row, ...commentOf(element) }),
-    );
+  if (receipt && proof.jws !== undefined) {
+    const known = { jws: proof.jws, transaction, source: instance, detailsOf };
+    return rowsOfReceipt(receipt, known, notCarried).map(({ row }) => row);
+  }
   return records.map((record) => rowOf(record, { instance, url: proof.url }));
+}
+
+function informationOf({ infoKey, infoSerial }: Answer): { information: string; informationSerial: string } {
+  return { information: infoKey, informationSerial: infoSerial };
 }
 
 /** A signed receipt, or the address of one that is not signed. */
@@ -98,7 +102,7 @@ async function readProof(
 }
 
 function rowOf(record: Answer, { instance, url }: { instance: string; url: string | undefined }): Row {
-  const { subject, object, bodyKey, bodySerial, infoKey, infoSerial, author, comment, imported } = record;
+  const { subject, object, bodyKey, bodySerial, author, comment, imported } = record;
   const { value, values, creationTimestamp, expirationTimestamp, transaction } = record;
   const expires = expirationTimestamp === undefined ? null : new Date(expirationTimestamp).toISOString();
   return {
@@ -111,8 +115,7 @@ function rowOf(record: Answer, { instance, url }: { instance: string; url: strin
     ...(author !== subject && { author }),
     ...(object !== undefined && { object }),
     ...(comment !== undefined && { comment }),
-    information: infoKey,
-    informationSerial: infoSerial,
+    ...informationOf(record),
     source: imported?.source ?? instance,
     sourceId: imported?.sourceId ?? `${transaction}/${bodyKey}`,
     ...(url !== undefined && { evidence: { kind: 'URL', value: url } }),

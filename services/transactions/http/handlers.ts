@@ -30,6 +30,7 @@ import { messageHandlers } from './messages.ts';
 import { publicFormHandlers } from './public-forms.ts';
 import { receiptHandlers } from './receipts.ts';
 import { recordHandlers } from './records.ts';
+import { recordsExportHandlers } from './records-export.ts';
 import { shortLinkHandlers } from './short-links.ts';
 import { statsHandlers } from './stats.ts';
 import { subjectExportHandlers } from './subject-export.ts';
@@ -85,6 +86,7 @@ export function createHandlers(dependencies: Dependencies) {
     ...receiptHandlers(dependencies),
     ...verifyHandlers(dependencies),
     ...recordHandlers(dependencies),
+    ...recordsExportHandlers(dependencies),
     ...subjectHandlers(dependencies),
     ...subjectExportHandlers(dependencies),
     ...documentHandlers(dependencies),

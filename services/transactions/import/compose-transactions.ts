@@ -1,3 +1,4 @@
+import { readCompactJws } from '#lib/jose/jws.ts';
 import { latestExpiry } from '#lib/text/answer-validity.ts';
 import { firstNotice } from '../standing/status.ts';
 import { contextDefaults } from '../transaction/context.ts';
@@ -12,7 +13,13 @@ export interface ImportedTransaction {
   validUntil: Date | null;
   /** As of `firstNotice`. */
   noticeAt: string;
-  evidence: { kind: string; value: string; verified: boolean } | null;
+  evidence: {
+    kind: string;
+    value: string;
+    verified: boolean;
+    /** The key that has signed a verified receipt. */
+    kid: string | null;
+  } | null;
 }
 
 /** The transactions of records that are taken over: one for all that was given together. */
@@ -51,7 +58,11 @@ export function composeTransactions(
       },
       validUntil: latestExpiry(expiries),
       noticeAt: firstNotice({ committedAt: givenAt, expiries: open }, leadMs),
-      evidence: evidence && { ...evidence, verified: isVerified },
+      evidence: evidence && {
+        ...evidence,
+        verified: isVerified,
+        kid: isVerified ? String(readCompactJws(evidence.value)?.header.kid) : null,
+      },
     };
   });
 }

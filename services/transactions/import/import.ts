@@ -5,6 +5,7 @@ import type { ImportedCheck } from '#lib/contracts/imported-answers.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Database, Queries } from '#lib/db/database.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
+import { createJwsVerifier, type VerifyJws } from '#lib/evidence/verify-jws.ts';
 import { randomId } from '#lib/ids/random-ids.ts';
 import { expiryOf } from '#lib/text/answer-validity.ts';
 import type { SubjectDigest } from '../erasure/erasure.ts';
@@ -16,7 +17,7 @@ import { sha256Canonical } from '../transaction/values.ts';
 import { composeTransactions } from './compose-transactions.ts';
 import { type CheckedRow, type Decided, decideRows } from './decide-rows.ts';
 import type { ReadRows } from './read-rows.ts';
-import { createReceiptVerifier, receiptFault } from './receipt-evidence.ts';
+import { readReceiptKeys, receiptFault } from './receipt-evidence.ts';
 import type { ImportRow } from './row.ts';
 import {
   lockImports,
@@ -72,7 +73,9 @@ export async function importRows(
     return [];
   });
   const { checked, texts } = await checkRows(dependencies, rows, errors);
-  const { proven, digests } = await proveRows(checked, createReceiptVerifier(keys), errors);
+  const receiptKeys = readReceiptKeys(keys);
+  const verify = createJwsVerifier(receiptKeys, () => {});
+  const { proven, digests } = await proveRows(checked, verify, errors);
   const batch = randomId();
   const take = async (tx: Queries, kept: CheckedRow[]): Promise<Decided & { unchanged: number }> => {
     const { fresh, unchanged } = await leaveOutKnown(tx, kept, { digests, errors });
@@ -89,6 +92,7 @@ export async function importRows(
           source: instance.baseUrl,
           texts,
           transactions: composeTransactions(decided.records, { now, leadMs: dependencies.expiryNoticeMs }),
+          keys: new Map([...receiptKeys].map(([kid, { jwk }]) => [kid, jwk])),
           digests: new Map(decided.records.map((record) => [record.id, digests.get(record.row) as Buffer])),
         },
         decided,
@@ -186,7 +190,7 @@ function createIndex<Value>() {
 /** Checks the receipts among the evidence. @returns also the digest of each row, by its place. */
 async function proveRows(
   rows: readonly CheckedRow[],
-  verify: ReturnType<typeof createReceiptVerifier>,
+  verify: VerifyJws,
   errors: Errors,
 ): Promise<{ proven: CheckedRow[]; digests: Map<number, Buffer> }> {
   const proven: CheckedRow[] = [];

@@ -1,17 +1,14 @@
 import type { JWK } from 'jose';
 import type { Fault } from '#lib/errors/fail.ts';
-import { evidenceKey } from '#lib/evidence/evidence-keys.ts';
+import { algorithmOf, evidenceKey } from '#lib/evidence/evidence-keys.ts';
 import { EvidenceFault } from '#lib/evidence/ndjson.ts';
-import { createJwsVerifier, type VerifyJws } from '#lib/evidence/verify-jws.ts';
+import type { EvidenceKey, VerifyJws } from '#lib/evidence/verify-jws.ts';
 import type { ImportRow } from './row.ts';
 
-/** The public keys of the first line, which verify the receipts of the rows after it. */
-export function createReceiptVerifier(keys: readonly JWK[]): VerifyJws {
+/** The public keys of the first line, which verify the receipts of the rows after it, by `kid`. */
+export function readReceiptKeys(keys: readonly JWK[]): ReadonlyMap<string, EvidenceKey> {
   const known = keys.flatMap((key) => evidenceKey(key) ?? []);
-  const byKid = new Map(
-    known.map((jwk) => [jwk.kid, { jwk, alg: jwk.kty === 'EC' ? ('ES256' as const) : ('EdDSA' as const) }]),
-  );
-  return createJwsVerifier(byKid, () => {});
+  return new Map(known.map((jwk) => [jwk.kid, { jwk, alg: algorithmOf(jwk) }]));
 }
 
 interface ReceiptFacts {

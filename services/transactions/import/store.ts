@@ -102,6 +102,8 @@ export interface ImportBatch {
   /** Items of a receipt by identifier: elements and informations. */
   texts: ReadonlyMap<string, object>;
   transactions: readonly ImportedTransaction[];
+  /** Public keys that verify receipts, by `kid`. */
+  keys: ReadonlyMap<string, object>;
   /** SHA-256 of each row, by the id of its record. */
   digests: ReadonlyMap<string, Buffer>;
 }
@@ -117,7 +119,8 @@ export async function storeImport(tx: Queries, batch: ImportBatch, decided: Deci
   await tellBatch(tx, batch, records.length);
 }
 
-async function insertTransactions(tx: Queries, { by, now, transactions, texts }: ImportBatch): Promise<void> {
+async function insertTransactions(tx: Queries, batch: ImportBatch): Promise<void> {
+  const { by, now, transactions, texts } = batch;
   const rows = transactions.map(({ evidence: _evidence, ...rest }) => rest);
   await tx.query(sql`
     WITH t AS (
@@ -131,12 +134,7 @@ async function insertTransactions(tx: Queries, { by, now, transactions, texts }:
     )
     INSERT INTO transaction_history (transaction, version, state, at)
     SELECT t.id, 1, 'COMMITTED', t.changed_at FROM t`);
-  const evidence = transactions.flatMap(({ id, evidence: proof }) => (proof ? [{ id, ...proof }] : []));
-  if (evidence.length > 0)
-    await tx.query(sql`
-      INSERT INTO import_evidence (transaction, kind, value, verified)
-      SELECT g.id, g.kind, g.value, g.verified FROM jsonb_to_recordset(${JSON.stringify(evidence)}::jsonb)
-          AS g (id text, kind text, value text, verified boolean)`);
+  await insertEvidence(tx, batch);
   const items = [...texts].map(([identifier, item]) => ({ identifier, item }));
   await tx.query(sql`
     INSERT INTO imported_texts (identifier, item)
@@ -144,6 +142,21 @@ async function insertTransactions(tx: Queries, { by, now, transactions, texts }:
         AS g (identifier text, item jsonb)
      ORDER BY g.identifier
     ON CONFLICT (identifier) DO NOTHING`);
+}
+
+async function insertEvidence(tx: Queries, { transactions, keys }: ImportBatch): Promise<void> {
+  const evidence = transactions.flatMap(({ id, evidence: proof }) => (proof ? [{ id, ...proof }] : []));
+  if (evidence.length === 0) return;
+  const used = new Set(evidence.map(({ kid }) => kid));
+  const signers = [...keys].flatMap(([kid, jwk]) => (used.has(kid) ? [{ kid, jwk }] : []));
+  await tx.query(sql`
+    INSERT INTO import_keys (kid, jwk)
+    SELECT g.kid, g.jwk FROM jsonb_to_recordset(${JSON.stringify(signers)}::jsonb) AS g (kid text, jwk jsonb)
+    ON CONFLICT (kid) DO NOTHING`);
+  await tx.query(sql`
+    INSERT INTO import_evidence (transaction, kind, value, verified, kid)
+    SELECT g.id, g.kind, g.value, g.verified, g.kid FROM jsonb_to_recordset(${JSON.stringify(evidence)}::jsonb)
+        AS g (id text, kind text, value text, verified boolean, kid text)`);
 }
 
 /** Takes a position for each record in its place, and moves the persons on. @returns the first one. */

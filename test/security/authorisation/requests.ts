@@ -267,6 +267,7 @@ export const recipes: Record<string, Recipe> = {
   listRecords: ofSubject((subject) => ({ query: { subject } })),
   extractRecords: plain({ json: { condition: { key: 'processing.001', value: 'accepted' } } }),
   importRecords: plain({ ndjson: '' }),
+  exportRecords: plain(),
   listSubjects: plain(),
   createSubject: ofSubject((name) => ({ json: { name } })),
   getSubject: ofSubject((name) => ({ params: { name } })),

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { exportFolder } from '#lib/evidence/export-folder.ts';
+import { exportFolder } from '#lib/moving/export-folder.ts';
+import { createInstanceClient } from '#lib/moving/instance-client.ts';
 import type { Caller } from '../instances/callers.ts';
 import type { TestInstance } from '../instances/instance.ts';
 import { letTimePass } from '../instances/live-database.ts';
@@ -16,13 +17,13 @@ export async function exportEvidence(
   { headers }: Caller,
   receipts: number,
 ): Promise<string> {
-  const token = headers.Authorization?.replace('Bearer ', '') ?? '';
+  const source = createInstanceClient({ url: instance.url, headers: async () => headers });
   let minutes = 0;
   return until(async () => {
     minutes += 2;
     await letTimePass(instance, `${minutes} minutes`, 'peers');
     const folder = await temporaryFolder();
-    const exported = await exportFolder({ url: instance.url, token, folder });
+    const exported = await exportFolder({ source, folder });
     expect(exported.receipts).toBeGreaterThanOrEqual(receipts);
     return folder;
   });

@@ -184,10 +184,6 @@ function* changesOfLogs(files: FolderFiles): Generator<FolderChange> {
         ),
       },
     };
-  yield {
-    name: `${name}: all lines of receipts blanked, and the receipts kept`,
-    files: blank(files, 'audit-consents.ndjson', () => true),
-  };
 }
 
 /** Further files. */
@@ -201,7 +197,7 @@ function* changesOfNames(files: FolderFiles): Generator<FolderChange> {
     'records.json',
   ])
     yield { name: `with ${name}`, files: { ...files, [name]: '' } };
-  for (const name of ['checkpoints.ndjson', 'records.ndjson'])
+  for (const name of ['checkpoints.ndjson', 'models.ndjson', 'records.ndjson'])
     yield {
       name: `audit-copy.ndjson with ${name}`,
       files: { ...files, 'audit-copy.ndjson': files[name] ?? '' },

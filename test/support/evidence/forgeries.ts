@@ -5,7 +5,7 @@ import { type FolderFiles, type Json, linesOf, textOf, write } from './folder-fi
 type Changes = Generator<FolderChange>;
 
 const logs = ['audit-auth.ndjson', 'audit-consents.ndjson', 'audit-forms.ndjson'];
-const lists = [...logs, 'checkpoints.ndjson', 'records.ndjson'];
+const lists = [...logs, 'checkpoints.ndjson', 'models.ndjson', 'records.ndjson'];
 const receiptFile = 'records.ndjson';
 
 const objectsOf = (files: FolderFiles, file: string) =>
@@ -150,7 +150,8 @@ function* otherReceipts(files: FolderFiles): Changes {
   for (const [at, receipt] of receipts.entries()) {
     const digest = (receipt.erased as { sha256: string } | undefined)?.sha256;
     const change = (name: string, members: Json): FolderChange => {
-      const changed = { transaction: receipt.transaction, ...members };
+      const { jws: _signed, erased: _erased, ...rest } = receipt;
+      const changed = { ...rest, ...members };
       return {
         name: `${receiptFile}, line ${at + 1}: ${name}`,
         files: withObjects(files, receiptFile, receipts.with(at, changed)),

@@ -5,6 +5,14 @@ import { leafOf } from '#lib/audit/leaf.ts';
 import { appendLeaf, emptyFrontier, rootOf } from '#lib/audit/merkle-tree.ts';
 import { byThumbprint, evidenceKey } from '#lib/evidence/evidence-keys.ts';
 import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
+import {
+  makeErasedLine,
+  makeLine,
+  makeModels,
+  makeOthers,
+  makeReceipt,
+  makeRecords,
+} from './make-records.ts';
 
 /** A signing key, and what it signs. */
 export interface Signer {
@@ -54,15 +62,46 @@ export function writeCheckpoint(signer: Signer, iat: number, logs: object, iss =
 export interface MadeFolder {
   files: Record<string, string>;
   signers: [Signer, Signer];
+  /** Whose receipts prove what was taken over. */
+  other: Signer;
   /** Newest first. */
   checkpoints: string[];
   /** What the newest checkpoint says. */
   newest: { iat: number; logs: Record<'auth' | 'consents' | 'forms', { size: number; root: string }> };
 }
 
+/** A transaction with its line in the log and its line in the export. */
+function makeTransaction(signer: Signer, log: ReturnType<typeof createLog>, round: number, count: number) {
+  const transaction = `transaction-${round}-${count}`;
+  const made = {
+    transaction,
+    at: new Date(1_700_000_000_000 + (round * 10 + count) * 60_000),
+    answers: {
+      'element/processing/processing.001/1.0': count === 2 ? 'refused' : 'accepted',
+      ...(count !== 2 && { 'element/processing/processing.002/1.0': 'refused' }),
+    },
+    ...(count === 2 && { kind: 'WITHDRAWAL' as const }),
+    ...(count === 1 && { object: 'card 1' }),
+  };
+  const jws = signer.receipt(makeReceipt(made));
+  const sha = createHash('sha256').update(jws);
+  const digest = sha.copy().digest('hex');
+  const isErased = round === 1;
+  return {
+    lines: [
+      log.add({ action: 'receipt.signed', target: `transaction/${transaction}`, digest }),
+      log.add({ action: 'records.read', target: `transaction/${transaction}` }),
+    ].join(''),
+    record: isErased
+      ? makeErasedLine(made, sha.digest('base64url'))
+      : makeLine(made, { jws, records: makeRecords(made) }),
+  };
+}
+
 /** A folder with three areas, a rotation of keys, receipts, some of them erased, and five checkpoints. */
 export function makeFiles(): MadeFolder {
   const signers: [Signer, Signer] = [createSigner(), createSigner()];
+  const other = createSigner();
   const logs = { auth: createLog(), consents: createLog(), forms: createLog() };
   const lines = { auth: '', consents: '', forms: '' };
   const checkpoints: string[] = [];
@@ -78,20 +117,9 @@ export function makeFiles(): MadeFolder {
           target: `account/${area}-${round}-${count}`,
         });
     for (let count = 0; count < 3; count += 1) {
-      const transaction = `transaction-${round}-${count}`;
-      const jws = signer.receipt({ transaction, subject: 'jane', round });
-      const sha = createHash('sha256').update(jws);
-      const digest = sha.copy().digest('hex');
-      lines.consents += logs.consents.add({
-        action: 'receipt.signed',
-        target: `transaction/${transaction}`,
-        digest,
-      });
-      lines.consents += logs.consents.add({ action: 'records.read', target: `transaction/${transaction}` });
-      const isErased = round === 1;
-      records += write(
-        isErased ? { transaction, erased: { sha256: sha.digest('base64url') } } : { transaction, jws },
-      );
+      const made = makeTransaction(signer, logs.consents, round, count);
+      lines.consents += made.lines;
+      records += made.record;
     }
     checkpoints.unshift(writeCheckpoint(signer, timeOf(round), heads()));
   }
@@ -101,7 +129,8 @@ export function makeFiles(): MadeFolder {
     'audit-forms.ndjson': lines.forms,
     'checkpoints.ndjson': checkpoints.join(''),
     'keys.json': write({ instance: madeInstance, keys: signers.map(({ jwk }) => jwk).sort(byThumbprint) }),
-    'records.ndjson': records,
+    'models.ndjson': makeModels(),
+    'records.ndjson': records + makeOthers(other),
   };
-  return { files, signers, checkpoints, newest: { iat: timeOf(4), logs: heads() } };
+  return { files, signers, other, checkpoints, newest: { iat: timeOf(4), logs: heads() } };
 }

@@ -1,0 +1,131 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
+import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { rowsOf } from '../support/instances/live-database.ts';
+import { letter } from '../support/instances/live-subject.ts';
+import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { until } from '../support/run/until.ts';
+
+type Page = components['schemas']['RecordsExport'];
+type Line = Page['values'][number];
+
+const instance = useInstance();
+const shop = useSetup(() => createKey(instance));
+const admin = useSetup(() => signIn(instance, 'admin'));
+const read = async (query: string) => (await (await admin.get(`/records/export${query}`)).json()) as Page;
+
+async function readAll(query = 'limit=200'): Promise<Line[]> {
+  const lines: Line[] = [];
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const page: Page = await read(`?${query}${next && `&cursor=${encodeURIComponent(next)}`}`);
+    lines.push(...page.values);
+    next = page.next;
+  }
+  return lines;
+}
+
+const made: Record<string, string> = {};
+
+beforeAll(async () => {
+  made.erased = (await recordAnswers(shop, 'leaves', { [letter]: ['accepted'] })).id;
+  made.first = (await recordAnswers(shop, 'alice', { [letter]: ['accepted'] }, { object: 'card' })).id;
+  made.open = (await createTransaction(shop, { subject: 'alice', object: 'another card' })).id;
+  const row = { subject: 'bob', element: 'processing.001', serial: '1.0', answer: ['refused'] };
+  const taken = { ...row, given: '2024-05-01', source: 'Old', sourceId: '7', comment: 'by letter' };
+  await instance.fetch('/records/import', {
+    method: 'POST',
+    headers: { ...admin.headers, 'Content-Type': 'application/x-ndjson' },
+    body: JSON.stringify({ ...taken, evidence: { kind: 'URL', value: 'https://old.example.org/7' } }),
+  });
+  const withdrawn = await shop.send('POST', '/choices/withdraw', { subject: 'alice' });
+  made.withdrawal =
+    ((await withdrawn.json()) as { transactions: { id: string }[] }).transactions[0]?.id ?? '';
+  expect((await admin.send('POST', '/subjects/leaves/erasure')).status).toBe(202);
+  await until(async () => expect((await shop.get(`/receipts/${made.erased}`)).status).toBe(404));
+  // The sealer is a second behind.
+  await until(async () => expect(await readAll('logged=true')).toHaveLength(3));
+});
+
+describe('the export of all transactions', () => {
+  it('has each with its records, its receipt as it was signed, or what is left of it', async () => {
+    const lines = await readAll();
+    const { first = '', withdrawal = '', erased = '', open = '' } = made;
+    expect(lines.slice(0, 3).map(({ transaction }) => transaction)).toEqual([erased, first, withdrawal]);
+    const byId = new Map(lines.map((line) => [line.transaction, line]));
+    const jws = await (await shop.get(`/receipts/${first}`, { Accept: 'application/jose' })).text();
+    expect(byId.get(first)).toMatchObject({
+      state: 'COMMITTED',
+      subject: 'alice',
+      jws,
+      records: [{ element: letter, answers: ['accepted'], object: 'card', author: 'shop' }],
+    });
+    const [accepted] = byId.get(first)?.records ?? [];
+    expect(byId.get(withdrawal)).toMatchObject({
+      kind: 'WITHDRAWAL',
+      records: [{ element: letter, answers: ['refused'], withdraws: accepted?.record }],
+    });
+    expect(byId.get(erased)).toMatchObject({
+      subject: expect.stringMatching(/^erased:/),
+      erased: { sha256: expect.stringMatching(/^[\w-]{43}$/) },
+      records: [{ state: 'ERASED' }],
+    });
+    expect(byId.get(erased)).not.toHaveProperty('jws');
+    expect(byId.get(open)).toMatchObject({ state: 'CREATED', records: [] });
+    expect(lines.find(({ subject }) => subject === 'bob')).toMatchObject({
+      kind: 'IMPORT',
+      imported: {
+        source: 'Old',
+        by: 'admin',
+        verified: false,
+        at: expect.any(String),
+        evidence: { kind: 'URL', value: 'https://old.example.org/7' },
+      },
+      records: [
+        { answers: ['refused'], committed: '2024-05-01T00:00:00.000Z', sourceId: '7', comment: 'by letter' },
+      ],
+    });
+    expect(lines).toHaveLength(5);
+  });
+
+  it('is divided into pages, and can begin at a line of the log', async () => {
+    const whole = await readAll();
+    expect(await readAll('limit=1')).toEqual(whole);
+    expect([...(await readAll('logged=true')), ...(await readAll('logged=false'))]).toEqual(whole);
+    const [, second] = await rowsOf<{ seq: string }>(
+      instance,
+      `SELECT seq FROM transactions.audit_log WHERE action = 'receipt.signed' ORDER BY seq`,
+    );
+    expect(await readAll(`logged=true&from=${second?.seq}`)).toEqual(whole.slice(1, 3));
+    expect(await readAll(`logged=true&until=${second?.seq}`)).toEqual(whole.slice(0, 1));
+    expect(await readAll('until=0')).toEqual(whole.slice(3));
+  });
+
+  it('is also one line for each transaction, with the next page in Link', async () => {
+    const whole = await readAll();
+    const lines: unknown[] = [];
+    for (let next: string | undefined = '/records/export?limit=2'; next !== undefined; ) {
+      const response: Response = await admin.get(next, { Accept: 'application/x-ndjson' });
+      expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+      const texts = (await response.text()).split('\n').slice(0, -1);
+      lines.push(...texts.map((text) => JSON.parse(text) as unknown));
+      next = /<([^>]+)>; rel="next"/
+        .exec(response.headers.get('link') ?? '')?.[1]
+        ?.slice(instance.url.length);
+    }
+    expect(lines).toEqual(whole);
+  });
+
+  it('is a line of the log for each page, and refuses what is no cursor', async () => {
+    const count = async () =>
+      rowsOf(instance, `SELECT FROM transactions.audit_log WHERE action = 'records.exported'`);
+    const before = await count();
+    await read('?limit=1');
+    expect(await count()).toHaveLength(before.length + 1);
+    const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    for (const wrong of ['x', cursor([1]), cursor([-1, 2, true]), cursor(['2026-01-01', 'x']), cursor({})])
+      expect((await admin.get(`/records/export?cursor=${wrong}`)).status).toBe(400);
+    expect((await admin.get('/records/export?from=-1')).status).toBe(400);
+    expect((await shop.get('/records/export')).status).toBe(403);
+  });
+});
