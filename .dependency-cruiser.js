@@ -30,7 +30,7 @@ const rooms = [
   'statistics',
   'choices', // everything that one person has said: links to it, sessions, what can be done
   'present', // representations for clients and pages
-  'export', // everything about one person
+  'export', // everything about one person, or about all
   'delivery', // compose messages and hand them to a mail server or gateway
   'campaigns', // ask people again: pick, send at most once, unsubscribe
   'http', // the operations of openapi.yaml

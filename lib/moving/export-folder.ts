@@ -136,7 +136,7 @@ async function exportLogged(
   { from, until }: { from: number; until: number },
 ): Promise<void> {
   const { counts } = files.progress;
-  const found = readLines(source, `logged=true&from=${from}&until=${until}`);
+  const found = readLines(source, `logged=true&from=${from}&to=${until}`);
   let next = (await found.next()).value;
   for (const transaction of transactions) {
     const line = next?.transaction === transaction ? next : undefined;

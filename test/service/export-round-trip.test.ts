@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
@@ -13,6 +15,7 @@ import { type TestInstance, useInstance, useSetup } from '../support/instances/i
 import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
 import { letter, often, study } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers, submitForCode } from '../support/instances/live-transactions.ts';
+import { programEnvironment } from '../support/instances/program-environment.ts';
 import { runCommand } from '../support/programs/run-command.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { until } from '../support/run/until.ts';
@@ -218,6 +221,16 @@ describe('an export that is imported into an empty instance and exported again',
     await expect(attempt(100)).rejects.toThrow('is not empty');
   });
 
+  it('goes on after kill -9', { timeout: 120_000 }, async () => {
+    const env = { ACCORD_URL: old.url, ACCORD_TOKEN: tokenOf(admin) };
+    const folder = await startAndKill(env);
+    expect(await readdir(folder)).not.toContain('manifest.json');
+    await expect(verifyFolder(folder)).rejects.toThrow('export.part.json is not a file of an export');
+    const finished = await runCommand('services/export.ts', [folder], { env });
+    expect([finished.code, finished.errors]).toEqual([0, '']);
+    await expectSame(folder, await exportEvidence(old, admin, receipts));
+  });
+
   it('is whole while people answer', { timeout: 120_000 }, async () => {
     let isOver = false;
     let answered = 0;
@@ -243,4 +256,19 @@ async function expectSame(folder: string, other: string): Promise<void> {
     expect(await readFile(path.join(folder, name), 'utf8')).toBe(
       await readFile(path.join(other, name), 'utf8'),
     );
+}
+
+/** Kills the program after it has saved something and before it is done. @returns its folder. */
+async function startAndKill(env: Record<string, string>): Promise<string> {
+  for (;;) {
+    const folder = await temporaryFolder();
+    const child = spawn(process.execPath, ['services/export.ts', folder], {
+      env: { ...programEnvironment, ...env },
+    });
+    const ended = once(child, 'exit');
+    await until(async () => expect(await readdir(folder)).not.toEqual([]));
+    child.kill('SIGKILL');
+    await ended;
+    if ((await readdir(folder)).includes('export.part.json')) return folder;
+  }
 }

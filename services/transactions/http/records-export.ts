@@ -43,7 +43,7 @@ async function readStart(db: Queries, query: Input<'exportRecords'>['query']): P
   if (query.cursor !== undefined) return readPlace(query.cursor);
   if (query.logged === 'false') return { after: undefined };
   const size = await readLogSize(db);
-  const until = query.until === undefined ? size : Math.min(size, readNumber(query.until, 'until'));
+  const until = query.to === undefined ? size : Math.min(size, readNumber(query.to, 'to'));
   const from = query.from === undefined ? 0 : Math.min(until, readNumber(query.from, 'from'));
   return { from, until, isAll: query.logged !== 'true' };
 }

@@ -112,13 +112,14 @@ function* changesOfJws(value: Json): Generator<[name: string, changed: Json]> {
   yield ['with padding', { ...value, jws: `${value.jws}==` }];
 }
 
-/** A line is one of its file and members; of each kind the first and last are changed. */
-function kindsOf(lines: readonly string[]): number[] {
+/** A line is one of its file and members; of each kind the first and last are changed, or only the first. */
+function kindsOf(lines: readonly string[], isLong: boolean): number[] {
   const found = new Map<string, number[]>();
   for (const [index, line] of lines.entries()) {
     const value = JSON.parse(line) as Json;
     const kind = Object.keys(value).join() + (value.action === 'receipt.signed' ? ' receipt' : '');
-    found.set(kind, [found.get(kind)?.[0] ?? index, index]);
+    const first = found.get(kind)?.[0] ?? index;
+    found.set(kind, isLong ? [first] : [first, index]);
   }
   return [...new Set([...found.values()].flat())];
 }
@@ -129,7 +130,7 @@ function* changesOfLines(files: FolderFiles, file: string): Generator<FolderChan
     name: `${file}, line ${at + 1}: ${name}`,
     files: { ...files, [file]: textOf(lines.with(at, line)) },
   });
-  for (const at of kindsOf(lines)) {
+  for (const at of kindsOf(lines, /^(models|records)/.test(file))) {
     const line = lines[at] ?? '';
     const value = JSON.parse(line) as Json;
     for (const [name, changed] of [...changesOfMembers(value), ...changesOfJws(value)])
