@@ -6,6 +6,7 @@ import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-da
 import { letter } from '../support/instances/live-subject.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { leadsTo, linkIn, startMailServer } from '../support/network/mail-server.ts';
+import { languagesOn, parsePage } from '../support/pages/parse-page.ts';
 import { until } from '../support/run/until.ts';
 
 const server = await startMailServer();
@@ -70,7 +71,29 @@ describe('a link to the own choices', () => {
     expect(server.to(address)[0]?.mail.subject).toContain('Vos choix chez');
     await ask(address, { 'Accept-Language': 'ar' });
     await until(() => expect(server.to(address)).toHaveLength(2));
-    expect(server.to(address)[1]?.mail.subject).toContain('خياراتك');
+    expect(server.to(address)[1]?.mail.subject).toContain('اختياراتك');
+  });
+
+  it('leads to pages that are offered in every language of the product, and keep the chosen one', async () => {
+    const { languages } = (await (await instance.fetch('/system/config')).json()) as { languages: string[] };
+    const visitor = choicesVisitor(instance);
+    const inFrench = async (path: string) => {
+      const page = parsePage(await (await visitor.get(path)).text());
+      const links = languagesOn(page);
+      expect(links.map(({ attribs }) => attribs.hreflang).toSorted()).toEqual(
+        languages.filter((language) => language !== 'en').toSorted(),
+      );
+      const french = links.find(({ attribs }) => attribs.hreflang === 'fr')?.attribs.href ?? '';
+      const shown = parsePage(await (await visitor.get(french)).text());
+      expect(shown.tagged('html')[0]?.attribs.lang).toBe('fr');
+      return shown;
+    };
+    await inFrench('/choices');
+    const asked = await inFrench(await linkFor(await know('dov')));
+    const opened = await visitor.post(asked.tagged('form')[0]?.attribs.action ?? '');
+    expect(opened.headers.get('location')).toBe(`${instance.url}/choices?language=fr`);
+    const choices = await inFrench('/choices');
+    for (const { attribs } of choices.tagged('form')) expect(attribs.action).toContain('language=fr');
   });
 
   it('opens nothing by itself, because mail scanners follow links', async () => {

@@ -160,7 +160,7 @@ describe('the page of a transaction from a peer', () => {
   it.each([
     ['en', 'They were given at Hospital', 'because Hospital did not confirm them'],
     ['fr', 'Vous les avez données auprès de Hospital', 'car Hospital ne les a pas confirmées'],
-    ['ar', 'قدمت لدى', 'لعدم تأكيدها من'],
+    ['ar', 'تم تقديمها لدى', 'لعدم تأكيدها من'],
   ])('says in %s which decision it waits for, and the result', async (language, waits, over) => {
     const changes = { content: { language }, submission: { language, mode: 'hold' } } as const;
     const { part, made } = await accepted(changes);
