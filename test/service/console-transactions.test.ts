@@ -97,7 +97,7 @@ describe('transactions in the console', () => {
     const answer = await operator.post(`${here}/${made.id}/withdraw`, { comment: 'By telephone' });
     const location = answer.headers.get('location') ?? '';
     expect(location).toMatch(/\?done=withdrawn$/);
-    expect(await textOf(location)).toContain('Withdrawal of consents');
+    expect(await textOf(location)).toContain('Withdrawal or objection');
     expect((await recordsOf(shop, 'dina'))['processing.001']?.[0]).toMatchObject({
       value: 'refused',
       comment: 'By telephone',
@@ -173,7 +173,7 @@ describe('transactions in the console', () => {
       return rows.find((row) => name.test(row))?.replace(/<[^>]*>/g, ' ') ?? '';
     };
     const recipient = /Letters Ltd/;
-    await expect.poll(() => textOf(path)).toContain('Who is told of the withdrawal');
+    await expect.poll(() => textOf(path)).toContain('Who is told');
     expect(await rowOf(operator, path, recipient)).toContain('Not delivered yet');
 
     endpoint.answerWith(204);

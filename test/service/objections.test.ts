@@ -250,4 +250,6 @@ it('an objection that the staff record for a person is called so in the console'
   expect(done.status).toBe(303);
   expect(await textOf(done.headers.get('location') ?? '')).toContain('The objection is recorded.');
   expect(await decide('by%20letter')).toMatchObject({ reason: 'WITHDRAWN', basis: 'OBJECTION' });
+  for (const page of [path, '/console/transactions'])
+    expect(await textOf(page)).toContain('Withdrawal or objection');
 });
