@@ -92,6 +92,12 @@ describe('the serial of an answer', () => {
       task: expect.stringContaining(`${transaction.task}?t=`),
       errors: [{ pointer: `/${identifier(own, '1.0').replaceAll('/', '~1')}` }],
     });
+    const told = async (query: string) => {
+      const answers = answersTo(own, '1.0');
+      const { task } = await problemOf(await subject.submit(answers, query));
+      return new URL(task as string).searchParams.get('language');
+    };
+    expect([await told('&language=fr'), await told('')]).toEqual(['fr', null]);
     const prefixed = { [letter]: ['refused'], [`bloc/a/${identifier(own, '1.0')}`]: ['accepted'] };
     expect((await problemOf(await subject.submit(prefixed))).errors).toMatchObject([
       { pointer: `/bloc~1a~1${identifier(own, '1.0').replaceAll('/', '~1')}` },

@@ -7,7 +7,7 @@ import { fail } from '#lib/errors/fail.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { askedColorScheme } from '#lib/pages/color-scheme.ts';
-import { askedLanguage, withKeptQuery } from '#lib/pages/kept-query.ts';
+import { askedLanguage, keepQuery, withKeptQuery } from '#lib/pages/kept-query.ts';
 import { staleSerial } from '../answer/answers.ts';
 import { type SubmitResult, submitAnswers } from '../answer/submit.ts';
 import { askingPage, formPage, presentForm } from '../present/form.ts';
@@ -116,11 +116,11 @@ async function reject(
   input: Input<'submitAnswers'>,
   { check, read, answers }: Extract<SubmitResult, { outcome: 'rejected' }>,
 ): Promise<void> {
-  const gpc = await hasGpc(ctx, dependencies);
-  const links = mintFormLinks(dependencies, read, { principal: input.principal, gpc });
   if (!input.form || preferredMode(ctx.get('accept')) !== 'html') {
-    if (check.outcome === 'stale')
-      throw staleSerial(check.stale, answers, { members: { task: links.submit } });
+    const gpc = await hasGpc(ctx, dependencies);
+    const { submit } = mintFormLinks(dependencies, read, { principal: input.principal, gpc });
+    const task = keepQuery(submit, { language: ctx.query.language });
+    if (check.outcome === 'stale') throw staleSerial(check.stale, answers, { members: { task } });
     throw fail('invalid-answer', 'The answers are not valid.', { errors: check.faults });
   }
   const opened = await openForm(dependencies, input);

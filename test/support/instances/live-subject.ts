@@ -19,8 +19,8 @@ export interface LiveSubject {
   form(): Promise<LiveForm>;
   /** Posts to `/consents/<txid><path>` without a body. */
   post(path: string, accept?: string): Promise<Response>;
-  /** Submits answers as a client does. */
-  submit(answers?: Answers): Promise<Response>;
+  /** Submits answers as a client does. @param query more of it, such as `&language=fr`. */
+  submit(answers?: Answers, query?: string): Promise<Response>;
   /** Submits answers as the form of `information.001` does in a browser. */
   submitForm(answers: Answers, headers?: Record<string, string>): Promise<Response>;
 }
@@ -35,8 +35,8 @@ export function subjectOf(instance: Reachable, { id, token }: { id: string; toke
     form: async () => (await get('/submit')).json() as Promise<LiveForm>,
     post: (path, accept = 'application/json') =>
       instance.fetch(address(path), { method: 'POST', headers: { Accept: accept } }),
-    submit: (answers = complete) =>
-      instance.fetch(address('/submit'), {
+    submit: (answers = complete, query = '') =>
+      instance.fetch(`${address('/submit')}${query}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify(answers),
