@@ -36,4 +36,6 @@ export interface PageBase {
   theme: PageTheme | null;
   /** The scheme requested by the URL; absent if the theme and the reader's device decide. */
   colorScheme?: AskedColorScheme;
+  /** Languages in which the page can be read, and its URL; absent if it offers none. */
+  offered?: { languages: string[]; url: string };
 }

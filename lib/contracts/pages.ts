@@ -37,6 +37,8 @@ export interface PageOptions {
   themes?: (string | undefined)[];
   /** The scheme requested by the URL; absent if the theme and the reader's device decide. */
   colorScheme?: AskedColorScheme;
+  /** URL of the page, which then offers its other languages; a form has them at its own links. */
+  here?: string | undefined;
 }
 
 /** Members of every page about a transaction. URLs have fresh tokens, and the requested colour scheme. */

@@ -61,6 +61,8 @@ describe('a person with answers at three organisations', () => {
       // The clinic does not tell the peer who comes.
       expect(there.url()).toMatch(/\/choices#from=[1-9A-HJ-NP-Za-km-z]{22}$/);
       expect(await there.evaluate('document.referrer')).toBe('');
+      const { hash } = new URL(there.url());
+      expect(await there.locator('.languages a').first().getAttribute('href')).toMatch(`${hash}`);
       await there.getByRole('button', { name: 'Send me the link' }).first().click();
       await there.getByRole('heading', { name: 'Look at your mail' }).waitFor();
       const mail = await until(() => {

@@ -17,6 +17,7 @@ import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
 import { problemOf } from '../support/instances/live-subject.ts';
 import { type ReceivedMail, startMailServer } from '../support/network/mail-server.ts';
+import { languagesOn, parsePage } from '../support/pages/parse-page.ts';
 import { until } from '../support/run/until.ts';
 
 const server = await startMailServer();
@@ -153,7 +154,11 @@ describe('a campaign never writes to people', () => {
     const { mail } = await server.waitFor(ann);
     const link = linkTo(headerOf(mail, 'list-unsubscribe'), '/choices/unsubscribe');
     const page = await instance.fetch(link, { headers: { Accept: 'text/html' } });
-    expect(await page.text()).toContain('End these messages');
+    const asked = await page.text();
+    expect(asked).toContain('End these messages');
+    const french = languagesOn(parsePage(asked)).find(({ attribs }) => attribs.hreflang === 'fr');
+    const inFrench = await fetch(french?.attribs.href ?? '', { headers: { Accept: 'text/html' } });
+    expect(await inFrench.text()).toContain('Ne plus recevoir');
     expect(await (await instance.fetch(link)).json()).toEqual({ unsubscribed: false });
     await untilCounts(operator, id, { SENT: 1 });
     const clicked = await instance.fetch(link, {

@@ -7,6 +7,7 @@ import { makeLiveModel } from '../support/instances/live-models.ts';
 import { complete, letter, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { codeIn, startMailServer } from '../support/network/mail-server.ts';
+import { languagesOn, parsePage } from '../support/pages/parse-page.ts';
 import { elementsOf, readPdf } from '../support/pages/read-pdf.ts';
 import { until } from '../support/run/until.ts';
 
@@ -210,6 +211,29 @@ describe('a form for people with an account', () => {
     const form = await person.post(href, {});
     expect(form.path).toMatch(/^\/consents\/[^/]+\/submit\?t=/);
     expect((await person.post('/console/answer/layout.001', {})).status).toBe(404);
+  });
+});
+
+describe('a person who reads another language than the page at the address', () => {
+  it('is offered those of the form, and has the page and the form in the chosen one', async () => {
+    const path = await publish({ identify: 'ANONYMOUS' });
+    const links = languagesOn(parsePage((await read(path)).text));
+    expect(links.map(({ attribs }) => attribs.hreflang)).toEqual(['fr', 'ar']);
+    const chosen = (links[0]?.attribs.href ?? '').replace(instance.url, '');
+    expect(chosen).toBe(`${path}?language=fr`);
+    const french = parsePage((await read(chosen)).text);
+    expect(french.tagged('html')[0]?.attribs.lang).toBe('fr');
+    expect(languagesOn(french).map(({ attribs }) => attribs.hreflang)).toEqual(['en', 'ar']);
+    const action = (french.tagged('form')[0]?.attribs.action ?? '').replace(instance.url, '');
+    const form = (await begin(action)).headers.get('location') ?? '';
+    expect((await read(form.replace(instance.url, ''))).text).toContain('<html lang="fr"');
+  });
+
+  it('is offered none after a fault, because a link would lose what was entered', async () => {
+    const path = await publish({ identify: 'EMAIL' });
+    const faulty = await begin(path, { emailAddress: 'ann@' });
+    expect(faulty.status).toBe(422);
+    expect(languagesOn(parsePage(await faulty.text()))).toEqual([]);
   });
 });
 

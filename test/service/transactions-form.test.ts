@@ -11,7 +11,7 @@ import {
   subjectOf,
 } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
-import { type ParsedPage, parsePage } from '../support/pages/parse-page.ts';
+import { languagesOn, parsePage } from '../support/pages/parse-page.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
 let shop: Caller;
@@ -119,8 +119,6 @@ describe('the language of the form', () => {
 describe('a person who reads another language than that of the link', () => {
   const browser = callerWith(instance, { Accept: 'text/html', 'Accept-Language': 'ar' });
   const read = async (url: string) => parsePage(await (await browser.get(url)).text());
-  const languagesOn = (page: ParsedPage) =>
-    page.tagged('a').filter(({ attribs }) => attribs.hreflang !== undefined);
 
   it('chooses it on the form, and has the next pages and the receipt in it', async () => {
     const { id, task, token } = await createTransaction(shop, { language: 'en' });

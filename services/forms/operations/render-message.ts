@@ -9,7 +9,7 @@ import type { MailModel } from '../pages/message-parts.ts';
 import { isOwnUrl } from '../pages/placeholders.ts';
 import { readActive } from '../queries/active-entries.ts';
 import type { FormsContext } from './context.ts';
-import { readInformation } from './render-page.ts';
+import { readAsked } from './render-page.ts';
 
 /**
  * The internal operation `renderMessage`. If the model is no longer ACTIVE, the message has the built-in
@@ -27,7 +27,8 @@ export async function renderMessage(
   const { email, theme } = await readModels(context, content.model ?? reservedKeyOf(kind), content.theme);
   const known = email ? email.languages : renderer.languages;
   const language = lookupLanguage(languages, known) ?? email?.defaultLanguage ?? instance.language;
-  const asked = information ?? (layout ? await readInformation(context, { layout, languages }) : undefined);
+  const asked =
+    information ?? (layout ? (await readAsked(context, { layout, languages }))?.information : undefined);
   const asker = controllerIn(asked, language);
   const title = asked?.texts.title;
   const facts = {

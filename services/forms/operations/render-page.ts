@@ -16,17 +16,26 @@ type Base = PageBase & { information: ShownInformation | undefined };
 export async function completePage<Content extends Exclude<PageContent, FormPage>>(
   context: FormsContext,
   page: Content,
-  { languages, themes = [], colorScheme }: PageOptions,
+  { languages, themes = [], colorScheme, here }: PageOptions,
 ): Promise<Drawn<Content>> {
-  const { instance } = context;
+  const { instance, renderer } = context;
   const language = languages[0] ?? instance.language;
   const layout = 'layout' in page ? page.layout : undefined;
   const shown = informationOf(page);
-  const [theme, information] = await Promise.all([
+  const [theme, asked] = await Promise.all([
     findTheme(context, themes, language),
-    shown ?? (layout && readInformation(context, { layout, languages })),
+    shown ? undefined : layout && readAsked(context, { layout, languages }),
   ]);
-  const base: Base = { language, instance, theme, ...(colorScheme && { colorScheme }), information };
+  // The page before a form has the languages of the form; others have those of the product.
+  const readable = layout ? asked?.languages : renderer.languages;
+  const base: Base = {
+    language,
+    instance,
+    theme,
+    ...(colorScheme && { colorScheme }),
+    ...(here !== undefined && readable && { offered: { languages: readable, url: here } }),
+    information: shown ?? asked?.information,
+  };
   return { ...page, ...base };
 }
 
@@ -50,15 +59,18 @@ async function findTheme(
   return null;
 }
 
-/** The current information of a layout; undefined if its form cannot be shown, as after a withdrawal. */
-export async function readInformation(
+/**
+ * The current information of a layout, and the languages of its form; undefined if the form cannot be shown,
+ * as after a withdrawal.
+ */
+export async function readAsked(
   context: FormsContext,
   { layout, languages }: { layout: PinnedLayout; languages: string[] },
-): Promise<ShownInformation | undefined> {
+): Promise<{ information: ShownInformation; languages: string[] } | undefined> {
   try {
-    const { info, language } = await readForm(context, layout, languages);
+    const { info, language, languages: complete } = await readForm(context, layout, languages);
     const { content } = info.version.describe(language, info.name);
-    return { lang: content.lang, texts: { ...content } };
+    return { information: { lang: content.lang, texts: { ...content } }, languages: complete };
   } catch (error) {
     if (error instanceof Failure) return undefined;
     throw error;

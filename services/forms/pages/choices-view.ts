@@ -6,6 +6,7 @@ import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import { auditTable } from './export-view.ts';
 import { answerTexts, isOwnText, recipientText } from './facts.ts';
+import { offeredLanguages } from './language-links.ts';
 import type { Drawn } from './page-model.ts';
 
 type Choice = components['schemas']['Choice'];
@@ -25,6 +26,7 @@ export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
     (choice, place) => choice.withdrawable && !isObjection(shown[place]?.texts ?? {}),
   );
   return {
+    languages: offeredLanguages(page, reader),
     title: t('choices.title'),
     intro: page.isWhole
       ? t('choices.intro', { instance: instance.name })
@@ -200,13 +202,12 @@ function dataView({ links, isFresh, audit, erasures, instance }: Drawn<ChoicesPa
 }
 
 /** The page before a session. */
-export function choicesEntryView(
-  { stage, url, fault, isMailed, isFromPeer, instance }: Drawn<ChoicesEntryPage>,
-  reader: Reader,
-) {
+export function choicesEntryView(page: Drawn<ChoicesEntryPage>, reader: Reader) {
+  const { stage, url, fault, isMailed, isFromPeer, instance } = page;
   const { t } = reader;
   const asks = stage !== 'sent' && stage !== 'open';
   return {
+    languages: offeredLanguages(page, reader),
     title: t(`choices.entry.${stage}.title`, { instance: instance.name }),
     mark: stage === 'sent' || stage === 'ended' ? ('done' as const) : null,
     texts: [

@@ -1,5 +1,6 @@
 import type { Reader } from '#lib/pages/reader.ts';
 import { controllerOf } from './facts.ts';
+import { offeredLanguages } from './language-links.ts';
 import type { EntryModel } from './page-model.ts';
 
 /** The page of a form with an address of its own: what it is about, who asks, and how to begin. */
@@ -11,6 +12,7 @@ export function entryView(page: EntryModel, reader: Reader) {
   const signsIn = identify === 'SIGN_IN';
   const mayBegin = !isOver && (!signsIn || consolePath !== null);
   return {
+    languages: offeredLanguages(page, reader),
     title: isOver ? t('entry.over') : (purpose ?? t('entry.title')),
     titleLanguage: information && !isOver ? reader.in(information.lang ?? page.language) : {},
     texts: isOver

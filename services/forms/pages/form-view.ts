@@ -53,7 +53,7 @@ export function formView(page: FormModel, reader: Reader, rich: RichBlocks) {
   return {
     title: info?.content.title ?? reader.t('form.title'),
     /** Only where nothing was entered, because each language is another page. */
-    languages: isUntouched(entered) ? languageLinks(form, reader) : null,
+    languages: links && isUntouched(entered) ? languageLinks({ ...form, url: links.submit }, reader) : null,
     info: informationView(info, reader, rich, 2),
     infoChange: changeView(info?.change, info?.content.lang ?? reader.language, reader),
     unchanged: links &&

@@ -1,20 +1,19 @@
-import type { ShownForm } from '#lib/contracts/pages.ts';
+import type { PageBase } from '#lib/contracts/page-base.ts';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 
-/** The language of the form, and links to the form in the others. */
+/** The language of a page, and links to the page in the others. */
 interface LanguageLinks {
   current: string;
   others: { tag: string; name: string; url: string; attributes: LanguageAttributes }[];
 }
 
-/** The languages of a form that has links, each by its own name; null if there is no other one. */
+/** The languages of a page, each by its own name; null if there is no other one. */
 export function languageLinks(
-  { language, languages, links }: Pick<ShownForm, 'language' | 'languages' | 'links'>,
+  { languages, url, language }: { languages: string[]; url: string; language: string },
   reader: Reader,
 ): LanguageLinks | null {
-  if (!links) return null;
   const shown = lookupLanguage([language], languages);
   const others = languages.filter((tag) => tag !== shown);
   if (others.length === 0) return null;
@@ -24,11 +23,19 @@ export function languageLinks(
       .map((tag) => ({
         tag,
         name: ownName(tag),
-        url: inLanguage(links.submit, tag),
+        url: inLanguage(url, tag),
         attributes: reader.in(tag),
       }))
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en')),
   };
+}
+
+/** {@link languageLinks} of a page that is not a form. */
+export function offeredLanguages(
+  { offered }: Pick<PageBase, 'offered'>,
+  reader: Reader,
+): LanguageLinks | null {
+  return offered ? languageLinks({ ...offered, language: reader.language }, reader) : null;
 }
 
 /** The name of a language in that language, as a heading writes it: `Français`. */

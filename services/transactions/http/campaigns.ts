@@ -25,7 +25,7 @@ import { deleteUnsubscription, readUnsubscription } from '../person/unsubscripti
 import { readNow } from '../transaction/store.ts';
 import { listOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages } from './send.ts';
+import { hereOf, readerLanguages } from './send.ts';
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 
@@ -179,9 +179,10 @@ function readReference({ unsubscribeTokens }: Dependencies, token: string | unde
 
 async function sendUnsubscribe(
   ctx: Context,
-  { forms, instance }: Dependencies,
+  dependencies: Dependencies,
   state: UnsubscribePage['state'],
 ): Promise<void> {
+  const { forms, instance } = dependencies;
   ctx.vary('Accept');
   if (preferredMode(ctx.get('accept')) !== 'html') {
     ctx.body = { unsubscribed: state === 'ended' };
@@ -191,6 +192,7 @@ async function sendUnsubscribe(
     page: { page: 'unsubscribe', state, ...(state === 'ended' && { undo: `subscribe${ctx.search}` }) },
     languages: readerLanguages(ctx, undefined, instance.language),
     colorScheme: askedColorScheme(ctx.query.colorScheme),
+    here: hereOf(ctx, dependencies),
   });
   ctx.vary('Accept-Language');
   sendPage(ctx, html, { formTargets: [instance.baseUrl], compress: true });

@@ -10,7 +10,7 @@ import { linkIsOver, openLink } from '../choices/open-session.ts';
 import { linkMinutes } from '../choices/session.ts';
 import { firstOf } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages, redirectFrame } from './send.ts';
+import { hereOf, readerLanguages, redirectFrame } from './send.ts';
 
 /** /choices/link, /choices/open */
 export function choicesLinkHandlers(dependencies: Dependencies) {
@@ -93,15 +93,23 @@ async function sendEntry(
 /** The page before a session: one field for an address, and what has become of it. */
 export async function renderEntry(
   ctx: Context,
-  { forms, instance, choices, messaging }: Pick<Dependencies, 'forms' | 'instance' | 'choices' | 'messaging'>,
-  { stage, url = choices.urlOf(ctx, '/link'), ...rest }: Entry,
+  dependencies: Pick<Dependencies, 'forms' | 'instance' | 'choices' | 'messaging'>,
+  { stage, url, ...rest }: Entry,
 ): Promise<string> {
+  const { forms, instance, choices, messaging } = dependencies;
   const isMailed = messaging.channels.mail !== null;
-  const page: ChoicesEntryPage = { page: 'choices-entry', stage, url, isMailed, ...rest };
+  const page: ChoicesEntryPage = {
+    page: 'choices-entry',
+    stage,
+    url: url ?? choices.urlOf(ctx, '/link'),
+    isMailed,
+    ...rest,
+  };
   const { html } = await forms.renderPage({
     page,
     languages: readerLanguages(ctx, undefined, instance.language),
     colorScheme: askedColorScheme(ctx.query.colorScheme),
+    here: hereOf(ctx, dependencies),
   });
   return html;
 }

@@ -14,7 +14,7 @@ import type { Subject } from '../person/store.ts';
 import { presentChoice, presentSent } from '../present/choices.ts';
 import { readNow } from '../transaction/store.ts';
 import type { Dependencies } from './handlers.ts';
-import { readerLanguages } from './send.ts';
+import { hereOf, readerLanguages } from './send.ts';
 
 /** How many lines of the audit log the page has, and of how many transactions; the export has more. */
 const auditLines = 50;
@@ -118,6 +118,7 @@ export async function sendChoices(
     page,
     languages: readerLanguages(ctx, session?.frame?.language, instance.language),
     colorScheme: askedColorScheme(ctx.query.colorScheme),
+    here: hereOf(ctx, dependencies),
   });
   ctx.vary('Accept-Language');
   sendPage(ctx, html, {

@@ -10,7 +10,7 @@ import { type FoundPublicForm, findPublicForm, startPublicForm } from '../reques
 import { mintLinks } from '../transaction/links.ts';
 import { stateAt } from '../transaction/transaction.ts';
 import type { Dependencies } from './handlers.ts';
-import { frameAncestors, readerLanguages, redirectFrame } from './send.ts';
+import { frameAncestors, hereOf, readerLanguages, redirectFrame } from './send.ts';
 
 /** /f/{key} */
 export function publicFormHandlers(dependencies: Dependencies) {
@@ -74,10 +74,11 @@ interface Shown extends Pick<EntryPage, 'fault'> {
 
 async function sendEntry(
   ctx: Context,
-  { forms, instance, embedOrigins }: Dependencies,
+  dependencies: Dependencies,
   { until, ...form }: FoundPublicForm,
   { status, fault }: Shown,
 ): Promise<void> {
+  const { forms, instance, embedOrigins } = dependencies;
   const { url } = withKeptQuery({ url: publicFormUrl(instance.baseUrl, form.key) }, ctx.query);
   const page: EntryPage = {
     page: 'entry',
@@ -92,6 +93,7 @@ async function sendEntry(
     languages: readerLanguages(ctx, undefined, instance.language),
     themes: [form.layout.theme],
     colorScheme: askedColorScheme(ctx.query.colorScheme),
+    here: hereOf(ctx, dependencies),
   });
   ctx.vary('Accept-Language');
   sendPage(ctx, html, {

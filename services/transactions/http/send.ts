@@ -106,6 +106,11 @@ export function redirectFrame(ctx: Context, url: string): void {
   allowFraming(ctx);
 }
 
+/** The URL of a page that a link can show in another language; undefined after a form post. */
+export function hereOf(ctx: Context, { instance }: Pick<Dependencies, 'instance'>): string | undefined {
+  return ctx.method === 'GET' ? `${instance.baseUrl}${ctx.path}${ctx.search}` : undefined;
+}
+
 /**
  * Languages for a page, best first: that which the reader has chosen on the page before, that of the context,
  * Accept-Language, that of the instance.

@@ -20,6 +20,10 @@ export function lostLinks(html: string): string[] {
   return [...html.matchAll(/\shref="#([^"]+)"/g)].flatMap(([, id = '']) => (ids.has(id) ? [] : [`#${id}`]));
 }
 
+/** The links of a page to itself in other languages. */
+export const languagesOn = (page: ParsedPage): Element[] =>
+  page.tagged('a').filter(({ attribs }) => attribs.hreflang !== undefined);
+
 export function parsePage(html: string): ParsedPage {
   const document = parseDocument(html);
   const elements = DomUtils.getElementsByTagName('*', document);

@@ -1,6 +1,7 @@
 import type { ChoicesEntryPage, ChoicesPage } from '#lib/contracts/pages.ts';
 import type { ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import type { Drawn, PageModel } from '../../../services/forms/pages/page-model.ts';
+import { offeredAt } from './sample-offered.ts';
 
 type Base = Pick<Drawn<ChoicesPage>, 'language' | 'instance' | 'theme'>;
 type Choice = ChoicesPage['own']['choices'][number];
@@ -137,7 +138,7 @@ export function sampleChoicesPages(
     due: '2025-07-01T08:31:00Z',
   };
   return {
-    choices: page({}),
+    choices: { ...page({}), offered: offeredAt('/choices') },
     'choices-peers': page({ peers: samplePeers }),
     'choices-peers-framed': page({ peers: samplePeers, inFrame: true }),
     'choices-leaders': page({ leaders: sampleLeaders }),
@@ -156,7 +157,7 @@ export function sampleChoicesPages(
     'choices-framed': page({ inFrame: true, returnUrl: 'https://shop.example/account' }),
     'choices-read': page({ links: undefined }),
     'choices-none': page({ own: { ...own, choices: [] }, shown: [], audit: [] }),
-    'choices-ask': entry('ask'),
+    'choices-ask': { ...entry('ask'), offered: offeredAt('/choices') },
     'choices-faulty': entry('ask', { fault: { address: 'ann@' } }),
     'choices-no-mail': entry('ask', { isMailed: false }),
     'choices-sent': entry('sent'),

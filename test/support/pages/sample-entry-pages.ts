@@ -1,10 +1,14 @@
 import type { EntryPage } from '#lib/contracts/pages.ts';
 import type { EntryModel, PageModel } from '../../../services/forms/pages/page-model.ts';
+import { offeredAt } from './sample-offered.ts';
 
 type Base = Pick<EntryModel, 'language' | 'instance' | 'theme' | 'layout' | 'information'>;
 
 /** A page of a form's address. @param more overrides anything. */
-function sampleEntry(base: Base, more: Partial<EntryPage> & { consolePath?: null }): EntryModel {
+function sampleEntry(
+  base: Base,
+  more: Partial<EntryPage & Pick<EntryModel, 'offered'>> & { consolePath?: null },
+): EntryModel {
   return {
     ...base,
     page: 'entry',
@@ -21,7 +25,7 @@ function sampleEntry(base: Base, more: Partial<EntryPage> & { consolePath?: null
 export function sampleEntryPages(base: Base): Record<string, PageModel> {
   const until = '2025-06-30T21:59:59.999Z';
   return {
-    'entry-email': sampleEntry(base, { until }),
+    'entry-email': sampleEntry(base, { until, offered: offeredAt('/f/layout.001') }),
     'entry-faulty': sampleEntry(base, { fault: { field: 'emailAddress', emailAddress: 'ann@' } }),
     'entry-trapped': sampleEntry(base, { fault: { field: 'website', emailAddress: 'ann@example.org' } }),
     'entry-anonymous': sampleEntry(base, { identify: 'ANONYMOUS' }),

@@ -12,6 +12,7 @@ import { sampleChoicesPages } from './sample-choices-pages.ts';
 import { sampleConfirmPages } from './sample-confirm-pages.ts';
 import { sampleEntryPages } from './sample-entry-pages.ts';
 import { sampleExport } from './sample-export.ts';
+import { offeredAt } from './sample-offered.ts';
 
 type Transaction = components['schemas']['ListedTransaction'];
 type Follower = Transaction['followers'][number];
@@ -507,7 +508,12 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
         { ...base(language), page: 'verify' as const, ...(outcome && { outcome }) },
       ]),
     ),
-    unsubscribe: { ...base(language), page: 'unsubscribe', state: 'asked' },
+    unsubscribe: {
+      ...base(language),
+      page: 'unsubscribe',
+      state: 'asked',
+      offered: offeredAt('/choices/unsubscribe?t=x'),
+    },
     'unsubscribe-done': { ...base(language), page: 'unsubscribe', state: 'ended', undo: 'subscribe?t=x' },
     'messages-none': { ...base(language), page: 'messages', messages: [] },
     child: result(
