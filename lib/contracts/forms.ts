@@ -1,3 +1,4 @@
+import type { ExportModels } from '#lib/contracts/exported-models.ts';
 import type { FormElement, FormInformation, FormLabels } from '#lib/contracts/form-content.ts';
 import type { CheckImported } from '#lib/contracts/imported-answers.ts';
 import type { MessageRequest, RenderedMessage } from '#lib/contracts/messages.ts';
@@ -214,6 +215,7 @@ export interface FormsOperations {
    * @param input.at RFC 3339; now if absent.
    */
   versionsAt(input: { keys: string[]; purposes: string[]; at?: string }): Promise<VersionsAt>;
+  exportModels: ExportModels;
   renderPage(input: PageOptions & { page: PageContent }): Promise<{ html: string }>;
   /** Renders the content of a page as plain text of 72 columns. */
   renderText(input: PageOptions & { page: ReceiptPage }): Promise<{ text: string }>;

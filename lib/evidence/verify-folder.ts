@@ -5,10 +5,11 @@ import { manifestName, verifyManifest } from '#lib/evidence/manifest.ts';
 import { EvidenceFault } from '#lib/evidence/ndjson.ts';
 import { openCheckpoints, readHeld } from '#lib/evidence/verify-checkpoints.ts';
 import { type CosignatureCounter, createCosignatureCounter } from '#lib/evidence/verify-cosignatures.ts';
-import { createJwsVerifier } from '#lib/evidence/verify-jws.ts';
+import { createJwsVerifier, type VerifyJws } from '#lib/evidence/verify-jws.ts';
 import { createLogReader, type LogReader } from '#lib/evidence/verify-log.ts';
 import { modelsName, readFolderModels } from '#lib/evidence/verify-models.ts';
-import { openReceipts, type ReceiptFindings } from '#lib/evidence/verify-receipts.ts';
+import { openPages, type SignedPages, signaturesName } from '#lib/evidence/verify-pages.ts';
+import { openReceipts, type ReceiptFindings, recordsName } from '#lib/evidence/verify-receipts.ts';
 
 /** What a folder of evidence was found to prove. */
 export interface Findings {
@@ -61,21 +62,59 @@ const auditFile = /^audit-([a-z]+)\.ndjson$/;
  * @throws EvidenceFault that names the first fault.
  */
 export async function verifyFolder(folder: string, options: VerifyOptions = {}): Promise<Findings> {
-  const { keysFile, thumbprints = [], checkpointsFile, retention, withoutReceipts = false } = options;
+  const { keysFile, thumbprints = [], withoutReceipts = false } = options;
   const names = await listFiles(folder, withoutReceipts);
   if (names.includes(manifestName)) await verifyManifest(folder);
   const trusted = await readTrusted(keysFile, thumbprints);
   const { instance, keys } = await readFolderKeys(folder, trusted);
   const used = new Set<string>();
   const verify = createJwsVerifier(keys, (kid) => used.add(kid));
+  const pages = openPages(folder, { instance, verify });
+  const given = { names, pages, instance, verify };
+  const found = await verifyFiles(folder, given, options).finally(() => pages.close());
+  const idle = [...keys.keys()].find((kid) => !used.has(kid));
+  if (idle) throw new EvidenceFault(`keys.json: the key ${idle} has signed nothing in this folder.`);
+  if (!names.includes(manifestName) && !withoutReceipts)
+    throw new EvidenceFault(`${manifestName} is missing.`);
+  const { others, ...findings } = found;
+  return {
+    instance,
+    keys: { kids: [...keys.keys()], areTrusted: trusted !== undefined },
+    ...findings,
+    others: {
+      kids: [...others],
+      areTrusted: trusted !== undefined && [...others].every((kid) => trusted.has(kid)),
+    },
+  };
+}
+
+interface Given {
+  /** Of the files. */
+  names: readonly string[];
+  pages: SignedPages;
+  instance: string;
+  verify: VerifyJws;
+}
+
+type FileFindings = Omit<Findings, 'instance' | 'keys' | 'others'> & { others: ReadonlySet<string> };
+
+async function verifyFiles(
+  folder: string,
+  { names, pages, instance, verify }: Given,
+  options: VerifyOptions,
+): Promise<FileFindings> {
+  const { checkpointsFile, retention, withoutReceipts = false } = options;
   const held = checkpointsFile ? await readHeld(checkpointsFile, { instance, verify }) : undefined;
   const cosignatures = createCosignatureCounter(instance, options.witnessKeys);
   const checkpoints = await openCheckpoints(folder, { instance, verify, retention, cosignatures });
   const hasModels = !withoutReceipts || names.includes(modelsName);
-  const models = hasModels ? await readFolderModels(folder) : undefined;
+  const models = hasModels
+    ? await readFolderModels(pages.cover(path.join(folder, modelsName), ['models']))
+    : undefined;
   const others = new Set<string>();
   const onOtherKey = (kid: string) => others.add(kid);
-  const receipts = openReceipts(folder, { verify, models, onOtherKey, withoutReceipts });
+  const records = pages.cover(path.join(folder, recordsName), ['receipts', 'others']);
+  const receipts = openReceipts(records, { verify, models, onOtherKey, withoutReceipts });
   const logs = new Map<string, LogReader>();
   const logOf = (area: string): LogReader => {
     const name = `audit-${area}.ndjson`;
@@ -95,21 +134,13 @@ export async function verifyFolder(folder: string, options: VerifyOptions = {}):
     const found: Findings['logs'] = {};
     for (const [area, log] of logs) found[area] = await log.finish();
     const receiptFindings = await receipts.finish(found.consents?.blanked ?? 0);
-    const idle = [...keys.keys()].find((kid) => !used.has(kid));
-    if (idle) throw new EvidenceFault(`keys.json: the key ${idle} has signed nothing in this folder.`);
-    if (!names.includes(manifestName) && !withoutReceipts)
-      throw new EvidenceFault(`${manifestName} is missing.`);
+    await pages.finish(withoutReceipts);
     return {
-      instance,
-      keys: { kids: [...keys.keys()], areTrusted: trusted !== undefined },
       checkpoints: checkpoints.count() + (held?.count ?? 0),
       logs: found,
       receipts: receiptFindings,
       models: models?.versions ?? 0,
-      others: {
-        kids: [...others],
-        areTrusted: trusted !== undefined && [...others].every((kid) => trusted.has(kid)),
-      },
+      others,
       witnesses: { byArea: cosignatures.latest(), areTrusted: options.witnessKeys !== undefined },
     };
   } finally {
@@ -136,7 +167,10 @@ function areaOf(name: string): string {
   return auditFile.exec(name)?.[1] ?? '';
 }
 
-const otherFiles = ['checkpoints.ndjson', 'keys.json', manifestName, modelsName, 'records.ndjson'];
+const otherFiles = [
+  ...['checkpoints.ndjson', 'keys.json'],
+  ...[manifestName, modelsName, recordsName, signaturesName],
+];
 
 /** @throws EvidenceFault for what is not a file of an export. */
 async function listFiles(folder: string, withoutReceipts: boolean): Promise<string[]> {
@@ -147,7 +181,7 @@ async function listFiles(folder: string, withoutReceipts: boolean): Promise<stri
     if (!otherFiles.includes(name) && !auditFile.test(name))
       throw new EvidenceFault(`${name} is not a file of an export.`);
   }
-  if (withoutReceipts && names.includes('records.ndjson'))
-    throw new EvidenceFault('records.ndjson is there, and would not be verified.');
+  if (withoutReceipts && names.includes(recordsName))
+    throw new EvidenceFault(`${recordsName} is there, and would not be verified.`);
   return names;
 }

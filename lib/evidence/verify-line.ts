@@ -58,7 +58,6 @@ export function createLineVerifier({
 }: LineVerifierOptions): (read: ReadObject) => VerifiedLine {
   return (read) => {
     const { value, place } = read;
-    if (value.missing === true) throw missingReceipt(read);
     const { transaction, subject, created, state, kind } = value;
     const records = readRecords(value.records, place);
     const line = { subject, records, place };

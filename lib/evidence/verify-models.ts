@@ -1,24 +1,12 @@
 import { createHash } from 'node:crypto';
-import path from 'node:path';
 import {
   canonicalText,
   EvidenceFault,
   type ReadObject,
-  readObjects,
   requireCanonical,
   requireMembers,
 } from '#lib/evidence/ndjson.ts';
-
-/** Types in the order in which `models.ndjson` has them: what forms name comes before them. */
-export const modelTypes = [
-  'information',
-  'theme',
-  'email',
-  'processing',
-  'preference',
-  'conditions',
-  'layout',
-] as const;
+import { modelTypes } from '#lib/evidence/signed-page.ts';
 
 /** Texts as a receipt states them. */
 export interface StatedTexts {
@@ -45,11 +33,11 @@ export const modelsName = 'models.ndjson';
  * Reads the models of a folder: the digests of their texts, about 150 bytes of memory for each.
  * @throws EvidenceFault for another form or order than that of an export.
  */
-export async function readFolderModels(folder: string): Promise<FolderModels> {
+export async function readFolderModels(lines: AsyncIterable<ReadObject>): Promise<FolderModels> {
   const digests = new Map<string, string>();
   let versions = 0;
   let last = '';
-  for await (const read of readObjects(path.join(folder, modelsName))) {
+  for await (const read of lines) {
     const { value, place } = read;
     const isDescribed = Object.hasOwn(value, 'description');
     requireMembers(read, ['default', ...(isDescribed ? ['description'] : []), ...ofModel]);

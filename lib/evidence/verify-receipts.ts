@@ -1,6 +1,5 @@
-import path from 'node:path';
 import type { SealedLine } from '#lib/audit/leaf.ts';
-import { EvidenceFault, type ReadObject, readObjects } from '#lib/evidence/ndjson.ts';
+import { EvidenceFault, type ReadObject } from '#lib/evidence/ndjson.ts';
 import {
   createLineVerifier,
   type LineVerifierOptions,
@@ -37,17 +36,16 @@ export interface ReceiptReader {
   close(): Promise<void>;
 }
 
-const fileName = 'records.ndjson';
+export const recordsName = 'records.ndjson';
 
 /**
  * Transactions with a receipt are in the order of their lines in the log of consents: a line without its
  * receipt and a receipt without its line are faults. The others follow.
  */
 export function openReceipts(
-  folder: string,
+  objects: AsyncGenerator<ReadObject>,
   { withoutReceipts, ...options }: LineVerifierOptions & { withoutReceipts: boolean },
 ): ReceiptReader {
-  const objects = readObjects(path.join(folder, fileName));
   const verifyLine = createLineVerifier(options);
   const found: ReceiptFindings = {
     proved: 0,
@@ -64,7 +62,7 @@ export function openReceipts(
     if (done || read.value.transaction !== transaction) {
       if (!done) verifyLine(read);
       throw new EvidenceFault(
-        `${place}: ${fileName} lacks the receipt of the transaction ${transaction}${done ? '' : ` at its line (${read.place})`}.`,
+        `${place}: ${recordsName} lacks the receipt of the transaction ${transaction}${done ? '' : ` at its line (${read.place})`}.`,
       );
     }
     const line = verifyLine(read);

@@ -37,6 +37,7 @@ export const readOperations: {
     'checkImported',
     'activeVersions',
     'versionsAt',
+    'exportModels',
     'renderPage',
     'renderText',
     'renderMessage',

@@ -1,20 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import canonicalize from 'canonicalize';
 import { StartupError } from '#lib/errors/fail.ts';
 import { writeManifest } from '#lib/evidence/manifest.ts';
+import { writeLine } from '#lib/evidence/signed-page.ts';
 
 /** How far an export has come. */
 export interface Progress {
   /** The instance that is exported. */
   instance: string;
+  /** Id of the export, which the signatures of its pages state. */
+  id: string;
   /** Bytes of each file that are complete. */
   sizes: Record<string, number>;
   /** Cursor of the next page of checkpoints; empty: the first; null: all are written. */
   checkpoints: string | null;
   /** Heads of the newest checkpoint. */
   heads: Record<string, { size: number; root: string }>;
-  hasModels: boolean;
+  /** As `checkpoints`. */
+  models: string | null;
   /** Lines of each log that are written, by area. */
   lines: Record<string, number>;
   /** As `checkpoints`, of the transactions without a line in the log. */
@@ -85,7 +89,7 @@ export async function openExportFiles(folder: string, instance: string): Promise
   return {
     progress,
     async write(name, value) {
-      const text = `${canonicalize(value)}\n`;
+      const text = writeLine(value);
       const texts = buffered.get(`${name}.ndjson`) ?? [];
       buffered.set(`${name}.ndjson`, texts);
       texts.push(text);
@@ -124,10 +128,11 @@ async function readProgress(folder: string, instance: string): Promise<Progress>
 function newProgress(instance: string): Progress {
   return {
     instance,
+    id: randomUUID(),
     sizes: {},
     checkpoints: '',
     heads: {},
-    hasModels: false,
+    models: '',
     lines: {},
     others: '',
     kids: [],

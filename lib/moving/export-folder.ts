@@ -9,7 +9,6 @@ import { readCompactJws } from '#lib/jose/jws.ts';
 import type { Schemas } from '#lib/models/models-api.ts';
 import { type ExportFiles, openExportFiles } from '#lib/moving/export-files.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
-import { readHistories } from '#lib/moving/interface/read-histories.ts';
 
 type Line = Schemas['RecordsExportLine'];
 
@@ -36,7 +35,8 @@ interface Exporting {
 /**
  * Writes everything that an instance has about answers, with what proves them, into a folder
  * (docs/evidence.md, "Export"): the logs up to the newest checkpoint, so that all lines can be verified, the
- * receipts that they name, the other transactions, and the models. An export that was stopped goes on.
+ * receipts that they name, the other transactions, and the models, with the signatures of the instance. An
+ * export that was stopped goes on.
  * @throws StartupError.
  */
 export async function exportFolder({
@@ -72,8 +72,9 @@ async function exportCheckpoints({ source, files }: Exporting): Promise<void> {
   const { progress } = files;
   while (progress.checkpoints !== null) {
     const cursor = progress.checkpoints === '' ? '' : `&cursor=${encodeURIComponent(progress.checkpoints)}`;
-    const address = `/audit/checkpoints?limit=${pageSize}${cursor}`;
-    const { values, next } = await source.read<Schemas['CheckpointList']>(address);
+    const { values, next } = await source.read<Schemas['CheckpointList']>(
+      `/audit/checkpoints?limit=${pageSize}${cursor}`,
+    );
     const [newest] = values;
     if (!newest) throw new StartupError('The instance has no checkpoint yet; try again in a minute.');
     if (progress.checkpoints === '') progress.heads = newest.logs;
@@ -94,21 +95,14 @@ async function exportCheckpoints({ source, files }: Exporting): Promise<void> {
 
 async function exportModels({ source, files }: Exporting): Promise<void> {
   const { progress } = files;
-  if (progress.hasModels) return;
-  for await (const { versions, ...model } of readHistories(source, new Map()))
-    if (versions.length > 0)
-      await files.write('models', {
-        ...model,
-        versions: versions.map(({ serial, status, reason, defaultLanguage, data }) => ({
-          serial,
-          status,
-          defaultLanguage,
-          data,
-          ...(reason !== undefined && { reason }),
-        })),
-      });
-  progress.hasModels = true;
-  await files.save();
+  while (progress.models !== null) {
+    const query = progress.models === '' ? '' : `&cursor=${encodeURIComponent(progress.models)}`;
+    const page = await source.read<Schemas['ModelsExport']>(address('/records/export/models', files, query));
+    for (const model of page.values) await files.write('models', model);
+    await writeSignature(files, page.signature);
+    progress.models = page.next ?? null;
+    await files.save();
+  }
 }
 
 /** The log of consents is written together with the transactions whose receipts it names. */
@@ -135,51 +129,57 @@ async function exportLogged(
   transactions: readonly string[],
   { from, until }: { from: number; until: number },
 ): Promise<void> {
-  const { counts } = files.progress;
-  const found = readLines(source, `logged=true&from=${from}&to=${until}`);
-  let next = (await found.next()).value;
-  for (const transaction of transactions) {
-    const line = next?.transaction === transaction ? next : undefined;
-    if (line) next = (await found.next()).value;
-    if (line?.jws || line?.erased) {
-      counts.receipts += 1;
+  const found: string[] = [];
+  let receipts = 0;
+  let query: string | undefined = `&logged=true&from=${from}&to=${until}`;
+  while (query !== undefined) {
+    const { values, next, signature } = await readPage({ source, files }, query);
+    for (const line of values) {
+      found.push(line.transaction);
+      if (line.jws || line.erased) receipts += 1;
       await writeTransaction(files, line);
-    } else {
-      counts.missing += 1;
-      await files.write('records', { missing: true, transaction });
     }
+    if (values.length > 0) await writeSignature(files, signature);
+    query = next && `&cursor=${encodeURIComponent(next)}`;
   }
-  if (next) throw new StartupError('The log has changed meanwhile. Run the program again to go on.');
+  if (found.some((transaction) => !transactions.includes(transaction)))
+    throw new StartupError('The log has changed meanwhile. Run the program again to go on.');
+  files.progress.counts.receipts += receipts;
+  files.progress.counts.missing += transactions.length - receipts;
 }
 
 /** Transactions without a line in the log, oldest first. */
 async function exportOthers({ source, files }: Exporting): Promise<void> {
   const { progress } = files;
   while (progress.others !== null) {
-    const cursor = progress.others === '' ? 'logged=false' : `cursor=${encodeURIComponent(progress.others)}`;
-    const { values, next } = await readPage(source, cursor);
+    const query = progress.others === '' ? '&logged=false' : `&cursor=${encodeURIComponent(progress.others)}`;
+    const { values, next, signature } = await readPage({ source, files }, query);
     for (const line of values) await writeTransaction(files, line);
+    await writeSignature(files, signature);
     progress.counts.others += values.length;
     progress.others = next ?? null;
     await files.save();
   }
 }
 
-async function* readLines(source: InstanceClient, query: string): AsyncGenerator<Line, undefined> {
-  for (let wanted: string | undefined = query; wanted !== undefined; ) {
-    const { values, next }: Schemas['RecordsExport'] = await readPage(source, wanted);
-    yield* values;
-    wanted = next && `cursor=${encodeURIComponent(next)}`;
-  }
+function readPage({ source, files }: Exporting, query: string): Promise<Schemas['RecordsExport']> {
+  return source.read<Schemas['RecordsExport']>(address('/records/export', files, query));
 }
 
-function readPage(source: InstanceClient, query: string): Promise<Schemas['RecordsExport']> {
-  return source.read<Schemas['RecordsExport']>(`/records/export?limit=${pageSize}&${query}`);
+function address(path: string, { progress: { id } }: ExportFiles, query: string): string {
+  return `${path}?limit=${pageSize}&exportId=${id}${query}`;
 }
 
 async function writeTransaction(files: ExportFiles, line: Line): Promise<void> {
   if (line.jws) noteKey(files, line.jws);
   await files.write('records', line);
+}
+
+/** Pages are signed in the order in which their lines are written. */
+async function writeSignature(files: ExportFiles, jws: string | undefined): Promise<void> {
+  if (jws === undefined) throw new StartupError('The instance does not sign what it exports.');
+  noteKey(files, jws);
+  await files.write('signatures', { jws });
 }
 
 function noteKey({ progress: { kids } }: ExportFiles, jws: string): void {

@@ -18,8 +18,6 @@ import { readReceiptFacts, rowsOfReceipt } from '#lib/moving/receipt-rows.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
 
 type Line = Schemas['RecordsExportLine'];
-/** A line of `records.ndjson`; `missing`: the instance lacked the receipt. */
-type FolderLine = Line & { missing?: true };
 type Row = Readonly<Record<string, unknown>>;
 
 interface Options {
@@ -66,16 +64,16 @@ export async function readExport(
   }
 }
 
-async function* readLines(folder: string): AsyncGenerator<{ value: FolderLine; place: string }> {
+async function* readLines(folder: string): AsyncGenerator<{ value: Line; place: string }> {
   for await (const { value, place } of readObjects(path.join(folder, 'records.ndjson'))) {
     if (!isLine(value)) throw new EvidenceFault(`${place}: not a transaction of an export.`);
     yield { value, place };
   }
 }
 
-function isLine(value: object): value is FolderLine {
-  const { transaction, records, missing }: Partial<FolderLine> = value;
-  return typeof transaction === 'string' && (Array.isArray(records) || missing === true);
+function isLine(value: object): value is Line {
+  const { transaction, records }: Partial<Line> = value;
+  return typeof transaction === 'string' && Array.isArray(records);
 }
 
 async function* readModels(folder: string): AsyncGenerator<ModelHistory> {
@@ -101,11 +99,7 @@ async function readOtherKeys(folder: string): Promise<JWK[]> {
 }
 
 /** Rows of the answers of a transaction. */
-function rowsOf(
-  line: FolderLine,
-  instance: string,
-  notCarried: NotCarried,
-): ({ row: Row } | { fault: string })[] {
+function rowsOf(line: Line, instance: string, notCarried: NotCarried): ({ row: Row } | { fault: string })[] {
   const { transaction, jws, imported, records, state } = line;
   if (jws !== undefined) {
     const receipt = readReceiptFacts(jws);
@@ -117,12 +111,15 @@ function rowsOf(
     return rowsOfReceipt(receipt, { jws, transaction, source: instance, detailsOf }, notCarried);
   }
   if (imported) return records.map((record) => ({ row: rowOf(line, record) }));
-  if (line.missing) leaveOut(notCarried, 'missing receipts');
-  else
-    leaveOut(
-      notCarried,
-      state === 'COMMITTED' ? 'erased transactions' : 'transactions without answers in force',
-    );
+  const [isErased, isMissing] = [line.erased || line.kind === 'IMPORT', state === 'COMMITTED'];
+  leaveOut(
+    notCarried,
+    isErased
+      ? 'erased transactions'
+      : isMissing
+        ? 'missing receipts'
+        : 'transactions without answers in force',
+  );
   return [];
 }
 

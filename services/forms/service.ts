@@ -29,6 +29,7 @@ export const formsService = defineService({
     checkImported: ['transactions'],
     activeVersions: ['transactions'],
     versionsAt: ['transactions'],
+    exportModels: ['transactions'],
     renderPage: ['transactions'],
     renderText: ['transactions'],
     renderMessage: ['transactions'],

@@ -35,6 +35,7 @@ import { createEraser } from './erasure/erase-job.ts';
 import { createSubjectDigest } from './erasure/erasure.ts';
 import { createStrangersSweeper } from './erasure/forget-strangers.ts';
 import { createRetention } from './erasure/retain.ts';
+import { createPageSigner } from './export/sign-page.ts';
 import { createSubjectAuthentication } from './http/authenticate.ts';
 import { createChoicesSessions } from './http/choices-session.ts';
 import { renderErrorPage } from './http/error-page.ts';
@@ -125,6 +126,7 @@ export async function composeTransactions(options: Options): Promise<{
     tokens,
     instance,
     signReceipt: createReceiptSigner(options.signingKey),
+    signPage: createPageSigner(options.signingKey, instance),
     digests: createAnswersDigests(tokenSecrets),
     codes: createCodes(tokenSecrets),
     codeTtl: settings.codeTtl,

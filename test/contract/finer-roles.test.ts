@@ -40,6 +40,7 @@ describe('the finer roles', () => {
     );
     // The child, the form and the code are for those who answer; the last is about the caller.
     expect(unread.map(({ id }) => id).sort()).toEqual([
+      'exportModels',
       'exportRecords',
       'exportSubject',
       'getChild',

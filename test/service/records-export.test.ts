@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { modelTypes } from '#lib/evidence/signed-page.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
@@ -9,6 +13,8 @@ import { until } from '../support/run/until.ts';
 
 type Page = components['schemas']['RecordsExport'];
 type Line = Page['values'][number];
+type Model = components['schemas']['ModelsExportLine'];
+type Version = components['schemas']['Version'];
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
@@ -127,5 +133,68 @@ describe('the export of all transactions', () => {
       expect((await admin.get(`/records/export?cursor=${wrong}`)).status).toBe(400);
     expect((await admin.get('/records/export?from=-1')).status).toBe(400);
     expect((await shop.get('/records/export')).status).toBe(403);
+  });
+
+  it('is signed page by page, if the client names the export', async () => {
+    const { jwks } = (await (await admin.get('/.well-known/accord')).json()) as { jwks: JSONWebKeySet };
+    const exportId = '0197a202-11d4-7a3e-8c11-5f3b2a1c0d9e';
+    const readSigned = async (path: string, part: string, start = '') => {
+      let after: string | null = null;
+      let query = start;
+      for (let isOpen = true; isOpen; isOpen = after !== null) {
+        const response = await admin.get(`${path}?limit=2&exportId=${exportId}${query}`);
+        const { values, next = null, signature = '' } = (await response.json()) as Page;
+        const { payload, protectedHeader } = await compactVerify(signature, createLocalJWKSet(jwks));
+        expect(protectedHeader.typ).toBe('accord-export-page+jws');
+        const text = values.map((line) => `${canonicalize(line)}\n`).join('');
+        expect(JSON.parse(Buffer.from(payload).toString())).toEqual({
+          iss: instance.url,
+          iat: expect.any(Number),
+          export: exportId,
+          part,
+          lines: values.length,
+          sha256: createHash('sha256').update(text).digest('hex'),
+          after,
+          next,
+        });
+        after = next;
+        query = `&cursor=${encodeURIComponent(next ?? '')}`;
+      }
+    };
+    await readSigned('/records/export/models', 'models');
+    await readSigned('/records/export', 'others', '&logged=false');
+    const unsigned = await read('?logged=false');
+    expect(unsigned).not.toHaveProperty('signature');
+    expect((await admin.get('/records/export?exportId=mine')).status).toBe(400);
+  });
+
+  it('has all models with the versions that were ever active, in one order', async () => {
+    const readModels = async (limit: number) => {
+      const models: Model[] = [];
+      for (let next: string | undefined = ''; next !== undefined; ) {
+        const query: string = next && `&cursor=${encodeURIComponent(next)}`;
+        const page = (await (
+          await admin.get(`/records/export/models?limit=${limit}${query}`)
+        ).json()) as components['schemas']['ModelsExport'];
+        models.push(...page.values);
+        next = page.next;
+      }
+      return models;
+    };
+    const whole = await readModels(200);
+    expect(await readModels(1)).toEqual(whole);
+    const places = whole.map(({ type, key }) => `${modelTypes.indexOf(type)} ${key}`);
+    expect(places).toEqual(places.toSorted());
+    const { id } = (await (await admin.get('/models/serials/processing.001')).json()) as { id: string };
+    const listed = (await (await admin.get(`/models/${id}/versions`)).json()) as Version[];
+    const { serial, status, defaultLanguage, data } = listed[0] as Version;
+    expect(whole.find(({ key }) => key === 'processing.001')).toMatchObject({
+      type: 'processing',
+      default: false,
+      versions: [{ serial, status, defaultLanguage, data }],
+    });
+    for (const wrong of ['x', 'W10', 'WyJ4IiwieSJd'])
+      expect((await admin.get(`/records/export/models?cursor=${wrong}`)).status).toBe(400);
+    expect((await shop.get('/records/export/models')).status).toBe(403);
   });
 });

@@ -1,4 +1,4 @@
-import { modelTypes } from '#lib/evidence/verify-models.ts';
+import { modelTypes } from '#lib/evidence/signed-page.ts';
 import type { Schemas } from '#lib/models/models-api.ts';
 import type { ModelHistory } from '#lib/moving/bring-models.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';

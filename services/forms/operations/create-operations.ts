@@ -4,6 +4,7 @@ import { withoutDirectionControls } from '#lib/text/direction-controls.ts';
 import type { PageModel } from '../pages/page-model.ts';
 import { pageText } from '../pages/page-text.ts';
 import { readActive } from '../queries/active-entries.ts';
+import { readExportedModels } from '../queries/exported-models.ts';
 import { saveChannels } from '../queries/message-channels.ts';
 import { deletePeer, finishState, readPeerChoices, saveKnownPeers } from '../queries/store-peers.ts';
 import { createCheckAnswers } from './check-answers.ts';
@@ -38,6 +39,7 @@ export function createOperations(context: FormsContext): FormsOperations {
     checkImported: createCheckImported(context),
     activeVersions: async ({ keys }) => presentActive(keys.length > 0 ? await readActive(db, { keys }) : []),
     versionsAt: (input) => readVersions(db, input),
+    exportModels: (input) => readExportedModels(db, input),
     sharedEntries: createSharedEntries(context),
     storePeerEntries: createStorePeerEntries(context),
     finishPeerCatalogue: (input) =>

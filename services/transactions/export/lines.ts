@@ -2,6 +2,7 @@ import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
+import type { ExportPart } from '#lib/evidence/signed-page.ts';
 import { isTimestamp, type Position } from '#lib/http/lists.ts';
 import { presentContext, presentNotice, presentPart } from '../present/transaction.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
@@ -83,6 +84,10 @@ function isPosition(value: unknown): value is number {
 interface Page {
   ids: string[];
   next: ExportPlace | undefined;
+}
+
+export function partOf(place: ExportPlace): ExportPart {
+  return 'from' in place ? 'receipts' : 'others';
 }
 
 /** Finds the transactions of a page. It may have none although others follow. */

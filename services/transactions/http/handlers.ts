@@ -12,6 +12,7 @@ import type { DecideDependencies } from '../decisions/decide.ts';
 import type { AccessMappings } from '../decisions/mappings-store.ts';
 import type { DemoMailbox } from '../delivery/demo.ts';
 import type { ErasureDependencies } from '../erasure/erase.ts';
+import type { PageSigner } from '../export/sign-page.ts';
 import type { ShortCodes } from '../transaction/short-link.ts';
 import { accessMappingHandlers } from './access-mappings.ts';
 import { auditReads } from './audit-reads.ts';
@@ -44,6 +45,8 @@ export interface Dependencies extends SubmitDependencies, DecideDependencies, Er
   db: Database;
   forms: FormsOperations;
   instance: Instance;
+  /** Signs pages of exports. */
+  signPage: PageSigner;
   /** Encrypts scans of answers. */
   documents: SecretBox;
   /** EMBED_ORIGINS as CSP sources. */

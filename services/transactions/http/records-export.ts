@@ -3,31 +3,62 @@ import Negotiator from 'negotiator';
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
-import { linkNext, readLimit } from '#lib/http/lists.ts';
+import { writeLine } from '#lib/evidence/signed-page.ts';
+import { linkNext, readLimit, uuidPattern } from '#lib/http/lists.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
-import { type ExportPlace, findPage, readExportLines, readPlace, writePlace } from '../export/lines.ts';
+import {
+  type ExportPlace,
+  findPage,
+  partOf,
+  readExportLines,
+  readPlace,
+  writePlace,
+} from '../export/lines.ts';
 import { readLogSize } from '../export/lines-store.ts';
+import { readModelPlace, writeModelPlace } from '../export/model-place.ts';
 import type { Dependencies } from './handlers.ts';
 
 const json = 'application/json';
 const ndjson = 'application/x-ndjson';
 
-/** GET /records/export (docs/evidence.md, "Export") */
-export function recordsExportHandlers({ db, instance }: Dependencies) {
+/** GET /records/export, GET /records/export/models (docs/evidence.md, "Export") */
+export function recordsExportHandlers({ db, forms, instance, signPage }: Dependencies) {
   return {
     async exportRecords(ctx, { query, principal }) {
       const limit = readLimit(query.limit);
-      const { ids, next } = await findPage(db, await readStart(db, query), limit);
-      const lines = await readExportLines(db, ids, principal);
+      const id = readExportId(query.exportId);
+      const place = await readStart(db, query);
+      const { ids, next } = await findPage(db, place, limit);
+      const values = await readExportLines(db, ids, principal);
       await recordAction(db, { action: 'records.exported', target: 'record/all' });
       const cursor = next && writePlace(next);
-      if (chooseType(ctx) === json) {
-        ctx.body = { values: lines, ...(cursor && { next: cursor }) };
+      if (chooseType(ctx) === ndjson) {
+        if (cursor) linkNext(ctx, `${instance.baseUrl}/records/export`, { cursor, limit: String(limit) });
+        ctx.type = ndjson;
+        ctx.body = values.map(writeLine).join('');
         return;
       }
-      if (cursor) linkNext(ctx, `${instance.baseUrl}/records/export`, { cursor, limit: String(limit) });
-      ctx.type = ndjson;
-      ctx.body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      const isStart = 'after' in place && !place.after;
+      const ends = { after: isStart ? null : writePlace(place), next: cursor ?? null };
+      ctx.body = {
+        values,
+        ...(cursor && { next: cursor }),
+        ...(id && { signature: signPage({ export: id, part: partOf(place), ...ends, values }) }),
+      };
+    },
+
+    async exportModels(ctx, { query }) {
+      const id = readExportId(query.exportId);
+      const after = query.cursor === undefined ? null : readModelPlace(query.cursor);
+      const { models: values, more } = await forms.exportModels({ after, limit: readLimit(query.limit) });
+      const last = more ? values.at(-1) : undefined;
+      const cursor = last && writeModelPlace(last);
+      const ends = { after: after && writeModelPlace(after), next: cursor ?? null };
+      ctx.body = {
+        values,
+        ...(cursor && { next: cursor }),
+        ...(id && { signature: signPage({ export: id, part: 'models', ...ends, values }) }),
+      };
     },
   } satisfies OperationHandlers;
 }
@@ -36,6 +67,12 @@ function chooseType(ctx: Context): string | undefined {
   ctx.vary('Accept');
   const accept = ctx.get('accept') || '*/*';
   return new Negotiator({ headers: { accept } }).mediaType([json, ndjson]) ?? json;
+}
+
+/** @throws Failure `malformed` */
+function readExportId(id: string | undefined): string | undefined {
+  if (id === undefined || uuidPattern.test(id)) return id;
+  throw fail('malformed', 'exportId must be a UUID.');
 }
 
 /** @throws Failure `malformed` */

@@ -268,6 +268,7 @@ export const recipes: Record<string, Recipe> = {
   extractRecords: plain({ json: { condition: { key: 'processing.001', value: 'accepted' } } }),
   importRecords: plain({ ndjson: '' }),
   exportRecords: plain(),
+  exportModels: plain(),
   listSubjects: plain(),
   createSubject: ofSubject((name) => ({ json: { name } })),
   getSubject: ofSubject((name) => ({ params: { name } })),

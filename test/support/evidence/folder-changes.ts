@@ -181,7 +181,7 @@ function* changesOfLogs(files: FolderFiles): Generator<FolderChange> {
       files: {
         ...files,
         [name]: textOf(
-          receipts.with(at, write({ transaction: (JSON.parse(line) as Json).transaction, missing: true })),
+          receipts.with(at, write({ ...(JSON.parse(line) as Json), jws: undefined, erased: undefined })),
         ),
       },
     };
@@ -198,7 +198,7 @@ function* changesOfNames(files: FolderFiles): Generator<FolderChange> {
     'records.json',
   ])
     yield { name: `with ${name}`, files: { ...files, [name]: '' } };
-  for (const name of ['checkpoints.ndjson', 'models.ndjson', 'records.ndjson'])
+  for (const name of ['checkpoints.ndjson', 'models.ndjson', 'records.ndjson', 'signatures.ndjson'])
     yield {
       name: `audit-copy.ndjson with ${name}`,
       files: { ...files, 'audit-copy.ndjson': files[name] ?? '' },

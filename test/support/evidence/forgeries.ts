@@ -1,12 +1,14 @@
 import type { SealedLine } from '#lib/audit/leaf.ts';
+import type { PageStatement } from '#lib/evidence/signed-page.ts';
 import { blank, type FolderChange } from './folder-changes.ts';
 import { type FolderFiles, type Json, linesOf, textOf, write } from './folder-files.ts';
 
 type Changes = Generator<FolderChange>;
 
 const logs = ['audit-auth.ndjson', 'audit-consents.ndjson', 'audit-forms.ndjson'];
-const lists = [...logs, 'checkpoints.ndjson', 'models.ndjson', 'records.ndjson'];
 const receiptFile = 'records.ndjson';
+const pageFile = 'signatures.ndjson';
+const lists = [...logs, 'checkpoints.ndjson', 'models.ndjson', receiptFile, pageFile];
 
 const objectsOf = (files: FolderFiles, file: string) =>
   linesOf(files[file] ?? '').map((line) => JSON.parse(line) as Json);
@@ -111,7 +113,7 @@ function otherSignatures(signature: string): Record<string, string> {
 
 /** Signed texts whose parts are those of others, or whose claims are others. */
 function* otherSignedTexts(files: FolderFiles): Changes {
-  const places = ['checkpoints.ndjson', receiptFile].flatMap((file) =>
+  const places = ['checkpoints.ndjson', receiptFile, pageFile].flatMap((file) =>
     objectsOf(files, file).flatMap((value, at) => (at < 2 && value.jws ? [{ file, at, value }] : [])),
   );
   for (const { file, at, value } of places) {
@@ -140,6 +142,37 @@ function* otherSignedTexts(files: FolderFiles): Changes {
     yield forge('a claim more', { payload: encode(write({ ...claims, more: 1 })) });
     for (const [name, signature] of Object.entries(otherSignatures(own.signature)))
       yield forge(`the signature ${name}`, { signature });
+  }
+}
+
+/** Pages that are left out, repeated or exchanged, with their lines. */
+function* otherPages(files: FolderFiles): Changes {
+  const signatures = objectsOf(files, pageFile);
+  const claims = signatures.map(
+    ({ jws }) => JSON.parse(Buffer.from(partsOf(jws).payload, 'base64url').toString()) as PageStatement,
+  );
+  const fileOf = ({ part }: PageStatement) => (part === 'models' ? 'models.ndjson' : receiptFile);
+  /** The folder with these pages, each with its lines. */
+  const folderOf = (pages: readonly number[]): FolderFiles => {
+    const lines: Record<string, string[]> = { 'models.ndjson': [], [receiptFile]: [] };
+    for (const page of pages) {
+      const claim = claims[page] as PageStatement;
+      const file = fileOf(claim);
+      const before = claims.slice(0, page).filter((each) => fileOf(each) === file);
+      const start = before.reduce((sum, each) => sum + each.lines, 0);
+      lines[file]?.push(...linesOf(files[file] ?? '').slice(start, start + claim.lines));
+    }
+    const texts = Object.fromEntries(Object.entries(lines).map(([file, all]) => [file, textOf(all)]));
+    return { ...files, ...texts, [pageFile]: textOf(pages.map((page) => write(signatures[page]))) };
+  };
+  const all = [...claims.keys()];
+  for (const page of all) {
+    const name = `page ${page + 1} of ${all.length}`;
+    yield { name: `without ${name}`, files: folderOf(all.toSpliced(page, 1)) };
+    yield { name: `with ${name} twice`, files: folderOf(all.toSpliced(page, 0, page)) };
+    yield { name: `with ${name} at the end`, files: folderOf(moved(all, page, all.length - 1)) };
+    if (page > 0) yield { name: `with ${name} earlier`, files: folderOf(moved(all, page, page - 1)) };
+    yield { name: `without ${name} and what follows`, files: folderOf(all.slice(0, page)) };
   }
 }
 
@@ -297,6 +330,7 @@ export function* forgeriesOf(files: FolderFiles): Changes {
   yield* renumberedLogs(files);
   yield* mixedTimes(files);
   yield* otherSignedTexts(files);
+  yield* otherPages(files);
   yield* otherReceipts(files);
   yield* otherBlankedLines(files);
   yield* otherWords(files);

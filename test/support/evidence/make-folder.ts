@@ -4,7 +4,9 @@ import type { JWK } from 'jose';
 import { leafOf } from '#lib/audit/leaf.ts';
 import { appendLeaf, emptyFrontier, rootOf } from '#lib/audit/merkle-tree.ts';
 import { byThumbprint, evidenceKey } from '#lib/evidence/evidence-keys.ts';
+import { pageType } from '#lib/evidence/signed-page.ts';
 import { createCompactJws, createEs256 } from '#lib/jose/jws.ts';
+import type { FolderFiles } from './folder-files.ts';
 import {
   makeErasedLine,
   makeLine,
@@ -13,12 +15,14 @@ import {
   makeReceipt,
   makeRecords,
 } from './make-records.ts';
+import { signPages } from './sign-pages.ts';
 
 /** A signing key, and what it signs. */
 export interface Signer {
   jwk: JWK & { kid: string };
   checkpoint(claims: object): string;
   receipt(body: object): string;
+  page(statement: object): string;
 }
 
 export function createSigner(): Signer {
@@ -29,7 +33,12 @@ export function createSigner(): Signer {
     const compact = createCompactJws({ alg: 'ES256', typ, kid: jwk.kid }, sign);
     return (payload: object) => compact(JSON.stringify(payload));
   };
-  return { jwk, checkpoint: make('accord-checkpoint+jwt'), receipt: make('accord-consent-receipt+jws') };
+  return {
+    jwk,
+    checkpoint: make('accord-checkpoint+jwt'),
+    receipt: make('accord-consent-receipt+jws'),
+    page: make(pageType),
+  };
 }
 
 export const madeInstance = 'https://consent.example.org';
@@ -60,7 +69,7 @@ export function writeCheckpoint(signer: Signer, iat: number, logs: object, iss =
 
 /** A folder as it is exported, with what it was made of. */
 export interface MadeFolder {
-  files: Record<string, string>;
+  files: FolderFiles;
   signers: [Signer, Signer];
   /** Whose receipts prove what was taken over. */
   other: Signer;
@@ -123,7 +132,7 @@ export function makeFiles(): MadeFolder {
     }
     checkpoints.unshift(writeCheckpoint(signer, timeOf(round), heads()));
   }
-  const files = {
+  const unsigned = {
     'audit-auth.ndjson': lines.auth,
     'audit-consents.ndjson': lines.consents,
     'audit-forms.ndjson': lines.forms,
@@ -132,5 +141,6 @@ export function makeFiles(): MadeFolder {
     'models.ndjson': makeModels(),
     'records.ndjson': records + makeOthers(other),
   };
+  const files = signPages(unsigned, signers[1]);
   return { files, signers, other, checkpoints, newest: { iat: timeOf(4), logs: heads() } };
 }
