@@ -42,6 +42,9 @@ CREATE INDEX transactions_created ON transactions (created_at DESC, id DESC);
 CREATE INDEX transactions_subject ON transactions (subject, created_at DESC, id DESC);
 -- Lists of what was not committed: where almost all were, the few others would be looked for among all.
 CREATE INDEX transactions_not_committed ON transactions (created_at DESC, id DESC) WHERE state <> 'COMMITTED';
+-- Lists by kind (transaction/list-store.ts): what few transactions are would be looked for among all.
+CREATE INDEX transactions_kind ON transactions (kind, created_at DESC, id DESC) WHERE kind IS NOT NULL;
+CREATE INDEX transactions_on_behalf ON transactions (created_at DESC, id DESC) WHERE kind IS NULL AND context ? 'collection';
 -- The sweeper looks at open ones only.
 CREATE INDEX transactions_open ON transactions (expires_at) WHERE state IN ('CREATED', 'SUBMITTED');
 -- One open child per parent.
@@ -163,6 +166,8 @@ CREATE INDEX records_ended_at ON records (subject, object, key, until_at)
 -- A subject's records, newest first.
 CREATE INDEX records_subject ON records (subject, created_at DESC, id DESC);
 CREATE INDEX records_transaction ON records (transaction);
+-- What has ended consents, for the list of withdrawals.
+CREATE INDEX records_withdrawing ON records (transaction) WHERE withdraws IS NOT NULL AND committed_at IS NOT NULL;
 CREATE INDEX records_key ON records (key, created_at DESC, id DESC);
 -- Finds the answers of a key that have not expired, where most have: answers mostly expire in the order of their insertion.
 CREATE INDEX records_expires_at ON records USING brin (expires_at) WITH (pages_per_range = 32, autosummarize = on);

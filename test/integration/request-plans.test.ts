@@ -56,7 +56,25 @@ describe('with thousands of records, requests', () => {
     const plans = await readPlans(instance.databaseUrl, list);
     expect(plans.find(({ text }) => text.includes('FROM transactions'))?.indexes).toEqual([
       'transactions_not_committed',
+      // Of each transaction found: whether it has ended a consent.
+      'records_withdrawing',
     ]);
+  });
+
+  it.each([
+    ['ON_BEHALF', ['transactions_on_behalf']],
+    ['IMPORT', ['transactions_kind']],
+    ['WITHDRAWAL', ['transactions_kind', 'records_withdrawing']],
+  ])('for the kind %s look only for these', async (kind, indexes) => {
+    const list = async () => {
+      const { status } = await target.client.get(`/transactions?kind=${kind}`, { CM_KEY: target.key });
+      expect(status).toBe(200);
+    };
+    const plan = (await readPlans(instance.databaseUrl, list)).find(({ text }) =>
+      text.includes('FROM transactions'),
+    );
+    expect(plan?.readWhole).toEqual([]);
+    expect(plan?.indexes).toEqual(expect.arrayContaining(indexes));
   });
 
   it('of the expiry job read only due rows', async () => {

@@ -37,7 +37,20 @@ describe('transactions in the console', () => {
     const none = await textOf(`${here}?states=ROLLBACK`);
     expect(none).not.toContain(id);
     expect(none).toContain('Nothing matches these filters.');
-    expect(await textOf(`${here}?format=csv`)).toContain(`${id},zoe,layout.001,CREATED`);
+    expect(await textOf(`${here}?format=csv`)).toContain(`${id},zoe,layout.001,FORM,CREATED`);
+  });
+
+  it('say who has withdrawn, also by an answer in a form, on one page and in its file', async () => {
+    const shop = await signIn(instance, 'operator');
+    const { id: accepted } = await recordAnswers(shop, 'hal', { [letter]: ['accepted'] });
+    const { id: refused } = await recordAnswers(shop, 'hal', { [letter]: ['refused'] });
+    const today = new Date().toISOString().slice(0, 10);
+    const filtered = `${here}?kind=WITHDRAWAL&after=${today}&before=${today}`;
+    const html = await textOf(filtered);
+    expect(html).toContain('<option value="WITHDRAWAL" selected>Withdrawal or objection</option>');
+    expect(html).toContain(refused);
+    expect(html).not.toContain(accepted);
+    expect(await textOf(`${filtered}&format=csv`)).toContain(`${refused},hal,,"FORM,WITHDRAWAL",COMMITTED`);
   });
 
   it('are found by the name of a person, which is in no URL', async () => {

@@ -76,6 +76,7 @@ describe('the list of transactions', () => {
   it.each([
     ['states=OPEN', '/states'],
     ['states=CREATED,created', '/states'],
+    ['kind=withdrawal', '/kind'],
     ['after=soon', '/after'],
     ['before=2026-02-31T99:00', '/before'],
   ])('is rejected with %s', async (query, pointer) => {
@@ -91,6 +92,42 @@ describe('the list of transactions', () => {
     expect((await user.get('/transactions?subject=user')).status).toBe(403);
     expect((await user.send('POST', '/transactions', {})).status).toBe(403);
     expect((await instance.fetch('/transactions')).status).toBe(401);
+  });
+});
+
+describe('the kinds of transactions', () => {
+  /** What kim did, oldest first: accepted, refused again in a form, accepted on paper, withdrew, was asked. */
+  const kim: string[] = [];
+  beforeAll(async () => {
+    const element = 'element/processing/processing.001/1.0';
+    const record = async (answer: string, context = {}) =>
+      kim.push((await recordAnswers(operator, 'kim', { [element]: [answer] }, context)).id);
+    await record('accepted');
+    await record('refused');
+    await record('accepted', { origin: 'OPERATOR', collection: { way: 'PAPER' } });
+    const withdrawn = await operator.send('POST', `/consents/${kim[2]}/withdraw`, {});
+    kim.push(((await withdrawn.json()) as { id: string }).id);
+    kim.push((await createTransaction(operator, { subject: 'kim' })).id);
+  });
+
+  it('are named in lists; an answer in a form that ended a consent is a withdrawal, too', async () => {
+    const kindsOf = ({ values }: List | Page) => values.map(({ id, kinds }) => [id, kinds]).reverse();
+    const expected = [['FORM'], ['FORM', 'WITHDRAWAL'], ['ON_BEHALF'], ['WITHDRAWAL'], ['FORM']];
+    const named = kim.map((id, place) => [id, expected[place]]);
+    expect(kindsOf(await list('subject=kim'))).toEqual(named);
+    expect(kindsOf(await search({ subject: 'kim' }))).toEqual(named);
+  });
+
+  it.each(['FORM', 'ON_BEHALF', 'WITHDRAWAL', 'IMPORT'] as const)('are searched for: %s', async (kind) => {
+    const all = (await list('subject=kim')).values.filter(({ kinds }) => kinds?.includes(kind));
+    const found = await list(`subject=kim&kind=${kind}`);
+    expect(idsOf(found)).toEqual(all.map(({ id }) => id));
+    expect(await search({ subject: 'kim', kind })).toMatchObject({ totalCount: all.length });
+    for (const { kinds } of (await list(`kind=${kind}`)).values) expect(kinds).toContain(kind);
+  });
+
+  it('are absent from a transaction by itself', async () => {
+    expect(await (await operator.get(`/consents/${kim[0]}`)).json()).not.toHaveProperty('kinds');
   });
 });
 

@@ -1,12 +1,13 @@
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readChoices, readTime } from '#lib/http/lists.ts';
-import type { TransactionFilter } from '../transaction/store.ts';
+import { listedKinds, type TransactionFilter } from '../transaction/list-store.ts';
 import { states } from '../transaction/transaction.ts';
 import { normaliseText } from '../transaction/values.ts';
 
 interface Given {
   subject?: string;
   states?: string[];
+  kind?: string;
   after?: string | number;
   before?: string | number;
 }
@@ -17,6 +18,7 @@ export function readTransactionFilter(given: Given): TransactionFilter {
   const filter: TransactionFilter = {
     subject: readText(given.subject),
     states: readChoices(given.states, 'states', states, faults),
+    kind: readChoices(given.kind, 'kind', listedKinds, faults)?.[0],
     after: readTime(given.after, 'after', faults),
     before: readTime(given.before, 'before', faults),
   };

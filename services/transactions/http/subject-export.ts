@@ -10,7 +10,7 @@ import { presentExported, presentExportFacts } from '../export/present.ts';
 import { readExportFacts } from '../export/store.ts';
 import { readSubject, type Subject } from '../person/store.ts';
 import { presentSubject } from '../present/person.ts';
-import { listTransactions } from '../transaction/store.ts';
+import { listTransactions } from '../transaction/list-store.ts';
 import { readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';

@@ -15,14 +15,9 @@ import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
 import { readParts } from '../sent-parts/store.ts';
 import { noSuchTransaction, requireAccess } from '../transaction/access.ts';
 import { mintLinks } from '../transaction/links.ts';
-import { countTransactions, listTransactions, readHistory, readTransaction } from '../transaction/store.ts';
-import {
-  historyAt,
-  isAwaitingCode,
-  type ReadTransaction,
-  stateAt,
-  type Transaction,
-} from '../transaction/transaction.ts';
+import { countTransactions, type ListedTransaction, listTransactions } from '../transaction/list-store.ts';
+import { readHistory, readTransaction } from '../transaction/store.ts';
+import { historyAt, isAwaitingCode, stateAt, type Transaction } from '../transaction/transaction.ts';
 import { readResult, type TransactionResult } from '../withdrawal/results.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
@@ -130,14 +125,17 @@ export function transactionHandlers(dependencies: Dependencies) {
 /** Transactions in a list have no links with tokens; `getTransaction` mints them. */
 async function presentAll(
   { db, instance }: Dependencies,
-  reads: readonly ReadTransaction[],
+  reads: readonly ListedTransaction[],
   principal: Principal,
 ) {
   const related = await readRelated(
     db,
     reads.map(({ transaction }) => transaction),
   );
-  return reads.map((read) => presentTransaction(read, principal, instance.baseUrl, related));
+  return reads.map(({ kinds, ...read }) => ({
+    ...presentTransaction(read, principal, instance.baseUrl, related),
+    kinds,
+  }));
 }
 
 /** Sends the final page in the language of the receipt; without a receipt, in the reader's language. */

@@ -1,10 +1,9 @@
 import type { Queries } from '#lib/db/database.ts';
-import { empty, join, type Statement, sql } from '#lib/db/sql.ts';
-import type { Position } from '#lib/http/lists.ts';
+import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { isEntered, storeContacts } from '../person/contacts-sql.ts';
 import { recordStateChange } from './events.ts';
-import type { HistoryEntry, NewTransaction, ReadTransaction, State, Transaction } from './transaction.ts';
+import type { HistoryEntry, NewTransaction, ReadTransaction, Transaction } from './transaction.ts';
 
 /** Columns under their names in the domain; the table's alias must be `t`. */
 export const transactionColumns = sql`
@@ -55,47 +54,6 @@ export const stateNow = sql`
        WHEN t.state = 'CREATED' OR (t.state = 'SUBMITTED' AND t.awaits_code) THEN 'TIMEOUT'
        WHEN t.state = 'SUBMITTED' THEN 'ROLLBACK'
        ELSE t.state END`;
-
-/** Filters of a list. The time of creation is at or after `after`, and before `before`. */
-export interface TransactionFilter {
-  subject?: string;
-  states?: State[];
-  after?: Date;
-  before?: Date;
-}
-
-function conditions({ subject, states, after, before }: TransactionFilter) {
-  const all = [
-    ...(subject === undefined ? [] : [sql`t.subject = ${subject}`]),
-    ...(states ? [sql`${stateNow} = ANY(${states}::text[])`] : []),
-    // Redundant; lets PostgreSQL use the index transactions_not_committed.
-    ...(states && !states.includes('COMMITTED') ? [sql`t.state <> 'COMMITTED'`] : []),
-    ...(after ? [sql`t.created_at >= ${after}`] : []),
-    ...(before ? [sql`t.created_at < ${before}`] : []),
-  ];
-  return all.length > 0 ? join(all, ' AND ') : sql`true`;
-}
-
-/** A page of transactions, newest first. */
-export async function listTransactions(
-  db: Queries,
-  filter: TransactionFilter,
-  { after, limit, offset = 0 }: { after?: Position; limit: number; offset?: number },
-) {
-  const from = after ? sql`AND (t.created_at, t.id) < (${after.createdAt}::timestamptz, ${after.id})` : sql``;
-  const rows = await db.query<Transaction & { now: Date; position: string }>(sql`
-    SELECT ${transactionColumns}, accord_now() AS now, t.created_at::text AS position
-      FROM transactions AS t WHERE ${conditions(filter)} ${from}
-     ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit} OFFSET ${offset}`);
-  return rows.map(({ position, ...row }) => ({ ...toReadTransaction(row), position }));
-}
-
-export async function countTransactions(db: Queries, filter: TransactionFilter): Promise<number> {
-  const { count } = await db.one<{ count: number }>(
-    sql`SELECT count(*) AS count FROM transactions AS t WHERE ${conditions(filter)}`,
-  );
-  return count;
-}
 
 /** The database's time, by which all rules are applied. */
 export async function readNow(db: Queries): Promise<Date> {

@@ -12,7 +12,7 @@ import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { receiptPath } from '../transactions/find-transaction.ts';
-import { formColumn } from '../transactions/form-column.ts';
+import { formColumn, kindColumn } from '../transactions/form-column.ts';
 import { answerOf, consentTable, elementColumn, givenColumn, originColumn } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
@@ -174,6 +174,7 @@ function transactionTable(reader: ConsoleReader, rows: readonly Listed[], formNa
       time('subjects.created', ({ created }) => created),
       code('subjects.transaction', ({ id }) => id, { href: ({ id }) => `${transactionsPath}/${id}` }),
       formColumn(reader, formName),
+      kindColumn(reader),
       state('subjects.state', 'transactionState', (each) => each.state),
       link('subjects.receipt', 'subjects.show', ({ id, receipt }) => (receipt ? receiptPath(id) : undefined)),
     ],

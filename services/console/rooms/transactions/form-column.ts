@@ -1,3 +1,4 @@
+import { joinOptions } from '#lib/text/csv.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { formPath } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -18,14 +19,26 @@ export function formCell(
     : { text: reader.t('transaction.elements') };
 }
 
-/** @param nameOf the name of a form by its key, which the file has. */
+/** For a table that has {@link kindColumn}. @param nameOf the name of a form by its key, which the file has. */
 export function formColumn<Row extends Asking>(
   reader: ConsoleReader,
   nameOf: (key: string) => string,
 ): Column<Row> {
   return {
     label: reader.t('transaction.form'),
-    cell: (row) => formCell(reader, row, nameOf),
+    cell: (row) => (row.kind ? { text: '–' } : formCell(reader, row, nameOf)),
     csv: ({ kind, context }) => (kind ? '' : (context?.layout ?? '')),
+  };
+}
+
+/** What a transaction is; below it, that its answers have ended a consent or objected. */
+export function kindColumn<Row extends Pick<Schemas['ListedTransaction'], 'kinds'>>(
+  reader: ConsoleReader,
+): Column<Row> {
+  const wordOf = (kind: string | undefined) => kind && reader.word('transactionKind', kind);
+  return {
+    label: reader.t('transaction.kind'),
+    cell: ({ kinds: [first, second] = [] }) => ({ text: wordOf(first) ?? '–', note: wordOf(second) }),
+    csv: ({ kinds = [] }) => joinOptions(kinds),
   };
 }

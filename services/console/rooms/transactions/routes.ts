@@ -11,15 +11,16 @@ import type { Room } from '../room.ts';
 import { subjectPath } from '../subjects/subject-path.ts';
 import { actRoutes } from './acts.ts';
 import { transactionPath } from './find-transaction.ts';
-import { formColumn } from './form-column.ts';
+import { formColumn, kindColumn } from './form-column.ts';
 import { readTransaction } from './read-transaction.ts';
 
 /** A transaction without its token and links. */
 type Listed = Schemas['ListedTransaction'];
 
 const states = ['CREATED', 'SUBMITTED', 'COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'] as const;
+const kinds = ['FORM', 'ON_BEHALF', 'WITHDRAWAL', 'IMPORT'] as const;
 
-/** What people were asked: transactions by state, person and time. */
+/** What people were asked: transactions by state, kind, person and time. */
 export const transactions: Room = {
   name: 'transactions',
   path: '/transactions',
@@ -34,6 +35,7 @@ export const transactions: Room = {
           group: 'transactionState',
           codes: states,
         }),
+        choiceFilter(reader, 'transaction.kind', { name: 'kind', group: 'transactionKind', codes: kinds }),
         { name: 'after', kind: 'date', label: reader.t('transactions.after') },
         { name: 'before', kind: 'date', label: reader.t('transactions.before') },
         { name: 's', kind: 'hidden' },
@@ -90,6 +92,7 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit, formName: (key: string) 
       href: ({ subject }) => subjectPath(kit, subject),
     }),
     formColumn(reader, formName),
+    kindColumn(reader),
     state('transactions.state', 'transactionState', (each) => each.state),
   ];
 }
