@@ -312,7 +312,10 @@ describe('answering on behalf in the console', () => {
     const caller = await signIn(instance, 'operator');
     await caller.send('POST', '/subjects', { name: 'hugo', defaultLanguage: 'fr' });
     const path = `${await pageOf('hugo')}/record`;
-    expect(await textOf(path)).toMatch(/value="fr" selected/);
+    expect(await textOf(`${path}?choose=yes`)).toMatch(/value="fr" selected/);
+    // The form that the person was asked with needs no choice.
+    await caller.send('POST', '/consents', { subject: 'hugo', layout: 'layout.001' });
+    expect(await textOf(path)).toMatch(/<iframe[^>]* src="[^"]*form=layout\.001[^"]*language=fr"/);
     const html = await textOf(`${path}?form=layout.001&language=fr`);
     const frame = /<iframe[^>]* src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(await textOf(frame)).toMatch(/<html[^>]* lang="fr"/);
@@ -341,7 +344,7 @@ describe('answering on behalf in the console', () => {
   it('asks with a form or elements, reviews, and records with origin, comment and reference', async () => {
     await answer('hana', 'refused');
     const path = `${await pageOf('hana')}/record`;
-    expect(await textOf(path)).toContain('Programme letter');
+    expect(await textOf(`${path}?choose=yes`)).toContain('Programme letter');
     expect(await textOf(`${path}?form=layout.001`)).toContain(`name="${question}"`);
     const review = await operator.post(path, { ...given, [question]: 'accepted', op: 'review' });
     const html = await review.text();
@@ -410,7 +413,9 @@ it.each(['en', 'fr', 'ar'])('pages of subjects have all their words in %s', asyn
   await answer('words', 'accepted');
   const path = await pageOf('words');
   const pages = [here, `${here}/new`, `${here}/answers?element=processing.001`, path];
-  pages.push(...['/edit', '/link', '/record', '/record?form=layout.001'].map((each) => path + each));
+  pages.push(
+    ...['/edit', '/link', '/record?choose=yes', '/record?form=layout.001'].map((each) => path + each),
+  );
   for (const each of pages) {
     const html = await (await operator.get(each, { 'Accept-Language': language })).text();
     expect(html, each).not.toMatch(

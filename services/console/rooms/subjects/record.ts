@@ -1,11 +1,13 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
-import { ApiFailure, unlessMissing } from '../../api/api-failure.ts';
-import { type Entry, entryChoices } from '../../models/read-model.ts';
+import { ApiFailure } from '../../api/api-failure.ts';
+import { entryChoices } from '../../models/read-model.ts';
+import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, languageChoices, type PostedForm } from '../../pages/form.ts';
 import { sendFrame } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { firstAsked, knownLanguage, languagesOf } from './first-asked.ts';
 import { elementsOfForm, listAskable, type Question, readQuestions } from './questions.ts';
 import { type Asked, atScan, bodyOf, faultsOf, fieldsOf, layoutOf, readAsked } from './record-fields.ts';
 import { nameOf } from './subject-path.ts';
@@ -18,8 +20,11 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
   });
 
   router.get('/:s/record', async (ctx) => {
-    const asked = askedIn(ctx);
-    await (asked.form || asked.elements.length > 0 ? showAnswers(ctx, asked) : showChoice(ctx));
+    const named = askedIn(ctx);
+    const isNamed = named.form !== '' || named.elements.length > 0;
+    const isChoice = !isNamed && ctx.query.choose !== undefined;
+    const asked = isNamed ? named : isChoice ? undefined : await firstAsked(ctx, kit, nameOf(ctx, kit).name);
+    await (asked ? showAnswers(ctx, asked) : showChoice(ctx));
   });
 
   // The form as the person would see it, with all that is to be read out.
@@ -84,15 +89,14 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
     const { name, href } = nameOf(ctx, kit);
     const reader = kit.reader(ctx);
     const field = fieldsFor(reader, 'record');
-    const [{ forms, elements }, subject] = await Promise.all([
+    const [{ forms, elements }, known] = await Promise.all([
       listAskable(ctx, kit),
-      unlessMissing(kit.api(ctx).call('getSubject', { params: { name } })),
+      knownLanguage(ctx, kit, name),
     ]);
     const languages = languagesOf([...forms, ...elements]);
     const none = [['', reader.t('record.noForm')] as const];
     const choices = forms.length > 0 ? entryChoices(forms) : none;
-    const known = subject?.body.defaultLanguage;
-    const language = lookupLanguage([...(known ? [known] : []), reader.language], languages);
+    const language = lookupLanguage([...known, reader.language], languages);
     await kit.page(ctx, 'record', {
       title: reader.t('record.title', { name }),
       action: `${href}/record`,
@@ -140,6 +144,7 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
       {
         title: reader.t('record.title', { name }),
         form: view,
+        choiceUrl: withQuery(`${href}/record`, { choose: 'yes' }),
         frame: { url: `${href}/record/form?${query}`, title: reader.t('record.frame') },
       },
       failure?.status,
@@ -173,10 +178,4 @@ export function recordRoutes(router: Router, kit: RoomKit): void {
       once: kit.once.make(),
     });
   };
-}
-
-/** Languages in which some of the entries can be read out. */
-function languagesOf(entries: readonly Entry[]): string[] {
-  const active = entries.flatMap(({ versions }) => versions.filter(({ status }) => status === 'ACTIVE'));
-  return [...new Set(active.flatMap(({ availableLanguages }) => availableLanguages))].sort();
 }
