@@ -88,6 +88,7 @@ describe('a page whose calls failed', () => {
     [429, 429, 'Try again in 7 seconds.'],
     [503, 503, 'Try again in 7 seconds.'],
     [500, 503, 'Try again in 7 seconds.'],
+    [409, 409, 'Go back, check what you entered, and try again.'],
   ])('with %i is a %i that says what to do', async (status, shown, text) => {
     const response = await pages.get(`/console/gallery/failure?status=${status}`);
     expect(response.status).toBe(shown);

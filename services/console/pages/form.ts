@@ -1,7 +1,7 @@
 import type { Fault } from '#lib/errors/fail.ts';
 import type { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
-import { roleText } from './failure-page.ts';
+import { failureText } from './failure-page.ts';
 
 /** A field of a form. Its name is also the JSON pointer of its faults, without the slash, unless given. */
 export interface FieldSpec {
@@ -76,7 +76,15 @@ export interface FormView {
   fields: FieldView[];
   byName: Readonly<Record<string, FieldView>>;
   /** Faults with the field that each concerns; `href` is absent if it is none of them. */
-  faults: { id?: string; href?: string; label?: string; text: string; lang?: string }[];
+  faults: {
+    id?: string;
+    href?: string;
+    label?: string;
+    text: string;
+    lang?: string;
+    /** The API's own words below the text, which are English. */
+    detail?: string;
+  }[];
   once?: string;
   /** Says that the form is shown again after a sign-in, and was not carried out. */
   keptNote?: string;
@@ -163,9 +171,7 @@ const mostFaults = 200;
 /** Makes the view of a form. All values stay; each fault is at its field and in the summary. */
 export function formView(reader: ConsoleReader, input: FormInput): FormView {
   const { fields: specs = [], elsewhere } = input;
-  const told = (input.failure?.errors ?? []).slice(0, mostFaults);
-  const faults = told.map((fault) => placeFault(reader, { specs, elsewhere }, fault));
-  if (input.failure && faults.length === 0) faults.push(wholeFault(reader, input.failure));
+  const faults = input.failure ? faultsOf(reader, { specs, elsewhere }, input.failure) : [];
   // The first fault of a field.
   const faultAt = new Map([...faults].reverse().map((fault) => [fault.id, fault]));
   const fields = specs.map((spec): FieldView => {
@@ -213,6 +219,19 @@ export function formView(reader: ConsoleReader, input: FormInput): FormView {
   };
 }
 
+/** The faults by field. If none is about a field, and the problem has a sentence of its own, that one. */
+function faultsOf(
+  reader: ConsoleReader,
+  places: { specs: readonly FieldSpec[]; elsewhere: FormInput['elsewhere'] },
+  failure: ApiFailure,
+): FormView['faults'] {
+  const told = failure.errors.slice(0, mostFaults);
+  const faults = told.map((fault) => placeFault(reader, places, fault));
+  const isPlaced = faults.some(({ href }) => href !== undefined);
+  const isNamed = failure.code !== 'invalid' && reader.has(`failure.${failure.code}`);
+  return faults.length === 0 || (!isPlaced && isNamed) ? [wholeFault(reader, failure)] : faults;
+}
+
 /** The words of a fault: the message `fault.<code>`, else the API's own, which is English. */
 function faultWords(reader: ConsoleReader, { code, detail }: Fault): { text: string; lang?: string } {
   const key = `fault.${code}`;
@@ -250,13 +269,8 @@ function fieldAt(fields: readonly FieldSpec[], fault: Fault): FieldSpec | undefi
   );
 }
 
-/** A failure without `errors[]`: the message of its code, else the API's own words. */
-function wholeFault(
-  reader: ConsoleReader,
-  { code, status, detail, roles }: ApiFailure,
-): FormView['faults'][number] {
-  if (roles.length > 0) return { text: roleText(reader, roles) };
-  const key = `failure.${code}`;
-  if (code && reader.has(key)) return { text: reader.t(key) };
-  return detail ? { text: detail, lang: 'en' } : { text: reader.t('failure.status', { status }) };
+/** A failure about no field: what it means and what to do, and the API's own words. */
+function wholeFault(reader: ConsoleReader, failure: ApiFailure): FormView['faults'][number] {
+  const { detail } = failure;
+  return { text: failureText(reader, failure, true), ...(detail && { detail }) };
 }

@@ -1,6 +1,6 @@
 import { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
-import { roleText } from './failure-page.ts';
+import { failureText } from './failure-page.ts';
 import { withQuery } from './filters.ts';
 
 /** Why a panel has no content, for the mixin `+panel`. */
@@ -50,13 +50,6 @@ export function panelAlone(page: string, wait: unknown): string {
   return page.slice(start, page.indexOf(end, start) + end.length);
 }
 
-/** The sentence of a failed read: 403 names the role, 429 and 503 say when to try again. */
-function failedView(reader: ConsoleReader, { status, detail, retryAfter, roles }: ApiFailure): FailedView {
-  if (roles.length > 0) return { text: roleText(reader, roles), detail };
-  const key = [403, 404, 429, 503].includes(status) ? `failure.${status}` : 'failure.status';
-  return { text: reader.t(key, { status, seconds: retryAfter ?? 10 }), detail };
-}
-
 /**
  * Reads what the panels of a page need, side by side. A failed read empties its panel alone.
  * @param long reads that the page does not wait for. With `?wait=<name>` the page waits for the read of that
@@ -81,7 +74,12 @@ export async function readPanels<Reads extends Record<string, Promise<unknown>>>
       (error) => {
         if (!(error instanceof ApiFailure)) throw error;
         failures.push(error);
-        return { id, value: null, failed: failedView(reader, error), later: null };
+        return {
+          id,
+          value: null,
+          failed: { text: failureText(reader, error), detail: error.detail },
+          later: null,
+        };
       },
     );
     if (!long || waitsFor(name)) return settled;

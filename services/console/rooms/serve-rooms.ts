@@ -132,7 +132,7 @@ function guard({ room, reader, rights, instance, api, send, shared }: GuardParts
       if (ctx.method === 'POST' && ctx.status === 303) await keepCalls(ctx);
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
-      const { status, locals } = failurePage(reader(ctx), error);
+      const { status, locals } = failurePage(reader(ctx), error, ctx.method === 'POST');
       if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
       await send(ctx, shared.failure, locals, status);
     }
