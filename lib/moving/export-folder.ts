@@ -46,6 +46,7 @@ export async function exportFolder({
   source: InstanceClient;
   folder: string;
 }): Promise<Exported> {
+  await requireAdministrator(source);
   const { instance, jwks } = await source.read<Schemas['Instance']>('/.well-known/accord');
   const files = await openExportFiles(folder, instance);
   const { progress } = files;
@@ -66,6 +67,15 @@ export async function exportFolder({
   }
   const lines = Object.values(progress.heads).reduce((sum, { size }) => sum + size, 0);
   return { lines, ...progress.counts };
+}
+
+/** Nobody else gets receipts as they were signed: they have the links of people (docs/roles.md). */
+async function requireAdministrator(source: InstanceClient): Promise<void> {
+  const { roles } = await source.read<Schemas['User']>('/user');
+  if (roles.includes('admin')) return;
+  throw new StartupError(
+    `An export needs the credential of an administrator, because it has the receipts as they were signed, with the links of people. The role of this one is ${roles.join(', ')}. An auditor compares receipts one by one, on the page Receipts of the console.`,
+  );
 }
 
 async function exportCheckpoints({ source, files }: Exporting): Promise<void> {

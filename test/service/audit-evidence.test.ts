@@ -61,6 +61,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+it('an export begins only for an administrator, and says so to an auditor', async () => {
+  const to = path.join(await temporaryFolder(), 'never');
+  await expect(exportTo(to, await signIn(instance, 'auditor'))).rejects.toThrow(
+    /needs the credential of an administrator.*role of this one is auditor.*page Receipts/,
+  );
+  await expect(readFiles(to)).rejects.toThrow('ENOENT');
+});
+
 /** A copy of the folder. */
 async function copyFolder(): Promise<string> {
   const copy = path.join(await temporaryFolder(), 'copy');

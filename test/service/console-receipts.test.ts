@@ -52,6 +52,14 @@ describe('receipts in the console', () => {
     expect(await (await auditor.post(here, { jws, keys: '' })).text()).toContain('it is the one on record');
     const html = await (await auditor.get(`${here}?transaction=${id}`)).text();
     expect(html).not.toMatch(/format=(pdf|jose)/);
+    const refused = await auditor.get(`${here}?transaction=${id}&format=jose`);
+    expect(refused.status).toBe(406);
+    expect(await refused.text()).toContain('Your role does not get it in this format. Choose another one.');
+    const { headers } = await signIn(instance, 'auditor');
+    const byApi = await instance.fetch(`/receipts/${id}`, {
+      headers: { ...headers, Accept: 'application/jose' },
+    });
+    expect(((await byApi.json()) as { detail: string }).detail).toContain('`signature` of the JSON');
     expect(html).toContain('Whether a receipt that somebody shows you is genuine');
     await auditor.close();
   });

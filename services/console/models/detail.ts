@@ -86,7 +86,6 @@ export function versionTable(
   { words, hrefTo }: Pick<ModelRoom<Entry['type']>, 'words'> & { hrefTo(vid: string): string },
 ) {
   return shortTable(reader, `${words}.versions`, {
-    file: 'versions',
     rows: entry.versions,
     columns: ({ text, state, time }) => [
       {

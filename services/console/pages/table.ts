@@ -31,11 +31,19 @@ export interface Column<Row> {
   isNumber?: boolean;
 }
 
+/** A cell as narrow pages show it. */
+interface LabelledCell extends CellView {
+  /** The name of its column, before it; not before an act of the same name. */
+  label?: string;
+  /** Whether it says nothing, and is left out there. */
+  isEmpty: boolean;
+}
+
 /** A table as the mixin `+table` prints it. */
 export interface TableView {
   caption: string;
   columns: { label: string; isNumber: boolean }[];
-  rows: { cells: CellView[] }[];
+  rows: { cells: LabelledCell[] }[];
   /** URL of the next page; absent on the last. */
   nextUrl?: string;
   /** URL of the first page, on any other page. */
@@ -98,7 +106,7 @@ export function tableView<Row>(
   return {
     caption,
     columns: columns.map(({ label, isNumber = false }) => ({ label, isNumber })),
-    rows: rows.map((row) => ({ cells: columns.map(({ cell }) => cell(row)) })),
+    rows: rows.map((row) => ({ cells: columns.map(({ label, cell }) => labelled(label, cell(row))) })),
     ...(next && { nextUrl: withQuery(path, { ...values, cursor: next }) }),
     ...(cursor && { firstUrl: withQuery(path, values) }),
     ...(csv !== undefined &&
@@ -108,4 +116,9 @@ export function tableView<Row>(
     clearUrl: path,
     result: reader.t('list.rows', { count: rows.length }),
   };
+}
+
+function labelled(label: string, cell: CellView): LabelledCell {
+  const isEmpty = cell.text === '–' && !cell.note;
+  return { ...cell, isEmpty, ...(cell.text !== label && { label }) };
 }

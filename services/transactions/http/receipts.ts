@@ -36,6 +36,8 @@ const text = 'text/plain';
 const available = [json, jsonLd, html, jose, pdf, xml, text];
 /** The signed receipt, which a PDF has attached, has a link with which a reader could act as the subject. */
 const availableToReaders = available.filter((type) => type !== jose && type !== pdf);
+const withoutLink =
+  'As PDF and JWS it has the link of the person, which your role does not get: compare `signature` of the JSON with the line `receipt.signed` of the audit log.';
 /** Short names that `format` takes beside media types. */
 const shortNames = new Map([
   ['json', json],
@@ -60,7 +62,7 @@ export function receiptHandlers(dependencies: Dependencies) {
     async getReceipt(ctx, { params, query, principal }) {
       const found = requireAccess(principal, await readTransaction(db, params.txid), 'representation');
       const read = await requireNotErased(db, found);
-      const type = chooseType(ctx, query.format, isReader(principal) ? availableToReaders : available);
+      const type = chooseType(ctx, query.format, principal);
       const receipt = await readReceipt(db, read.transaction.id);
       if (!receipt) throw await withoutReceipt(db, read);
       ctx.vary('Accept');
@@ -122,15 +124,17 @@ async function requireNotErased(db: Queries, read: ReadTransaction): Promise<Rea
 }
 
 /** @throws Failure `not-acceptable` if no wanted format is available. */
-function chooseType(ctx: Context, format: string | undefined, offered: readonly string[]): string {
+function chooseType(ctx: Context, format: string | undefined, principal: Principal): string {
+  const offered = isReader(principal) ? availableToReaders : available;
   const accept = ctx.get('accept') || json;
   const name = format?.toLowerCase();
   const chosen = name
     ? offered.find((type) => type === (shortNames.get(name) ?? name))
     : new Negotiator({ headers: { accept } }).mediaType([...offered, problem]);
   if (chosen === problem) return json;
-  if (!chosen) throw fail('not-acceptable', `A receipt is available as ${offered.join(', ')}.`);
-  return chosen;
+  if (chosen) return chosen;
+  const detail = `A receipt is available as ${offered.join(', ')}.`;
+  throw fail('not-acceptable', isReader(principal) ? `${detail} ${withoutLink}` : detail);
 }
 
 /** What the event loop takes to render the page of a PDF and to recognise it, also if the PDF was kept. */

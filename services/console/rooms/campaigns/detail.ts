@@ -88,11 +88,13 @@ function factsOf(reader: ConsoleReader, campaign: Campaign, nameOf: (key: string
     campaign;
   const { ground, author, problem } = campaign;
   const { t, word, list } = reader;
-  const who = select.who.map((reason) =>
-    reason === 'EXPIRING'
-      ? t('campaign.expiringWithin', { period: reader.duration(select.within) })
-      : word('campaignWho', reason),
-  );
+  const who = select.who.map((reason, place) => {
+    const named =
+      reason === 'EXPIRING'
+        ? t('campaign.expiringWithin', { period: reader.duration(select.within) })
+        : word('campaignWho', reason);
+    return place === 0 ? named : named.charAt(0).toLocaleLowerCase(reader.language) + named.slice(1);
+  });
   return factsView(reader, {
     'campaigns.state': { state: stateMark(reader, 'campaignState', state) },
     'campaign.problem': problem !== undefined && { text: word('campaignProblem', problem) },

@@ -63,7 +63,6 @@ async function readUses(ctx: Context, kit: RoomKit, { key }: Entry) {
   const reader = kit.reader(ctx);
   const rows = await listEntries(kit.api(ctx), { types: 'layout', uses: key });
   return shortTable(reader, 'elements.uses', {
-    file: 'forms',
     rows,
     columns: ({ text, state }) => [
       text('elements.form', ({ name }) => name, { href: ({ key: form }) => formPath(form) }),

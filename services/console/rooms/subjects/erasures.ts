@@ -119,10 +119,9 @@ type Told = Pick<Erasure['peers'][number], 'name' | 'state' | 'since'> & {
   note?: string;
 };
 
-function toldTable(reader: ConsoleReader, file: 'peers' | 'recipients', rows: readonly Told[]) {
+function toldTable(reader: ConsoleReader, whom: 'peers' | 'recipients', rows: readonly Told[]) {
   const stateOf = ({ state: told, outcome }: Told) => (outcome === 'kept' ? 'KEPT' : told);
-  return shortTable(reader, `erasure.${file}`, {
-    file,
+  return shortTable(reader, `erasure.${whom}`, {
     rows,
     columns: ({ text, state, time }) => [
       text('erasure.organisation', ({ name }) => name, { note: ({ location }) => location }),

@@ -90,7 +90,6 @@ type Delivery = Awaited<ReturnType<typeof readDeliveries>>[number];
 
 function deliveryTable(reader: ConsoleReader, rows: readonly Delivery[]) {
   return shortTable(reader, 'transactions.deliveries', {
-    file: 'deliveries',
     rows,
     columns: ({ time, text, code, state }) => [
       time('transactions.at', ({ createdAt }) => createdAt),
@@ -165,7 +164,6 @@ function partTable(reader: ConsoleReader, rows: readonly Follower[]) {
     told === 'DROPPED' && reason === 'expired' ? 'EXPIRED' : told;
   const choicesOf = ({ location }: Follower) => `${location}/choices`;
   return shortTable(reader, 'transactions.parts', {
-    file: 'parts',
     rows,
     columns: ({ text, code, state, time }) => [
       text('transactions.owner', ({ name }) => name),
@@ -181,7 +179,6 @@ type Recipient = Schemas['Recipient'];
 function recipientTable(reader: ConsoleReader, rows: readonly Recipient[]) {
   const stateOf = ({ state: told, outcome }: Recipient) => (outcome === 'kept' ? 'KEPT' : told);
   return shortTable(reader, 'transactions.recipients', {
-    file: 'recipients',
     rows,
     columns: ({ text, state, time }) => [
       text('transactions.organisation', ({ name }) => name),
@@ -195,7 +192,6 @@ type Message = Schemas['Message'];
 
 function messageTable(reader: ConsoleReader, rows: readonly Message[]) {
   return shortTable(reader, 'transactions.messages', {
-    file: 'messages',
     rows,
     columns: ({ time, word, code, state }) => [
       time('transactions.at', ({ created }) => created),
