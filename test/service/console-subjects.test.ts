@@ -15,7 +15,7 @@ const here = '/console/subjects';
 const question = 'element/processing/processing.001/1.0';
 const textOf = async (path: string, pages = operator) => (await pages.get(path)).text();
 const locationOf = (response: Response) => response.headers.get('location') ?? '';
-/** Searches for a person. @returns where it leads: to the person who was named whole, else to a list. */
+/** Searches for a person. @returns where it leads: to the only person that is found, else to a list. */
 const search = async (word: string, pages = operator) => locationOf(await pages.post(here, { word }));
 /** The path of a person's page. */
 const pageOf = (name: string, pages = operator): Promise<string> => search(name, pages);
@@ -38,6 +38,9 @@ describe('subjects in the console', () => {
 
   it('are found by a part of their name, which is in no URL, and always at the same one', async () => {
     await answer('Ann Example', 'accepted');
+    const alone = await search('Ann Ex');
+    expect(await textOf(alone)).toContain('<h1>Ann Example</h1>');
+    await answer('Ann Exeter', 'accepted');
     const found = await search('Ann Ex');
     expect(found).toMatch(/^\/console\/subjects\?s=[\w-]+$/);
     expect(await search('Ann Ex')).toBe(found);
@@ -116,7 +119,7 @@ describe('subjects in the console', () => {
     ).get('transaction') as string;
     const first = withdrawals.find((href) => href.includes('processing.001') && href.includes(about)) ?? '';
     const asked = await textOf(first);
-    expect(asked).toContain('The consent ends at once.');
+    expect(asked).toContain('The consent ends at once');
     expect(asked).toMatch(/<h1>Withdraw “[^”]+” for two consents\?<\/h1>/);
     const sent = {
       element: 'processing.001',

@@ -22,7 +22,7 @@ export async function findSubjects(
 }
 
 /** Whether a word may be an e-mail address or a telephone number. */
-export function saysContact(word: string): boolean {
+function saysContact(word: string): boolean {
   return /@|\d{4}/.test(word);
 }
 

@@ -14,7 +14,7 @@ import { decisionRoutes, decisionsPath } from './decisions.ts';
 import { erasureRoutes } from './erasure.ts';
 import { requestedErasureRoutes } from './erasures.ts';
 import { exportRoutes } from './exports.ts';
-import { findSubjects, formIn, placeOf, saysContact } from './find-subjects.ts';
+import { findSubjects, formIn, placeOf } from './find-subjects.ts';
 import { inviteRoutes } from './invite.ts';
 import { newRoute } from './new-subject.ts';
 import { recordRoutes } from './record.ts';
@@ -83,9 +83,8 @@ export const subjects: Room = {
       const transaction = await transactionPath(ctx, kit, word);
       if (transaction) return kit.open(ctx, transaction);
       const [one, another] = word ? (await findSubjects(ctx, kit, word, { limit: 2 })).rows : [];
-      // Who was named whole is meant, and needs no list.
-      if (one && !another && (one.name === word || saysContact(word)))
-        return kit.open(ctx, placeOf(kit, one.name, form));
+      // A list of one person would be one more page to read.
+      if (one && !another) return kit.open(ctx, placeOf(kit, one.name, form));
       kit.open(ctx, withQuery(kit.path, { s: word && kit.names.seal(word), form }));
     });
 
