@@ -39,7 +39,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   ]);
   const byDefault = information.find((each) => each.default);
   const info = information.find(({ key }) => key === given.one('info')) ?? byDefault;
-  const layout = inLanguagesOf(given, [...known, { languages: info?.availableLanguages }]);
+  const layout = inLanguagesOf(given, known, info?.availableLanguages);
   const { languages } = layout;
   const named = layout.elements.flatMap((each) => known.find(({ reference }) => reference === each) ?? []);
   const form = kit.form(ctx, {

@@ -91,7 +91,7 @@ export function previewRoutes(router: Router, kit: RoomKit): void {
       listEntries(kit.api(ctx), { types: 'information', ...(info && { keys: [info] }) }),
     ]);
     const asked = information.find((each) => (info ? each.key === info : each.default));
-    return inLanguagesOf(layout, [...named, { languages: asked?.availableLanguages }]);
+    return inLanguagesOf(layout, named, asked?.availableLanguages);
   }
 }
 
