@@ -75,7 +75,7 @@ export function noRolePage(
 }
 
 /** Says for which roles a page or an act is. */
-export function roleText(reader: ConsoleReader, roles: readonly string[]): string {
+function roleText(reader: ConsoleReader, roles: readonly string[]): string {
   const list = new Intl.ListFormat(reader.language, { type: 'disjunction' });
   return reader.t('failure.role', { role: list.format(roles.map((role) => reader.word('role', role))) });
 }
