@@ -11,7 +11,7 @@ const instance = useInstance();
 const browser = useBrowser();
 const shop: Caller = useSetup(() => signIn(instance, 'operator'));
 
-/** What every act of a clerk may take at most, from the search field on (docs/roles.md, "clerk"). */
+/** What every act of a clerk may take at most, from the search field on (docs/roles.md). */
 const mostClicks = 4;
 
 /** A person with an address, who has answered the form, and was asked again since. */

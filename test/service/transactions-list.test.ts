@@ -96,7 +96,7 @@ describe('the list of transactions', () => {
 });
 
 describe('the kinds of transactions', () => {
-  /** What kim did, oldest first: accepted, refused again in a form, accepted on paper, withdrew, was asked. */
+  /** What kim did, oldest first: accepted, refused in a form, accepted on paper, withdrew, was asked. */
   const kim: string[] = [];
   beforeAll(async () => {
     const element = 'element/processing/processing.001/1.0';

@@ -36,7 +36,7 @@ export function failurePage(
   };
 }
 
-/** Statuses whose sentence has more than that of their code: what to do without a thing of the page itself. */
+/** Statuses whose sentence says more than that of their code: what to do without the page. */
 const byStatus = new Set([401, 403, 404, 414, 429, 503]);
 
 /**

@@ -19,7 +19,7 @@ export function formCell(
     : { text: reader.t('transaction.elements') };
 }
 
-/** For a table that has {@link kindColumn}. @param nameOf the name of a form by its key, which the file has. */
+/** Beside {@link kindColumn}. @param nameOf the name of a form by its key, which the file has. */
 export function formColumn<Row extends Asking>(
   reader: ConsoleReader,
   nameOf: (key: string) => string,
