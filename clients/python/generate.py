@@ -43,6 +43,14 @@ class Types:
             else:
                 self.add(name, f"{name}: TypeAlias = {self.type_of(schema, name)!r}")
 
+    def add_events(self) -> None:
+        """What a webhook receives: the bodies of the callbacks."""
+        callbacks = self.document["paths"]["/webhooks"]["post"]["callbacks"].values()
+        posts = [item["post"] for callback in callbacks for item in callback.values()]
+        bodies = [media["schema"] for post in posts for media in post["requestBody"]["content"].values()]
+        union = f"Union[{', '.join(self.type_of(each, '') for each in bodies)}]"
+        self.add("WebhookEvent", f"WebhookEvent: TypeAlias = {union!r}")
+
     def add(self, name: str, *lines: str) -> None:
         self.names.append(name)
         self.lines += lines
@@ -265,6 +273,7 @@ def generate(contract: pathlib.Path, package: pathlib.Path) -> None:
     document = yaml.load(contract.read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     types = Types(document)
     types.add_schemas()
+    types.add_events()
     # Results without a name of their own are types, too.
     operations = Operations(document, types).text()
     (package / "_contract.py").write_text(types.text(), "utf-8")

@@ -62,6 +62,12 @@ describe('every operation of the contract', () => {
     }
   });
 
+  test('has a path of lower-case words with hyphens', () => {
+    for (const { path } of operations)
+      for (const segment of path.split('/').slice(1))
+        expect(segment, path).toMatch(/^(\{\w+\}|[a-z0-9.-]*)$/);
+  });
+
   test('lists the roles that may use it, for any resource or their own', () => {
     const roles: string[] = [...givenRoles, 'key', 'decision', 'transaction', 'choices', 'peer', 'anonymous'];
     for (const { operation } of operations) {

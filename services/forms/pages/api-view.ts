@@ -36,6 +36,7 @@ interface Operation {
   requestBody?: { description?: string; content?: Record<string, Media> };
   responses?: Record<string, { description?: string; content?: Record<string, Media> }>;
   security?: Record<string, unknown>[];
+  callbacks?: Record<string, Record<string, { post?: Operation }>>;
   'x-roles'?: Record<string, string>;
   'x-fresh'?: number;
 }
@@ -154,8 +155,19 @@ function operationView(
       };
     }),
     answer: answerOf(operation, resolve),
+    callbacks: callbacksOf(operation).map(({ description, requestBody }) => ({
+      description: describe(description),
+      examples: Object.values(requestBody?.content ?? {}).flatMap((each) => examplesOf(each, resolve)),
+    })),
     snippets: requestSnippets(sampleOf(listed, { parameters, type, media, base, resolve })),
   };
+}
+
+/** The requests that the instance sends later because of an operation. */
+function callbacksOf({ callbacks = {} }: Operation): Operation[] {
+  return Object.values(callbacks).flatMap((callback) =>
+    Object.values(callback).flatMap(({ post }) => (post ? [post] : [])),
+  );
 }
 
 /** A request with the examples of the contract; optional parameters are left out. */

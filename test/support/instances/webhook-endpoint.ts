@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
+import { deliveryFault } from '../contract/delivered-events.ts';
 import type { Caller } from './callers.ts';
 
 /** One call of an endpoint. */
@@ -28,14 +29,17 @@ export interface WebhookEndpoint {
   called(times: number, timeoutMs?: number): Promise<EndpointCall[]>;
 }
 
-/** Starts an endpoint that is closed when the test ends. */
+/** Starts an endpoint that is closed when the test ends. What it receives must be as openapi.yaml says. */
 export async function startEndpoint(): Promise<WebhookEndpoint> {
+  const faults: string[] = [];
   const server = createServer(async (request, response) => {
     try {
       const body = await text(request);
       const headers = request.headers as Record<string, string>;
       const message = headers['webhook-id'] ?? '';
-      endpoint.calls.push({ message, path: request.url ?? '', headers, body, event: JSON.parse(body) });
+      const event = JSON.parse(body);
+      faults.push(...[deliveryFault(headers, event)].filter((fault) => fault !== undefined));
+      endpoint.calls.push({ message, path: request.url ?? '', headers, body, event });
       endpoint.answer(request, response);
     } catch {
       response.destroy();
@@ -45,6 +49,7 @@ export async function startEndpoint(): Promise<WebhookEndpoint> {
   onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((done) => server.close(done));
+    expect(faults).toEqual([]);
   });
   const endpoint: WebhookEndpoint = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,

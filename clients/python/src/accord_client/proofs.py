@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import jwt
 
-from ._contract import JwkSet, Receipt
+from ._contract import JwkSet, Receipt, WebhookEvent
 from .client import Accord, AsyncAccord
 from .errors import AccordError, ReceiptError, WebhookError
 
@@ -57,8 +57,9 @@ def verify_signed_receipt(jws: str, keys: JwkSet) -> Receipt:
 
 def verify_webhook(
     body: bytes | str, headers: Mapping[str, str], secret: str | Sequence[str], tolerance: float = 300
-) -> dict[str, Any]:
-    """Verifies a message (Standard Webhooks) and returns its event (CloudEvents 1.0). ``body`` is that of the request,
+) -> WebhookEvent:
+    """Verifies a message (Standard Webhooks) and returns its event (CloudEvents 1.0), which a comparison of its ``type``
+    narrows; a later version of an instance may send other types. ``body`` is that of the request,
     unmodified; ``secret`` is ``whsec_…``, or several while a secret is renewed; ``tolerance`` is in seconds."""
     lower = {name.lower(): value for name, value in headers.items()}
     id_, timestamp, signatures = (lower.get(f"webhook-{name}") for name in ("id", "timestamp", "signature"))
@@ -72,5 +73,5 @@ def verify_webhook(
         digest = hmac.new(key, f"{id_}.{timestamp}.".encode() + message, hashlib.sha256).digest()
         expected = b"v1," + base64.b64encode(digest)
         if any(hmac.compare_digest(expected, given.encode()) for given in signatures.split(" ")):
-            return cast(dict[str, Any], json.loads(message))
+            return cast(WebhookEvent, json.loads(message))
     raise WebhookError("No signature is right.")
