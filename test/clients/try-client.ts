@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findProgram } from '../infrastructure/programs.ts';
+import { readPublishedContract } from '../support/contract/contract.ts';
 import type { Client } from './clients.ts';
 import { createWorkshop, ProgramFailed, runProgram } from './workshop.ts';
 
@@ -44,5 +45,20 @@ async function environmentOf(url: string): Promise<Record<string, string>> {
   const form = { grant_type: 'password', client_id: 'accord', username: 'operator', password: 'demo' };
   const response = await fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams(form) });
   const { access_token: token } = (await response.json()) as { access_token: string };
-  return { ACCORD_URL: url, ACCORD_TOKEN: token, ACCORD_SUBJECT: `client-${crypto.randomUUID()}` };
+  return {
+    ACCORD_URL: url,
+    ACCORD_TOKEN: token,
+    ACCORD_SUBJECT: `client-${crypto.randomUUID()}`,
+    ACCORD_EVENT: JSON.stringify(exampleEvent()),
+  };
+}
+
+/** The body of a request to a webhook, as the contract has it. */
+function exampleEvent(): object {
+  const { ConsentEvent: found } = readPublishedContract().components.examples as Record<
+    string,
+    { value: object }
+  >;
+  if (!found) throw new Error('openapi.yaml has no example of a ConsentEvent');
+  return found.value;
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parse } from 'yaml';
 import versions from './versions.json' with { type: 'json' };
 
 /** What a client goes through before its flow. */
@@ -61,6 +62,14 @@ export function createWorkshop(folder: string) {
     write: (name: string, text: string) => writeFile(at(name), text),
     takeDriver: (name: string, as: string) => cp(path.join(drivers, name), at(as)),
 
+    /** The contract without `enum`, so that a client takes the values that a later version adds. */
+    async openContract(): Promise<string> {
+      const document = parse(await readFile(contract, 'utf8'));
+      const text = JSON.stringify(document, (name, value) => (name === 'enum' ? undefined : value));
+      await writeFile(at('open.json'), text);
+      return at('open.json');
+    },
+
     /** A virtual environment with packages of PyPI. */
     async installPython(...packages: (keyof typeof versions.pypi)[]): Promise<void> {
       await run('python3', '-m', 'venv', 'venv');
@@ -93,9 +102,9 @@ export function createWorkshop(folder: string) {
     },
 
     /** Makes a client in `client` with openapi-generator. */
-    async generate(generator: string, ...options: string[]): Promise<void> {
+    async generate(generator: string, input: string, ...options: string[]): Promise<void> {
       const jar = `openapi-generator-cli-${versions.maven['org.openapitools:openapi-generator-cli']}.jar`;
-      const files = ['-i', contract, '-g', generator, '-o', 'client'];
+      const files = ['-i', input, '-g', generator, '-o', 'client'];
       await run('java', '-Xmx1g', '-jar', jar, 'generate', ...files, ...options);
     },
 

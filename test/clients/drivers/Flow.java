@@ -66,6 +66,10 @@ public class Flow {
     String later = created.toJson().replaceFirst("\\{", "{\"laterMember\":true,").replace("CREATED", "LATER");
     require(Transaction.fromJson(later).getState() == State.UNKNOWN_DEFAULT_OPEN_API, later);
 
+    step("event");
+    ConsentEvent event = ConsentEvent.fromJson(System.getenv("ACCORD_EVENT"));
+    require(event.getData().getState() == State.COMMITTED && event.getData().getVersion() > 0, event);
+
     step("withdraw");
     WithdrawalInput input = new WithdrawalInput().elements(List.of("processing.001"));
     Transaction withdrawal = transactions.withdrawConsents(id, input, null, null);

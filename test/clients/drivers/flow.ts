@@ -1,10 +1,14 @@
 /** What the flows with TypeScript clients share. */
-const { ACCORD_URL, ACCORD_TOKEN, ACCORD_SUBJECT } = process.env;
-if (!ACCORD_URL || !ACCORD_TOKEN || !ACCORD_SUBJECT) throw new Error('run.ts sets the environment');
+const { ACCORD_URL, ACCORD_TOKEN, ACCORD_SUBJECT, ACCORD_EVENT } = process.env;
+if (!ACCORD_URL || !ACCORD_TOKEN || !ACCORD_SUBJECT || !ACCORD_EVENT)
+  throw new Error('run.ts sets the environment');
 
 export const url = ACCORD_URL;
 export const token = ACCORD_TOKEN;
 export const subject = ACCORD_SUBJECT;
+
+/** The body of a request to a webhook. */
+export const event = () => JSON.parse(ACCORD_EVENT);
 
 /** A question as every client types it. */
 interface Element {

@@ -1,4 +1,5 @@
 import {
+  type ConsentEvent,
   createTransaction,
   getForm,
   getReceipt,
@@ -7,7 +8,7 @@ import {
   withdrawConsents,
 } from './client';
 import { client } from './client/client.gen';
-import { answersTo, require, step, subject, token, url } from './flow';
+import { answersTo, event, require, step, subject, token, url } from './flow';
 
 /** The flow with hey-api. */
 async function main() {
@@ -35,6 +36,21 @@ async function main() {
   const receipt = await getReceipt({ path });
   require(receipt.data && typeof receipt.data === 'object' && 'consents' in receipt.data, receipt.error);
   require(receipt.data.consents[0]?.answer[0], receipt.data);
+
+  step('signed');
+  // The type is that of JSON, whatever the media type is.
+  const receiptAs = async (format: string, parseAs: 'blob' | 'text'): Promise<unknown> => {
+    const { data, error } = await getReceipt({ path, query: { format }, parseAs });
+    return data ?? error;
+  };
+  const jws = await receiptAs('jose', 'text');
+  require(typeof jws === 'string' && jws.split('.').length === 3, jws);
+  const xml = await receiptAs('xml', 'blob');
+  require(xml instanceof Blob && (await xml.slice(0, 5).text()) === '<?xml', xml);
+
+  step('event');
+  const received: ConsentEvent = event();
+  require(received.data.state === 'COMMITTED' && received.data.version > 0, received);
 
   step('withdraw');
   const withdrawal = await withdrawConsents({ path, body: {} });

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"flow/accord"
 )
@@ -40,6 +41,13 @@ func main() {
 	require(created.JSON201.State == accord.StateCREATED, string(created.Body))
 	id := created.JSON201.Id
 
+	step("later")
+	// What a later version of an instance may send.
+	later := strings.Replace(string(created.Body), "{", `{"laterMember":true,`, 1)
+	var next accord.Transaction
+	require(json.Unmarshal([]byte(strings.Replace(later, "CREATED", "LATER", 1)), &next) == nil, later)
+	require(next.State == "LATER" && !next.State.Valid(), next)
+
 	step("form")
 	form := must(client.GetFormWithResponse(ctx, id, nil))
 	require(form.JSON200 != nil, string(form.Body))
@@ -65,6 +73,18 @@ func main() {
 	var receipt accord.Receipt
 	require(json.Unmarshal(read.Body, &receipt) == nil, string(read.Body))
 	require(len(receipt.Consents[0].Answer) > 0, string(read.Body))
+
+	step("signed")
+	for format, start := range map[string]string{"jose": "eyJ", "pdf": "%PDF-"} {
+		read := must(client.GetReceiptWithResponse(ctx, id, &accord.GetReceiptParams{Format: &format}))
+		require(strings.HasPrefix(string(read.Body), start), format)
+	}
+
+	step("event")
+	// The types of what a webhook receives.
+	var event accord.ConsentEvent
+	require(json.Unmarshal([]byte(os.Getenv("ACCORD_EVENT")), &event) == nil, os.Getenv("ACCORD_EVENT"))
+	require(event.Data.State == accord.StateCOMMITTED && event.Data.Version > 0, event)
 
 	step("withdraw")
 	withdrawal := must(client.WithdrawConsentsWithResponse(ctx, id, nil, accord.WithdrawalInput{}))

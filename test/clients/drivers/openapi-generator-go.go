@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -44,15 +45,16 @@ func main() {
 	step("create")
 	created, _, err := transactions.CreateTransaction(ctx).ConsentContext(contextOf("layout.001")).Execute()
 	must(created, err)
-	require(created.GetState() == accord.CREATED, created)
+	require(created.GetState() == "CREATED", created)
 
 	step("later")
-	// What a later version of an instance may send.
+	// What a later version of an instance may send. The client is of the contract without `enum`.
 	said, err := json.Marshal(created)
 	require(err == nil, err)
 	later := strings.Replace(string(said), "{", `{"laterMember":true,`, 1)
+	later = strings.Replace(later, "CREATED", "LATER", 1)
 	var read accord.Transaction
-	require(json.Unmarshal([]byte(later), &read) == nil && read.Id == created.Id, later)
+	require(json.Unmarshal([]byte(later), &read) == nil && read.GetState() == "LATER", later)
 
 	step("form")
 	form, _, err := transactions.GetForm(ctx, created.Id).Execute()
@@ -66,7 +68,7 @@ func main() {
 	step("submit")
 	submitted, _, err := transactions.SubmitAnswers(ctx, created.Id).RequestBody(answers).Execute()
 	must(submitted, err)
-	require(submitted.GetState() == accord.COMMITTED, submitted)
+	require(submitted.GetState() == "COMMITTED", submitted)
 
 	step("records")
 	records, _, err := transactions.ListRecords(ctx).Subject(subject).Execute()
@@ -77,6 +79,20 @@ func main() {
 	receipt, _, err := transactions.GetReceipt(ctx, created.Id).Execute()
 	must(receipt, err)
 	require(len(receipt.Consents[0].Answer) > 0, receipt)
+
+	step("signed")
+	// Execute reads JSON alone; the response still has the body of any other media type.
+	for format, start := range map[string]string{"jose": "eyJ", "pdf": "%PDF-"} {
+		_, response, err := transactions.GetReceipt(ctx, created.Id).Format(format).Execute()
+		require(response != nil && response.StatusCode == 200, err)
+		body := must(io.ReadAll(response.Body))
+		require(strings.HasPrefix(string(body), start), format)
+	}
+
+	step("event")
+	var event accord.ConsentEvent
+	require(json.Unmarshal([]byte(os.Getenv("ACCORD_EVENT")), &event) == nil, os.Getenv("ACCORD_EVENT"))
+	require(event.Data.GetState() == "COMMITTED" && event.Data.Version > 0, event)
 
 	step("withdraw")
 	input := *accord.NewWithdrawalInput()

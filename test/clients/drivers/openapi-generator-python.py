@@ -16,6 +16,11 @@ step("create")
 created = transactions.create_transaction(accord.ConsentContext(subject=subject, layout="layout.001"))
 assert created.state == "CREATED", created
 
+step("later")
+# What a later version of an instance may send. The client is of the contract without `enum`.
+later = accord.Transaction.from_dict({**created.to_dict(), "state": "LATER", "kind": "LATER", "laterMember": True})
+assert later and later.state == "LATER" and later.kind == "LATER", later
+
 step("form")
 form = transactions.get_form(created.id)
 assert all(element.content.title or element.content.label for element in form.elements), form
@@ -38,6 +43,10 @@ jws = transactions.get_receipt_without_preload_content(created.id, format="jose"
 assert jws.count(b".") == 2, jws
 pdf = transactions.get_receipt_without_preload_content(created.id, format="pdf").data
 assert pdf.startswith(b"%PDF-"), pdf
+
+step("event")
+event = accord.ConsentEvent.from_json(os.environ["ACCORD_EVENT"])
+assert event and event.data.state == "COMMITTED" and event.data.version > 0, event
 
 step("withdraw")
 # A dictionary is as good as an object of the model.

@@ -1,5 +1,6 @@
 """The flow with openapi-python-client."""
 
+import json
 import os
 
 from accord_client import AuthenticatedClient, models
@@ -23,6 +24,11 @@ def step(name: str) -> None:
 step("create")
 created = create_transaction.sync(client=client, body=models.ConsentContext(subject=subject, layout="layout.001"))
 assert isinstance(created, models.Transaction) and created.state == "CREATED", created
+
+step("later")
+# What a later version of an instance may send. The client is of the contract without `enum`.
+later = models.Transaction.from_dict({**created.to_dict(), "state": "LATER", "kind": "LATER", "laterMember": True})
+assert later.state == "LATER" and later.kind == "LATER", later
 
 step("form")
 form = get_form.sync(created.id, client=client)
@@ -50,6 +56,10 @@ for format_, start in (("jose", b"eyJ"), ("pdf", b"%PDF-")):
     # Typed results are JSON; the other media types are read from the response itself.
     request = get_receipt._get_kwargs(created.id, format_=format_)
     assert client.get_httpx_client().request(**request).content.startswith(start), format_
+
+step("event")
+event = models.ConsentEvent.from_dict(json.loads(os.environ["ACCORD_EVENT"]))
+assert event.data.state == "COMMITTED" and event.data.version > 0, event
 
 step("withdraw")
 try:

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
-import type { paths } from './client/schema';
-import { answersTo, require, step, subject, token, url } from './flow';
+import type { components, paths } from './client/schema';
+import { answersTo, event, require, step, subject, token, url } from './flow';
 
 /** The flow with openapi-fetch, by the types of openapi-typescript. */
 async function main() {
@@ -28,6 +28,17 @@ async function main() {
   const receipt = await accord.GET('/receipts/{txid}', { params });
   require(typeof receipt.data === 'object' && 'consents' in receipt.data, receipt);
   require(receipt.data.consents[0]?.answer[0], receipt);
+
+  step('signed');
+  const as = (format: string) => ({ path: params.path, query: { format } });
+  const jws = await accord.GET('/receipts/{txid}', { params: as('jose'), parseAs: 'text' });
+  require(jws.data?.split('.').length === 3, jws);
+  const xml = await accord.GET('/receipts/{txid}', { params: as('xml'), parseAs: 'blob' });
+  require(xml.data && (await xml.data.slice(0, 5).text()) === '<?xml', xml);
+
+  step('event');
+  const received: components['schemas']['ConsentEvent'] = event();
+  require(received.data.state === 'COMMITTED' && received.data.version > 0, received);
 
   step('withdraw');
   const withdrawal = await accord.POST('/consents/{txid}/withdraw', { params, body: {} });

@@ -1,6 +1,6 @@
 import axios, { isAxiosError } from 'axios';
-import { getAccord, type Problem } from './client/accord';
-import { answersTo, require, step, subject, token, url } from './flow';
+import { type ConsentEvent, getAccord, type Problem } from './client/accord';
+import { answersTo, event, require, step, subject, token, url } from './flow';
 
 /** The flow with orval. */
 async function main() {
@@ -31,6 +31,17 @@ async function main() {
   const { data: receipt } = await accord.getReceipt(id, undefined, { responseType: 'json' });
   require(typeof receipt === 'object' && 'consents' in receipt, receipt);
   require(receipt.consents[0]?.answer[0], receipt);
+
+  step('signed');
+  // The type is a union of all formats.
+  const { data: jws } = await accord.getReceipt(id, { format: 'jose' }, { responseType: 'text' });
+  require(typeof jws === 'string' && jws.split('.').length === 3, jws);
+  const { data: xml } = await accord.getReceipt(id, { format: 'xml' }, { responseType: 'arraybuffer' });
+  require(xml instanceof Buffer && xml.toString('latin1', 0, 5) === '<?xml', xml);
+
+  step('event');
+  const received: ConsentEvent = event();
+  require(received.data.state === 'COMMITTED' && received.data.version > 0, received);
 
   step('withdraw');
   const { data: withdrawal } = await accord.withdrawConsents(id, {});

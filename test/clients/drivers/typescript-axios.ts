@@ -1,6 +1,6 @@
-import { isAxiosError } from 'axios';
-import { Configuration, type Problem, TransactionsApi } from './client/index';
-import { answersTo, require, step, subject, token, url } from './flow';
+import { isAxiosError, type ResponseType } from 'axios';
+import { Configuration, type ConsentEvent, type Problem, TransactionsApi } from './client/index';
+import { answersTo, event, require, step, subject, token, url } from './flow';
 
 /** The flow with the typescript-axios client of openapi-generator. */
 async function main() {
@@ -26,6 +26,23 @@ async function main() {
   step('receipt');
   const { data: receipt } = await transactions.getReceipt(id);
   require(receipt.consents[0]?.answer[0], receipt);
+
+  step('signed');
+  // The type is that of JSON, whatever the media type is.
+  const receiptAs = async (format: string, responseType: ResponseType): Promise<unknown> => {
+    const read = await transactions.getReceipt(id, format, ...[undefined, undefined, undefined, undefined], {
+      responseType,
+    });
+    return read.data;
+  };
+  const jws = await receiptAs('jose', 'text');
+  require(typeof jws === 'string' && jws.split('.').length === 3, jws);
+  const xml = await receiptAs('xml', 'arraybuffer');
+  require(xml instanceof Buffer && xml.toString('latin1', 0, 5) === '<?xml', xml);
+
+  step('event');
+  const received: ConsentEvent = event();
+  require(received.data.state === 'COMMITTED' && received.data.version > 0, received);
 
   step('withdraw');
   const { data: withdrawal } = await transactions.withdrawConsents(id, {});

@@ -1,5 +1,12 @@
-import { Configuration, ProblemFromJSON, ResponseError, TransactionsApi } from './client/index';
-import { answersTo, require, step, subject, token, url } from './flow';
+import {
+  Configuration,
+  type ConsentEvent,
+  ConsentEventFromJSON,
+  ProblemFromJSON,
+  ResponseError,
+  TransactionsApi,
+} from './client/index';
+import { answersTo, event, require, step, subject, token, url } from './flow';
 
 /** The flow with the typescript-fetch client of openapi-generator. */
 async function main() {
@@ -25,6 +32,16 @@ async function main() {
   step('receipt');
   const receipt = await transactions.getReceipt({ txid });
   require(receipt.consents[0]?.answer[0], receipt);
+
+  step('signed');
+  const jws = await (await transactions.getReceiptRaw({ txid, format: 'jose' })).raw.text();
+  require(jws.split('.').length === 3, jws);
+  const xml = await (await transactions.getReceiptRaw({ txid, format: 'xml' })).raw.blob();
+  require((await xml.slice(0, 5).text()) === '<?xml', xml);
+
+  step('event');
+  const received: ConsentEvent = ConsentEventFromJSON(event());
+  require(received.data.state === 'COMMITTED' && received.data.version > 0, received);
 
   step('withdraw');
   const withdrawal = await transactions.withdrawConsents({ txid, withdrawalInput: {} });
