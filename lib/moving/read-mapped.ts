@@ -20,12 +20,26 @@ export function readMapped(file: string, mapping: Mapping): ImportSource {
       head = read;
       requireColumns(name, read, mapping);
     };
-    for await (const { line, text, cells, quoteIn } of readTable(file, mapping, onHead))
-      for (const { column, ...rest } of quoteIn === undefined ? translate(cells) : [quoteFault(quoteIn)]) {
-        const place = `${name}, line ${line}, column ${column}`;
-        yield { place, original: { line, text }, ...rest };
+    for await (const read of readTable(file, mapping, onHead)) {
+      const { line, text } = read;
+      const place = (at: number, column: string) => `${name}, line ${at}, column ${column}`;
+      if ('cells' in read)
+        for (const { column, ...rest } of translateLine(read, translate))
+          yield { place: place(line, column), original: { line, text }, ...rest };
+      else {
+        const { fault = { line, column: '', text: unread } } = read;
+        const isTold = read.fault !== undefined;
+        yield { place: place(fault.line, fault.column), original: { line, text }, fault: fault.text, isTold };
       }
+    }
   }
+}
+
+/** Of a line behind one that cannot be read, which says why. */
+const unread = 'was not read';
+
+function translateLine({ cells, quoteIn }: TableLine, translate: Translator): Translated[] {
+  return quoteIn === undefined ? translate(cells) : [quoteFault(quoteIn)];
 }
 
 const quoteFault = (column: string) => ({
@@ -61,8 +75,10 @@ class CellFault extends Error {
   }
 }
 
-/** @returns translates the cells of a line into its rows, or its faults. */
-function createTranslator(mapping: Mapping): (cells: TableLine['cells']) => Translated[] {
+/** Translates the cells of a line into its rows, or its faults. */
+type Translator = (cells: TableLine['cells']) => Translated[];
+
+function createTranslator(mapping: Mapping): Translator {
   const readTime = createTimeReader(mapping.time);
   const readExpiry = createTimeReader(mapping.time);
   const attempt = (work: () => Translated[]): Translated[] => {

@@ -2,9 +2,16 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { TextDecoderStream } from 'node:stream/web';
-import { parse } from 'csv-parse';
+import { type ReadableStream, TextDecoderStream } from 'node:stream/web';
+import { CsvError, parse } from 'csv-parse';
 import { StartupError } from '#lib/errors/fail.ts';
+import {
+  endOfQuoted,
+  type FileLine,
+  findOpenQuote,
+  linesBehind,
+  type TextPlace,
+} from '#lib/moving/unread-lines.ts';
 
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 export type Encoding = (typeof encodings)[number];
@@ -18,6 +25,12 @@ export interface TableLine {
   cells: Readonly<Record<string, string>>;
   /** Column of a cell with a quote that neither surrounds it nor is doubled; it may have swallowed lines. */
   quoteIn: string | undefined;
+}
+
+/** A line that is not read, because the table cannot be divided into lines from there on. */
+export interface UnreadLine extends FileLine {
+  /** Of the first one: why, and where. */
+  fault?: { line: number; column: string; text: string };
 }
 
 /** How a table is written; undefined: as its first bytes say. A byte order mark counts more. */
@@ -37,57 +50,107 @@ const maxRecordBytes = 2 * 1024 * 1024;
 
 /**
  * Reads a table with a head, line after line: CSV after RFC 4180, with `,`, `;` or a tab between the cells.
- * Bytes that the encoding does not have become U+FFFD.
+ * Bytes that the encoding does not have become U+FFFD. Behind a quote that is never closed nothing is read.
  * @param onHead is told of the head before the first line.
- * @throws StartupError for a table that cannot be read on, with its place.
+ * @throws StartupError for a head that cannot be read.
  */
 export async function* readTable(
   file: string,
   format: TableFormat,
   onHead: (head: TableHead) => void,
-): AsyncGenerator<TableLine> {
+): AsyncGenerator<TableLine | UnreadLine> {
   const sample = await readStart(file);
   const encoding = markedEncoding(sample) ?? format.encoding ?? 'utf-8';
-  const [head = ''] = new TextDecoder(encoding).decode(sample).split(/\r\n|\n|\r/, 1);
+  const [headLine = '', head = ''] =
+    /^([^\r\n]*)(?:\r\n|\n|\r)?/.exec(new TextDecoder(encoding).decode(sample)) ?? [];
   const separator = format.separator ?? likelySeparator(head);
-  let names: string[] = [];
-  let counted = 0;
+  const openText = () => Readable.toWeb(createReadStream(file)).pipeThrough(new TextDecoderStream(encoding));
+  let names: string[] | undefined;
   const columns = (given: string[]) => {
     names = given.map((name) => name.trim());
     onHead({ columns: names, separator });
     return names;
   };
-  const text = Readable.toWeb(createReadStream(file)).pipeThrough(new TextDecoderStream(encoding));
-  const records = Readable.fromWeb(text).pipe(
-    parse({
-      columns,
-      delimiter: separator,
-      info: true,
-      raw: true,
-      relax_quotes: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: maxRecordBytes,
-    }),
-  );
+  let counted = 0;
+  /** Of what was read. */
+  const end: TextPlace = { bytes: Buffer.byteLength(headLine), line: 1 };
   try {
-    for await (const { record, info, raw } of records as AsyncIterable<Parsed>) {
-      const text = raw.replace(/\r?\n$|\r$/, '');
+    for await (const { record, info, raw } of parseRecords(openText(), { columns, delimiter: separator })) {
+      // Empty lines above are part of it.
+      const text = raw.replace(/^[\r\n]+/, '').replace(/\r?\n$|\r$/, '');
       // CRLF in a cell has been counted twice.
       counted += text.split('\r\n').length - 1;
-      const line = info.lines - counted - (text.split(/\r\n|\n|\r/).length - 1);
+      Object.assign(end, { bytes: info.bytes, line: info.lines - counted });
+      const line = end.line - (text.split(/\r\n|\n|\r/).length - 1);
       const stray = strayQuote(text, separator);
-      yield { line, text, cells: record, quoteIn: stray === undefined ? undefined : (names[stray] ?? '') };
+      yield { line, text, cells: record, quoteIn: stray === undefined ? undefined : (names?.[stray] ?? '') };
     }
   } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause)) throw cause;
-    throw new StartupError(`${path.basename(file)} is no table: ${cause.message}.`, { cause });
+    if (!(cause instanceof CsvError)) throw cause;
+    if (!names) throw new StartupError(`${path.basename(file)} is no table: ${cause.message}.`, { cause });
+    yield* unreadLines(openText, end, { separator, columns: names });
+  }
+}
+
+type Fault = Error | null | undefined;
+
+/** Records as csv-parse has them: all up to the first fault, which its stream would lose with the fault. */
+async function* parseRecords(
+  text: ReadableStream<string>,
+  options: { columns: (given: string[]) => string[]; delimiter: string },
+): AsyncGenerator<Parsed> {
+  const found: Parsed[] = [];
+  const parser = parse({
+    ...options,
+    info: true,
+    raw: true,
+    relax_quotes: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: maxRecordBytes,
+    on_record(record: Parsed) {
+      found.push(record);
+      return null;
+    },
+  });
+  parser.on('error', () => {}); // The callbacks have it.
+  for await (const chunk of text) {
+    const fault = await new Promise<Fault>((done) => parser.write(chunk, done));
+    yield* found.splice(0);
+    if (fault) throw fault;
+  }
+  const fault = await new Promise<Fault>((done) => parser.end(done));
+  yield* found.splice(0);
+  if (fault) throw fault;
+}
+
+/** The lines that were not read. csv-parse does not say where the quote is that it has not seen closed. */
+async function* unreadLines(
+  open: () => ReadableStream<string>,
+  end: TextPlace,
+  { separator, columns }: TableHead,
+): AsyncGenerator<UnreadLine> {
+  let text = '';
+  for await (const each of linesBehind(open(), end)) {
+    text += `${each.text}\n`;
+    if (text.length > maxRecordBytes) break;
+  }
+  const quote = findOpenQuote(text, separator);
+  const why = quote ? 'opens a quote that is never closed' : 'is in a line of more than 2 MiB';
+  let fault: UnreadLine['fault'] = {
+    line: end.line + 1 + (quote?.linesAbove ?? 0),
+    column: columns[quote?.cell ?? 0] ?? '',
+    text: `${why}; nothing is read from line ${end.line + 1} on`,
+  };
+  for await (const line of linesBehind(open(), end)) {
+    yield { ...line, ...(fault && { fault }) };
+    fault = undefined;
   }
 }
 
 interface Parsed {
   record: Record<string, string>;
-  info: { lines: number };
+  info: { lines: number; bytes: number };
   raw: string;
 }
 
@@ -138,13 +201,6 @@ const hasQuote = (line: string, start: number, end: number) => {
   const at = line.indexOf('"', start);
   return at >= 0 && at < end;
 };
-
-/** The place behind the closing quote; -1 if there is none. */
-function endOfQuoted(line: string, start: number): number {
-  for (let at = line.indexOf('"', start + 1); at >= 0; at = line.indexOf('"', at + 2))
-    if (line[at + 1] !== '"') return at + 1;
-  return -1;
-}
 
 /** The text of a cell, without the `'` with which exports keep spreadsheets from seeing a formula. */
 export function cellText(cell: string): string {

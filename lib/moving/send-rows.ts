@@ -44,7 +44,10 @@ const maxWaitSeconds = 60;
 
 /** What is sent together: rows, with faults between them, in the order of the source. */
 interface Chunk {
-  items: ({ place: string; original: Original | undefined } & ({ line: string } | { fault: string }))[];
+  items: ({ place: string; original: Original | undefined } & (
+    | { line: string }
+    | { fault: string; isTold: boolean }
+  ))[];
   rows: number;
   bytes: number;
 }
@@ -87,7 +90,7 @@ export async function sendRows(
       const why = 'fault' in item ? item.fault : sayErrors(byRow.get(item));
       if (why === undefined) continue;
       counts.rejected += 1;
-      options.onRejected(item.place, why);
+      if ('line' in item || item.isTold) options.onRejected(item.place, why);
       rejected.write(line, item.original);
     }
     options.onProgress(counts);
@@ -101,11 +104,12 @@ export async function sendRows(
       counts.created += 1;
       return;
     }
-    const line = 'row' in item ? JSON.stringify(item.row) : '';
-    const length = Buffer.byteLength(line) + 1;
+    const text = 'row' in item ? JSON.stringify(item.row) : (original?.text ?? '');
+    const length = Buffer.byteLength(text) + 1;
     if (chunk.items.length >= 2 * pace.rows || chunk.rows === pace.rows || chunk.bytes + length > maxBytes)
       await flush();
-    chunk.items.push('row' in item ? { place, original, line } : { place, original, fault: item.fault });
+    if ('row' in item) chunk.items.push({ place, original, line: text });
+    else chunk.items.push({ place, original, fault: item.fault, isTold: item.isTold ?? true });
     counts.rows += 1;
     if ('row' in item) chunk.rows += 1;
     chunk.bytes += length;

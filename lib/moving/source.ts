@@ -5,7 +5,13 @@ export type SourceItem = {
   place: string;
   /** As the file has it, for the file of rejected rows. */
   original?: Original;
-} & ({ row: Readonly<Record<string, unknown>> } | { fault: string });
+} & ({ row: Readonly<Record<string, unknown>> } | SourceFault);
+
+interface SourceFault {
+  fault: string;
+  /** False: an earlier fault has said it. */
+  isTold?: boolean;
+}
 
 /** A line of a file, as it is written. */
 export interface Original {

@@ -148,6 +148,33 @@ describe('a table with the faults of real files', () => {
     expect((await run(all)).output).toContain('81 rows: 0 created, 69 unchanged, 12 rejected.');
   });
 
+  it('is taken over up to a quote that is never closed, and the rest once it is corrected', async () => {
+    const folder = await temporaryFolder();
+    const at = (name: string) => path.join(folder, name);
+    const line = (number: number, contact: string) =>
+      `o${number},${contact},sms,opt-in,2024-05-03 09:30:00,Europe/Paris`;
+    const before = [line(0, '"before, it"'), line(1, '"two\nlines before"')];
+    const open = line(2, '"never closed');
+    const behind = Array.from({ length: 500 }, (_, number) => line(number + 3, `behind ${number}`));
+    await writeFile(at('open.csv'), [head, ...before, open, ...behind, ''].join('\r\n'));
+    const args = (name: string) => [at(name), '--mapping', ofEvents, '--rejected', at('rest.csv')];
+    const first = await run(args('open.csv'));
+    expect([first.code, first.output]).toEqual([
+      2,
+      expect.stringContaining('503 rows: 2 created, 0 unchanged, 501 rejected.'),
+    ]);
+    expect(first.errors.split('\n').filter((said) => said.includes('open.csv'))).toEqual([
+      'open.csv, line 5, column contact: opens a quote that is never closed; nothing is read from line 5 on',
+    ]);
+    const rest = await readFile(at('rest.csv'), 'utf8');
+    expect(rest).toBe(`\uFEFF${[head, open, ...behind, ''].join('\n')}`);
+    await writeFile(at('corrected.csv'), rest.replace('"never', 'never'));
+    const second = await run(args('corrected.csv'));
+    expect([second.code, second.output]).toEqual([0, '501 rows: 501 created, 0 unchanged, 0 rejected.\n']);
+    for (const subject of ['before, it', 'two\nlines before', 'never closed', 'behind 499'])
+      expect(await recordsOf(admin, subject)).toHaveProperty(['processing.001']);
+  });
+
   it('is not read at all with a head that does not fit', async () => {
     const file = path.join(await temporaryFolder(), 'table.csv');
     await writeFile(file, `id,contact,purpose,action,when,when\n${good.join('\n')}\n`);

@@ -96,6 +96,12 @@ describe('a table with a row for each person and a column for each question', ()
     expect(rowsOf(items)).toMatchObject([{ subject: 'c@example.org', element: 'processing.002' }]);
   });
 
+  it('names the line also where empty ones are above it', async () => {
+    const items = await read([head, '', '', '1;;yes;no;03.05.2024 10:00;'].join('\r\n'), ofPersons);
+    expect(faultsOf(items)).toEqual(['table.csv, line 4, column E-Mail: is empty']);
+    expect(items[0]?.original?.text).toBe('1;;yes;no;03.05.2024 10:00;');
+  });
+
   it('names a cell with bytes of another encoding', async () => {
     const content = Buffer.concat([
       Buffer.from(`${head}\n${jane}\n18;zo`),
@@ -155,6 +161,53 @@ describe('a quote', () => {
         expect(strayQuote(`${line},a"b`, ',')).toBe(row.length);
       }),
     );
+  });
+});
+
+describe('a quote that is never closed', () => {
+  const events = 'id,contact,purpose,action,when,zone';
+  const rest = ',sms,opt-in,2024-05-03 09:30:00,Europe/Paris';
+
+  it('stops the table at its line, and loses no line before or behind it', async () => {
+    const contact = fc.stringMatching(/^[a-zé,\n"' ]{1,12}$/).filter((text) => text.trim() !== '');
+    const ends = fc.constantFrom('\n', '\r\n');
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    const lines = fc.array(fc.stringMatching(/^[a-zé,' ]{0,12}$/), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(contact, { maxLength: 5 }), lines, ends, async (contacts, behind, end) => {
+        const good = contacts.map((text, place) => `${place},${quoted(text)}${rest}`);
+        const open = [`x,"open${rest}`, ...behind];
+        const items = await read([events, ...good, ...open].join(end), ofEvents);
+        expect(rowsOf(items).map(({ subject }) => subject)).toEqual(contacts.map((text) => text.trim()));
+        const unread = items.slice(good.length);
+        // A file has no line behind its last line break.
+        const written = open.at(-1) === '' ? open.slice(0, -1) : open;
+        expect(unread.map(({ original }) => original?.text)).toEqual(written);
+        const line = [events, ...good].join('\n').split('\n').length + 1;
+        expect(faultsOf(unread)[0]).toBe(
+          `table.csv, line ${line}, column contact: opens a quote that is never closed; nothing is read from line ${line} on`,
+        );
+        expect(unread.map((item) => 'isTold' in item && item.isTold)).toEqual(
+          written.map((_, place) => place === 0),
+        );
+      }),
+    );
+  });
+
+  it('is named by its own line, behind a cell of several lines', async () => {
+    const items = await read(`${events}\n1,"two\nlines","open${rest}\nmore`, ofEvents);
+    expect(faultsOf(items)[0]).toMatch(
+      /^table\.csv, line 3, column purpose: .*; nothing is read from line 2 on$/,
+    );
+    expect(items.map(({ original }) => original?.text)).toEqual(['1,"two', `lines","open${rest}`, 'more']);
+  });
+
+  it('stops the table also where more follows than a line may have', async () => {
+    const behind = Array.from({ length: 60_000 }, (_, number) => `${number},b${rest}`);
+    const items = await read([events, `0,a${rest}`, `1,"b${rest}`, ...behind].join('\n'), ofEvents);
+    expect(rowsOf(items)).toHaveLength(1);
+    expect(items).toHaveLength(2 + behind.length);
+    expect(items.at(-1)?.original?.text).toBe(behind.at(-1));
   });
 });
 
