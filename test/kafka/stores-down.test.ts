@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { carriedEvents, createTopicLog } from '../chaos/kafka/topic-log.ts';
 import { startLocalKafka } from '../infrastructure/kafka.ts';
@@ -10,6 +12,8 @@ import {
 } from '../support/instances/distributed-instance.ts';
 import { subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
+import { runCommand } from '../support/programs/run-command.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 import { until } from '../support/run/until.ts';
 import { brokers, ownKafka } from '../support/stores/kafka.ts';
 import { startTestRedis } from '../support/stores/redis.ts';
@@ -23,6 +27,7 @@ describe.runIf(brokers)('two replicas of every service while Kafka and Redis are
   let instance: DistributedInstance;
   let operator: Caller;
   let user: Caller;
+  let admin: Caller;
   let transactions: Replica[];
   /** Transactions that were answered meanwhile. */
   const answered: string[] = [];
@@ -37,6 +42,7 @@ describe.runIf(brokers)('two replicas of every service while Kafka and Redis are
     });
     operator = await signIn(instance, 'operator');
     user = await signIn(instance, 'user');
+    admin = await signIn(instance, 'admin');
     transactions = instance.replicas.filter(({ service }) => service === 'transactions');
     await Promise.all([kafka.kill(), redis?.kill()]);
   }, 120_000);
@@ -83,6 +89,29 @@ describe.runIf(brokers)('two replicas of every service while Kafka and Redis are
     expect(await page.text()).toContain('<h1>My choices</h1>');
   });
 
+  it('take over answers of another system', async () => {
+    const file = path.join(await temporaryFolder(), 'rows.ndjson');
+    const rows = Array.from({ length: 450 }, (_, number) => ({
+      subject: `moved ${number}`,
+      element: 'processing.001',
+      serial: '1.0',
+      answer: ['accepted'],
+      given: '2024-05-01',
+      source: 'Old',
+      sourceId: `${number}`,
+    }));
+    await writeFile(file, rows.map((row) => JSON.stringify(row)).join('\n'));
+    const env = {
+      ACCORD_URL: instance.url,
+      ACCORD_TOKEN: String(admin.headers.Authorization).slice('Bearer '.length),
+    };
+    expect(await runCommand('services/import.ts', [file], { env })).toMatchObject({
+      code: 0,
+      output: '450 rows: 450 created, 0 unchanged, 0 rejected.\n',
+    });
+    expect((await runCommand('services/import.ts', [file], { env })).output).toContain('450 unchanged');
+  });
+
   it('allow a stranger and an account no more than their limits, each replica its share', async () => {
     expect(await allowedBy({ CM_KEY: 'wrong' }, '/transactions')).toEqual([
       limits.address / 2,
@@ -127,5 +156,14 @@ describe.runIf(brokers)('two replicas of every service while Kafka and Redis are
       return [...new Set(committed.map(({ transaction }) => transaction))].sort();
     };
     await expect.poll(told, { timeout: 60_000, interval: 500 }).toEqual(answered.toSorted());
+    // One of each request that took answers over.
+    const imported = async () => {
+      const messages = await topic.read();
+      const ofImports = messages.filter(
+        ({ headers }) => headers?.ce_type?.toString() === 'io.accord.records.imported.v1',
+      );
+      return new Set(ofImports.map(({ key }) => key?.toString())).size;
+    };
+    await expect.poll(imported, { timeout: 60_000, interval: 500 }).toBe(2);
   }, 90_000);
 });
