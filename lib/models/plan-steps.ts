@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { modelTypes } from '#lib/evidence/signed-page.ts';
 
 /** What a step of a plan does to a model. */
 export type StepChange = 'CREATED' | 'CHANGED' | 'UNCHANGED' | 'ARCHIVED';
@@ -11,8 +12,8 @@ interface Step {
   digest: string;
 }
 
-/** What layouts name comes before them. */
-const order = ['information', 'theme', 'email', 'processing', 'preference', 'conditions', 'layout'];
+/** What forms name comes before them. */
+const order: readonly string[] = modelTypes;
 
 /** Steps in the order in which they are applied: what is archived comes last, and layouts first of that. */
 export function inApplyOrder<S extends Omit<Step, 'digest'>>(steps: readonly S[]): S[] {

@@ -9,7 +9,6 @@ import { createPool } from '#lib/db/pool.ts';
 import { createModelsApi } from '#lib/models/models-api.ts';
 import { planFolder } from '#lib/models/plan-folder.ts';
 import { readFolder } from '#lib/models/read-folder.ts';
-import { runModels } from '#lib/models/run-models.ts';
 import { createLogger } from '#lib/observability/logger.ts';
 import { addClient } from '../../services/auth/commands/clients.ts';
 import { createKeyedHash } from '../../services/auth/domain/api-keys.ts';
@@ -18,6 +17,7 @@ import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { subjectOf } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 import { programEnvironment } from '../support/instances/program-environment.ts';
+import { digestIn, modelsProgram } from '../support/programs/run-models.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const project = path.join(import.meta.dirname, '..', '..');
@@ -30,21 +30,7 @@ const shop: Caller = useSetup(() => createKey(instance));
 const tokenOf = ({ headers }: Caller) => String(headers.Authorization).slice('Bearer '.length);
 const environment = () => ({ ACCORD_URL: instance.url, ACCORD_TOKEN: tokenOf(admin) });
 
-/** Runs `npm run models`, in this process. */
-async function models(...args: string[]) {
-  const said = { output: '', errors: '' };
-  const code = await runModels(args, environment(), {
-    print(text) {
-      said.output += text;
-    },
-    printError(text) {
-      said.errors += text;
-    },
-  });
-  return { code, ...said };
-}
-
-const digestIn = (output: string) => /^Plan ([0-9a-f]{64}):/m.exec(output)?.[1] ?? '';
+const { run: models } = modelsProgram(instance, admin);
 
 /** A copy of an example, whose keys are its own unless `prefix` is ''. */
 async function copyOf(example: string, prefix = ''): Promise<string> {

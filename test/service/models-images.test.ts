@@ -1,42 +1,17 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { runModels } from '#lib/models/run-models.ts';
 import { readAudit } from '../support/instances/audit-reader.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { modelsProgram } from '../support/programs/run-models.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const instance = useInstance();
 const author = useSetup(() => signIn(instance, 'author'));
 const admin = useSetup(() => signIn(instance, 'admin'));
 
-/** Runs `npm run models` as an author, in this process. */
-async function models(...args: string[]) {
-  const said = { output: '', errors: '' };
-  const token = String(author.headers.Authorization).slice('Bearer '.length);
-  const code = await runModels(
-    args,
-    { ACCORD_URL: instance.url, ACCORD_TOKEN: token },
-    {
-      print(text) {
-        said.output += text;
-      },
-      printError(text) {
-        said.errors += text;
-      },
-    },
-  );
-  return { code, ...said };
-}
-
-async function apply(folder: string): Promise<string> {
-  const { code, output, errors } = await models('plan', folder);
-  expect({ code, errors }).toEqual({ code: 2, errors: '' });
-  const digest = /^Plan ([0-9a-f]{64}):/m.exec(output)?.[1] ?? '';
-  expect(await models('apply', folder, '--plan', digest)).toMatchObject({ code: 0, errors: '' });
-  return output;
-}
+const { run: models, apply } = modelsProgram(instance, author);
 
 /** The head of a PNG, of which the instance reads the size. */
 function png(width: number, more = ''): Buffer {

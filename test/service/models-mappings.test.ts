@@ -1,9 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { runModels } from '#lib/models/run-models.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { digestIn, modelsProgram } from '../support/programs/run-models.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const instance = useInstance();
@@ -18,33 +18,10 @@ beforeEach(async () => {
   await store([]);
 });
 
-/** Runs `npm run models` on the folder, in this process. */
-async function models(command: string, args: string[] = [], { headers }: Caller = admin) {
-  const said = { output: '', errors: '' };
-  const token = String(headers.Authorization).slice('Bearer '.length);
-  const code = await runModels(
-    [command, folder, ...args],
-    { ACCORD_URL: instance.url, ACCORD_TOKEN: token },
-    {
-      print(text) {
-        said.output += text;
-      },
-      printError(text) {
-        said.errors += text;
-      },
-    },
-  );
-  return { code, ...said };
-}
-
-/** Applies what a plan prints. @returns the plan. */
-async function apply(...args: string[]): Promise<string> {
-  const { code, output, errors } = await models('plan', args);
-  expect({ code, errors }).toEqual({ code: 2, errors: '' });
-  const digest = /^Plan ([0-9a-f]{64}):/m.exec(output)?.[1] ?? '';
-  expect(await models('apply', ['--plan', digest, ...args])).toMatchObject({ code: 0, errors: '' });
-  return output;
-}
+/** Runs `npm run models` on the folder. */
+const models = (command: string, args: string[] = [], caller: Caller = admin) =>
+  modelsProgram(instance, caller).run(command, folder, ...args);
+const apply = (...args: string[]) => modelsProgram(instance, admin).apply(folder, ...args);
 
 const store = async (mappings: object[]) =>
   expect((await admin.send('PUT', '/access/mappings', { mappings })).status).toBe(200);
@@ -93,8 +70,7 @@ it('the order of mappings counts, and a plan that has become another one is not 
   const { output: planned } = await models('plan');
   expect(planned).toContain('1 changed');
   await store([text]);
-  const digest = /^Plan ([0-9a-f]{64}):/m.exec(planned)?.[1] ?? '';
-  expect(await models('apply', ['--plan', digest])).toMatchObject({
+  expect(await models('apply', ['--plan', digestIn(planned)])).toMatchObject({
     code: 1,
     errors: expect.stringContaining('The plan is another one now'),
   });

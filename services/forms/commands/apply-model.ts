@@ -3,19 +3,13 @@ import type { Queries } from '#lib/db/database.ts';
 import { fail, prefixPointers } from '#lib/errors/fail.ts';
 import type { StepChange } from '#lib/models/plan-steps.ts';
 import type { Entry } from '../domain/model.ts';
-import {
-  type PlannedStep,
-  planArchive,
-  planModel,
-  type StandingModel,
-  type WantedModel,
-} from '../domain/plan-model.ts';
+import { type PlannedStep, planArchive, type StandingModel, type WantedModel } from '../domain/plan-model.ts';
 import { lockDefault } from '../queries/models.ts';
 import { lockStanding } from '../queries/planned-models.ts';
 import { archiveActive, deactivateModel, updateKind } from '../queries/versions.ts';
 import { announce, type Dependencies, findModel, findModelToChange } from './model-access.ts';
 import { changeFields, insertNewModel } from './models.ts';
-import { type GivenModel, readWanted } from './read-wanted.ts';
+import { compareModel, type GivenModel } from './read-wanted.ts';
 import { activateVersion, insertNewDraft } from './versions.ts';
 import { storeNewLogos } from './wanted-logos.ts';
 
@@ -53,14 +47,13 @@ interface Step {
 async function applyModel(tx: Queries, { source, digest }: Step, given: GivenModel) {
   if (given.default === true) await lockDefault(tx);
   const standing = await lockStanding(tx, given.key);
-  const { wanted, logos } = await prefixPointers('/model', async () => {
-    const { wanted: read, faults, ...rest } = await readWanted(tx, given, standing?.former?.data);
-    if (!read || faults.length > 0) throw fail('invalid', 'The model is not valid.', { errors: faults });
-    return { wanted: read, ...rest };
+  const { wanted, step, logos } = await prefixPointers('/model', async () => {
+    const { compared, faults, logos: images } = await compareModel(tx, given, standing);
+    if (!compared || faults.length > 0) throw fail('invalid', 'The model is not valid.', { errors: faults });
+    requirePlanned(compared.step, digest);
+    return { ...compared, logos: images };
   });
-  const step = planModel(wanted, standing);
   const id = await prefixPointers('/model', async () => {
-    requirePlanned(step, digest);
     const made = standing?.entry.id ?? (await createEntry(tx, wanted)).id;
     await storeNewLogos(tx, logos, made);
     await applyVersion(tx, source, { id: made, wanted, step });

@@ -5,19 +5,13 @@ import type { LayoutContent } from '../domain/content/layout.ts';
 import { parseReference } from '../domain/identifiers.ts';
 import { contentIn, type ModelType } from '../domain/model.ts';
 import { checkNotice, type NoticePoint } from '../domain/notice-check.ts';
-import {
-  type PlannedStep,
-  planArchive,
-  planModel,
-  type StandingModel,
-  type WantedModel,
-} from '../domain/plan-model.ts';
+import { type PlannedStep, planArchive, type StandingModel, type WantedModel } from '../domain/plan-model.ts';
 import { type NamedEntry, namedByPeer, resolveLayout } from '../domain/resolve-layout.ts';
 import { readActive } from '../queries/active-entries.ts';
 import { readLayoutUses, readOtherKeys, readPeerHosts, readStanding } from '../queries/planned-models.ts';
 import { readPeerRows } from '../queries/read-peers.ts';
 import type { Dependencies } from './model-access.ts';
-import { type GivenModel, readWanted } from './read-wanted.ts';
+import { compareModel, type GivenModel } from './read-wanted.ts';
 
 /** Models as they should be. */
 export interface PlanRequest {
@@ -96,12 +90,11 @@ async function compareAll(
   const compared: Compared[] = [];
   for (const [index, given] of models.entries()) {
     const known = byKey.get(given.key);
-    const { wanted, faults: own } = await readWanted(db, given, known?.former?.data);
-    const step = wanted && planModel(wanted, known);
-    faults.push(...at(index, [...own, ...(step?.faults ?? [])]));
-    if (!wanted || !step || own.length > 0) continue;
-    const notice = checkNotice(wanted.type, wanted.data).filter(({ met }) => !met);
-    compared.push({ index, wanted, standing: known, step, notice });
+    const { compared: model, faults: own } = await compareModel(db, given, known);
+    faults.push(...at(index, [...own, ...(model?.step.faults ?? [])]));
+    if (!model || own.length > 0) continue;
+    const notice = checkNotice(model.wanted.type, model.wanted.data).filter(({ met }) => !met);
+    compared.push({ index, ...model, standing: known, notice });
   }
   return compared;
 }

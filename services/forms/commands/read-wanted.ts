@@ -2,7 +2,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { Failure, type Fault } from '#lib/errors/fail.ts';
 import { checkContent } from '../domain/check-content.ts';
 import type { ModelType, VersionData } from '../domain/model.ts';
-import type { WantedModel } from '../domain/plan-model.ts';
+import { type PlannedStep, planModel, type StandingModel, type WantedModel } from '../domain/plan-model.ts';
 import { type GivenEntry, readNewEntry, refuseUnknownPeers } from '../domain/read-entry-fields.ts';
 import { unknownMembers } from '../domain/unknown-members.ts';
 import { findUnknownPeers } from '../queries/store-peers.ts';
@@ -22,7 +22,7 @@ export interface GivenModel extends GivenEntry {
 }
 
 /** A model as it would be stored, and all that is wrong with what was given. */
-export interface ReadModel {
+interface ReadModel {
   /** Undefined if its own fields are not valid. */
   wanted: WantedModel | undefined;
   /** Images that are stored with it. */
@@ -30,8 +30,24 @@ export interface ReadModel {
   faults: Fault[];
 }
 
-/** Reads a model of a plan; nothing is stored. @param former contents of the version that is there. */
-export async function readWanted(
+/** A model of a request, compared with what is there; nothing is stored. */
+interface ComparedModel extends Omit<ReadModel, 'wanted'> {
+  /** Undefined if its own fields are not valid. */
+  compared: { wanted: WantedModel; step: PlannedStep } | undefined;
+}
+
+/** @param standing what is there under its key. */
+export async function compareModel(
+  db: Queries,
+  given: GivenModel,
+  standing: StandingModel | undefined,
+): Promise<ComparedModel> {
+  const { wanted, ...rest } = await readWanted(db, given, standing?.former?.data);
+  return { ...rest, compared: wanted && { wanted, step: planModel(wanted, standing) } };
+}
+
+/** @param former contents of the version that is there. */
+async function readWanted(
   db: Queries,
   given: GivenModel,
   former: VersionData | undefined,

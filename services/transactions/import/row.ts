@@ -31,6 +31,12 @@ export interface ImportRow {
   evidence: Evidence | null;
 }
 
+/** A row with its place in the request, from 1. */
+export type NumberedRow = ImportRow & { row: number };
+
+/** Why rows are rejected, by their places. */
+export type RowFaults = ({ row: number } & Fault)[];
+
 /** Longest evidence: a receipt of 100 elements. */
 const maxEvidence = 1_048_576;
 const maxOptions = 100;
