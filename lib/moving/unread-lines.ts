@@ -7,7 +7,7 @@ export interface FileLine {
 }
 
 /** Lines by LF, CRLF or CR. */
-export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let pieces: string[] = [];
   let isAfterReturn = false;
   for await (const chunk of chunks) {
