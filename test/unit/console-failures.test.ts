@@ -33,7 +33,8 @@ it.each(['en', 'fr', 'ar'])(
 
 it('a form has the sentence in the language of its reader, and the words of the API below it', () => {
   const failure = failureOf('wrong-state');
-  const { faults } = formView(readerOfKit('fr'), { action: '/', submit: 'x', failure });
+  const { faults, faultsTitle } = formView(readerOfKit('fr'), { action: '/', submit: 'x', failure });
+  expect(faultsTitle).toBe('Ceci n’a pas été fait');
   expect(faults).toEqual([
     {
       text: expect.stringContaining('Rouvrez la page'),

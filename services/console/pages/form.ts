@@ -75,6 +75,8 @@ export interface FormView {
   cancelUrl?: string;
   fields: FieldView[];
   byName: Readonly<Record<string, FieldView>>;
+  /** Above the faults: how many entries they concern, or that nothing was done. */
+  faultsTitle: string;
   /** Faults with the field that each concerns; `href` is absent if it is none of them. */
   faults: {
     id?: string;
@@ -213,6 +215,7 @@ export function formView(reader: ConsoleReader, input: FormInput): FormView {
     fields,
     byName: Object.fromEntries(fields.map((field) => [field.name, field])),
     faults,
+    faultsTitle: titleOf(reader, faults),
     ...(input.once && { once: input.once }),
     ...(input.isKept && { keptNote: reader.t('form.kept') }),
     hidden: input.hidden ?? {},
@@ -230,6 +233,11 @@ function faultsOf(
   const isPlaced = faults.some(({ href }) => href !== undefined);
   const isNamed = failure.code !== 'invalid' && reader.has(`failure.${failure.code}`);
   return faults.length === 0 || (!isPlaced && isNamed) ? [wholeFault(reader, failure)] : faults;
+}
+
+function titleOf({ t }: ConsoleReader, faults: FormView['faults']): string {
+  const isAboutEntries = faults.some(({ href, label }) => href ?? label);
+  return isAboutEntries ? t('faults.title', { count: faults.length }) : t('failure.notDone');
 }
 
 /** The words of a fault: the message `fault.<code>`, else the API's own, which is English. */
