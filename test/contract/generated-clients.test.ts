@@ -196,6 +196,14 @@ describe('clients that generators make of the contract compile:', () => {
     expect(optional.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
+  test('no schema with a name is a text by the name of another one, which java takes for an object', () => {
+    const aliases = Object.entries(schemas).filter(([, { type, allOf }]) => {
+      const parts = ((allOf ?? []) as Schema[]).map((part) => resolve<Schema>(document, part).value);
+      return !type && parts.some((part) => part.type === 'string');
+    });
+    expect(aliases.map(([name]) => name)).toEqual([]);
+  });
+
   test('no schema of a request has alternatives, which java cannot send', () => {
     const requested = requestSchemas(document);
     const found = allSchemas().filter(
