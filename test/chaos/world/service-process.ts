@@ -78,7 +78,7 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   let ended: Promise<number | null> = Promise.resolve(null);
 
   function launch(): void {
-    const started = spawn(process.execPath, [...imageOptions, path.join(project, program)], {
+    const started = spawn(process.execPath, [...imageOptions, '--trace-warnings', path.join(project, program)], {
       cwd: '/',
       env: { ...programEnvironment, ...imageMemory, ...environment, ...preloads(shift, bug) },
       stdio: ['ignore', 'ignore', 'pipe'],
