@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
@@ -44,6 +45,23 @@ describe.runIf(brokers)('two replicas of every service behind a prefix router', 
     expect(Object.keys(records).sort()).toEqual(['preference.001', 'processing.001', 'processing.002']);
     const receipt = await operator.get(`/receipts/${made.id}`);
     expect(await receipt.json()).toMatchObject({ subject: made.subject });
+  });
+
+  it('export models, page by page', async () => {
+    const admin = await signIn(instance, 'admin');
+    const keys: string[] = [];
+    let next = '';
+    do {
+      const query = `?exportId=${randomUUID()}&limit=3${next && `&cursor=${next}`}`;
+      const page = await admin.get(`/records/export/models${query}`);
+      expect(page.status).toBe(200);
+      const body = (await page.json()) as { values: { key: string }[]; next?: string; signature: string };
+      expect(body.signature).toMatch(/^ey/);
+      keys.push(...body.values.map(({ key }) => key));
+      next = body.next ?? '';
+    } while (next);
+    expect(keys).toContain('processing.001');
+    expect(keys).toHaveLength(new Set(keys).size);
   });
 
   it('take a consent on its whole way, in a browser without JavaScript', async () => {
