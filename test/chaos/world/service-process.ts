@@ -78,11 +78,15 @@ export function createServiceProcess(options: ServiceProgram): ServiceProcess {
   let ended: Promise<number | null> = Promise.resolve(null);
 
   function launch(): void {
-    const started = spawn(process.execPath, [...imageOptions, '--trace-warnings', path.join(project, program)], {
-      cwd: '/',
-      env: { ...programEnvironment, ...imageMemory, ...environment, ...preloads(shift, bug) },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const started = spawn(
+      process.execPath,
+      [...imageOptions, '--trace-warnings', path.join(project, program)],
+      {
+        cwd: '/',
+        env: { ...programEnvironment, ...imageMemory, ...environment, ...preloads(shift, bug) },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
     child = started;
     running.add(started);
     wasReady = false;
