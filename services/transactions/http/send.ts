@@ -14,6 +14,7 @@ import { readNotices } from '../sent-parts/notices-store.ts';
 import { readParts } from '../sent-parts/store.ts';
 import { type Links, mintLinks } from '../transaction/links.ts';
 import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
+import { firstOf } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 
 /** Renders a page of a transaction and sends it, so that its host can embed it. */
@@ -106,9 +107,21 @@ export function redirectFrame(ctx: Context, url: string): void {
   allowFraming(ctx);
 }
 
-/** The URL of a page that a link can show in another language; undefined after a form post. */
+/** Query parameters that say which page it is, besides those of every page. */
+const pageParameters = ['t', 'done', 'ended'];
+
+/**
+ * The URL of a page that a link can show in another language, without what else a request has named;
+ * undefined after a form post.
+ */
 export function hereOf(ctx: Context, { instance }: Pick<Dependencies, 'instance'>): string | undefined {
-  return ctx.method === 'GET' ? `${instance.baseUrl}${ctx.path}${ctx.search}` : undefined;
+  if (ctx.method !== 'GET') return undefined;
+  const kept = new URLSearchParams();
+  for (const name of pageParameters) {
+    const value = firstOf(ctx.query[name]);
+    if (value !== undefined) kept.set(name, value);
+  }
+  return keepQuery(`${instance.baseUrl}${ctx.path}${kept.size > 0 ? `?${kept}` : ''}`, ctx.query);
 }
 
 /**
