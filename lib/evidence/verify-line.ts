@@ -130,7 +130,7 @@ function requireCommitted({ value, place }: ReadObject, kind: unknown): void {
     throw new EvidenceFault(`${place}: state and kind are not those of the answers.`);
 }
 
-/** After an erasure only what tells of nobody is left. */
+/** After an erasure only what tells of no person is left. */
 function requireErased({ subject, records, place }: Line): void {
   const isErased = ({ state, object, comment, author }: FolderRecord) =>
     state === 'ERASED' && object === undefined && comment === undefined && author === undefined;

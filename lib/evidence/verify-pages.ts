@@ -59,7 +59,7 @@ export function openPages(
     const claims = verify(value.jws, { type: pageType, place });
     requireMembers({ value: claims, text: '', place }, members);
     if (claims.iss !== instance) throw new EvidenceFault(`${place}: the page is of ${claims.iss}.`);
-    // biome-ignore lint/plugin: the instance has signed it.
+    // biome-ignore lint/plugin: the instance that signed these members gave them their types.
     return { ...(claims as unknown as PageStatement), place };
   }
 

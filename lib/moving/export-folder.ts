@@ -69,7 +69,7 @@ export async function exportFolder({
   return { lines, ...progress.counts };
 }
 
-/** Nobody else gets receipts as they were signed: they have the links of people (docs/roles.md). */
+/** Receipts as they were signed have the links of people: only administrators get them (docs/roles.md). */
 async function requireAdministrator(source: InstanceClient): Promise<void> {
   const { roles } = await source.read<Schemas['User']>('/user');
   if (roles.includes('admin')) return;

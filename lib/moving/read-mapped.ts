@@ -35,7 +35,7 @@ export function readMapped(file: string, mapping: Mapping): ImportSource {
   }
 }
 
-/** Of a line behind one that cannot be read, which says why. */
+/** Of a line that follows an unreadable line, whose fault says why. */
 const unread = 'was not read';
 
 function translateLine({ cells, quoteIn }: TableLine, translate: Translator): Translated[] {

@@ -77,7 +77,7 @@ describe('receipts in the console', () => {
     const log = /href="(\/console\/audit\?[^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(await (await auditor.get(log)).text()).toContain('Answered, receipt signed');
     expect(await (await operator.get(`${here}?transaction=${id}`)).text()).not.toContain('The audit log');
-    // Somebody with the database puts another signed receipt in its place.
+    // Another signed receipt is put in its place, in the database.
     const other = await commit('bruno-later');
     const texts = [id, other.jws, JSON.stringify({ consents: [] })];
     await runInDatabase(

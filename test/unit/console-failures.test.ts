@@ -13,7 +13,7 @@ const failureOf = (code: ProblemCode, more = {}) =>
     detail: 'Only an open transaction can be cancelled.',
     ...more,
   });
-/** What the console itself never asks for, so that nobody meets it. */
+/** What the console itself never asks for, so that it is shown on no page. */
 const neverMet: readonly ProblemCode[] = ['method-not-allowed', 'unauthorized'];
 
 it.each(['en', 'fr', 'ar'])(

@@ -3,7 +3,7 @@ import { runModels } from '#lib/models/run-models.ts';
 import type { Caller } from '../instances/callers.ts';
 import type { TestInstance } from '../instances/instance.ts';
 
-/** The program `npm run models`, as somebody runs it. */
+/** The program `npm run models`, as on the command line. */
 export interface ModelsProgram {
   run(...args: string[]): Promise<{ code: number; output: string; errors: string }>;
   /** Applies what a plan of the folder prints. @returns the plan. */

@@ -8,7 +8,7 @@ import type { StateMark } from '../../pages/states.ts';
 
 type Signature = NonNullable<Schemas['Receipt']['signature']>;
 
-/** What proves to somebody who has only the number of a receipt that it is the signed one. */
+/** What proves that a receipt is as it was signed, without the receipt itself: its number is enough. */
 export interface ReceiptProof {
   verdict: StateMark;
   facts: FactView[];
@@ -21,8 +21,8 @@ const sealedWithinMs = 60_000;
 const shapes = { same: 'in-force', other: 'needs-you', soon: 'under-way', gone: 'needs-you' } as const;
 
 /**
- * Compares the digest of a receipt with the one that the audit log has from when it was signed. Checkpoints
- * cover the line (docs/evidence.md).
+ * Compares the digest of a receipt with that of its line in the audit log, which checkpoints cover
+ * (docs/evidence.md).
  */
 export async function readProof(
   api: ApiClient,
