@@ -114,6 +114,7 @@ CREATE TABLE account_mails (
   expires_at timestamptz NOT NULL
 );
 CREATE INDEX account_mails_due ON account_mails (queue, not_before);
+CREATE INDEX account_mails_account ON account_mails (account);
 
 -- Wrong passwords since `since`, counted before the password is checked: for a name (name_digest), and for a name from one
 -- address (a keyed digest of both; of_name is the name's). After ten of a name its attempts are checked one after the

@@ -10,6 +10,7 @@ import { createKey } from '../../bench/prepare-folder.ts';
 import { readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
+import { createStrangersSweeper } from '../../services/transactions/erasure/forget-strangers.ts';
 import { createExpiryNotifier, createPartSweeper } from '../../services/transactions/jobs.ts';
 import { startTestInstance, type TestInstance } from '../support/instances/instance.ts';
 import { noMessaging } from '../support/instances/no-messaging.ts';
@@ -92,6 +93,45 @@ describe('with thousands of records, requests', () => {
     expect(plans.filter(({ readWhole }) => readWhole.length > 0)).toEqual([]);
     const indexes = plans.flatMap((plan) => plan.indexes);
     expect(indexes).toEqual(expect.arrayContaining(['transactions_notice', 'transactions_unplanned']));
+  });
+
+  it('of the sweep of what strangers have begun read only these', async () => {
+    const body = (subject: string) => JSON.stringify({ subject, layout: 'layout.001' });
+    const headers = { CM_KEY: target.key, 'Content-Type': 'application/json' };
+    for (let count = 1; count <= 50; count += 1)
+      expect((await target.client.post('/consents', headers, body(`stranger ${count}`))).status).toBe(201);
+    const pool = createPool({ url: instance.databaseUrl, schema: 'transactions', log });
+    const db = createDatabase({ pool });
+    await db.query(sql`
+      UPDATE transactions SET created_by = 'public:page', state = 'CANCELLED' WHERE subject LIKE 'stranger %'`);
+    await db.query(sql`ANALYZE transactions`);
+    const plans = await readPlans(
+      instance.databaseUrl,
+      createStrangersSweeper({ db, log, everyMs: 60_000 }).runOnce,
+    );
+    await pool.end();
+    expect(plans.filter(({ readWhole }) => readWhole.length > 0)).toEqual([]);
+    expect(plans.flatMap((plan) => plan.indexes)).toEqual(
+      expect.arrayContaining(['transactions_of_strangers', 'transactions_children']),
+    );
+  });
+
+  it('that delete a row look for what refers to it by an index', async () => {
+    const client = new pg.Client({ connectionString: instance.databaseUrl });
+    await client.connect();
+    // An index that has only rows where the columns are set serves as well: a reference is never NULL. Keys of
+    // imports are never deleted.
+    const { rows } = await client.query(`
+      SELECT c.conrelid::regclass || ' ' || pg_get_constraintdef(c.oid) AS reference
+        FROM pg_constraint AS c
+       WHERE c.contype = 'f' AND c.confrelid <> 'transactions.import_keys'::regclass AND NOT EXISTS (
+             SELECT FROM pg_index AS i
+              WHERE i.indrelid = c.conrelid
+                AND (i.indkey::int2[])[0:cardinality(c.conkey) - 1] @> c.conkey
+                AND (i.indpred IS NULL
+                     OR pg_get_expr(i.indpred, i.indrelid) ~ '^[(][a-z_]+ IS NOT NULL[)]$'))`);
+    await client.end();
+    expect(rows.map(({ reference }) => reference)).toEqual([]);
   });
 
   it('of the sweeps of parts read only due rows', async () => {

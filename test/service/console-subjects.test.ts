@@ -264,7 +264,10 @@ describe('subjects in the console', () => {
     expect(await textOf(`${refused}&format=csv`)).toContain('emil,refused');
     // An answer to another element is no answer to this one.
     const other = await textOf(refused.replace('processing.001', 'processing.002'));
-    expect(other).toMatch(/value="accepted" selected/);
+    expect(other).toMatch(/aria-current="true">Accepted<\/a>/);
+    // Each answer is a link to the people who gave it.
+    const others = /href="([^"]+&amp;a=[^"]+)">Refused<\/a>/.exec(accepted)?.[1] ?? '';
+    expect(await textOf(others.replaceAll('&amp;', '&'))).toContain('emil');
   });
 
   it('are listed by an answer that is in no URL, also if it is a free text', async () => {

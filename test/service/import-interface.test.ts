@@ -211,6 +211,14 @@ describe('npm run import -- --from interface', () => {
     expect((await run(['--dry-run'], {})).errors).toContain('SOURCE_KEY');
   });
 
+  it('says how many receipts come without their signature, because the token reads none', async () => {
+    const dry = await run(['--dry-run'], { SOURCE_TOKEN: tokenOf(await signIn(old, 'auditor')) });
+    expect(dry.output).toMatch(
+      /^Not carried: \d+ signatures of receipts, which this access token does not read\.$/m,
+    );
+    expect((await run(['--dry-run'])).output).not.toContain('signatures of receipts');
+  });
+
   it('reads an instance that has no more than the interface, at a path of its own', async () => {
     const other = await startTestInstance();
     const proxy = await listenAsProduct(old.url);

@@ -55,7 +55,8 @@ export async function readInterface(
   };
 
   async function* items(): AsyncGenerator<SourceItem> {
-    const read = ({ name }: { name: string }) => readPerson({ source, instance, notCarried }, name);
+    const reading = { source, instance, isSigning: keys.length > 0, notCarried };
+    const read = ({ name }: { name: string }) => readPerson(reading, name);
     for await (const rows of inOrder(readSubjects(source), read)) yield* rows;
   }
 }

@@ -27,6 +27,8 @@ interface Reading {
   source: InstanceClient;
   /** Base URL by which the instance names itself. */
   instance: string;
+  /** Whether it has keys for signed receipts. */
+  isSigning: boolean;
   notCarried: NotCarried;
 }
 
@@ -71,12 +73,12 @@ type Row = Readonly<{ [member: string]: unknown }>;
 
 /** By the receipt where there is one: it proves what it states. */
 async function rowsOf(reading: Reading, transaction: string, records: readonly Answer[]): Promise<Row[]> {
-  const { source, instance, notCarried } = reading;
+  const { instance, notCarried } = reading;
   const detailsOf = (key: string) => {
     const record = records.find(({ bodyKey }) => bodyKey === key);
     return record && { ...informationOf(record), ...(record.comment && { comment: record.comment }) };
   };
-  const proof = records.some(({ imported }) => !imported) ? await readProof(source, transaction) : {};
+  const proof = records.some(({ imported }) => !imported) ? await readProof(reading, transaction) : {};
   const receipt = proof.jws === undefined ? undefined : readReceiptFacts(proof.jws);
   if (receipt && proof.jws !== undefined) {
     const known = { jws: proof.jws, transaction, source: instance, detailsOf };
@@ -89,16 +91,21 @@ function informationOf({ infoKey, infoSerial }: Answer): { information: string; 
   return { information: infoKey, informationSerial: infoSerial };
 }
 
-/** A signed receipt, or the address of one that is not signed. */
+/**
+ * A signed receipt, or the address of one that is not signed. An instance that signs does not give signed
+ * ones to everybody (docs/roles.md): those are counted.
+ */
 async function readProof(
-  source: InstanceClient,
+  { source, isSigning, notCarried }: Reading,
   transaction: string,
 ): Promise<{ jws?: string; url?: string }> {
   const address = `/receipts/${encodeURIComponent(transaction)}`;
   const signed = await source.find(address, 'application/jose');
   if (signed && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(signed.text.trim())) return { jws: signed.text.trim() };
   const isThere = signed ?? (await source.find(address));
-  return isThere ? { url: `${source.url}${address}` } : {};
+  if (!isThere) return {};
+  if (isSigning) leaveOut(notCarried, 'signatures of receipts, which this access token does not read');
+  return { url: `${source.url}${address}` };
 }
 
 function rowOf(record: Answer, { instance, url }: { instance: string; url: string | undefined }): Row {

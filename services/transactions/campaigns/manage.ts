@@ -45,7 +45,8 @@ export function contextFor(
     ...context,
     subject,
     ask: 'CHANGED',
-    origin: 'EMAIL',
+    // No method of the interface names a text message.
+    origin: channel === 'EMAIL' ? 'EMAIL' : 'WEBFORM',
     ...(timeout && { timeout }),
     subjectInfos: channel === 'EMAIL' ? { emailAddress: address } : { phoneNumber: address },
   };

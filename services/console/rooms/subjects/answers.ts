@@ -29,10 +29,7 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
     const filters = kit.filters(ctx, path, [element, { name: 'a', kind: 'hidden' }]);
     const { element: key = '' } = filters.values;
     const [question] = key ? await readQuestions(ctx, kit, [key], reader.language) : [];
-    const options = question?.options?.map(
-      (each) => [each, answerWord(reader, each, question.isObjection)] as const,
-    );
-    const value = answerOf(kit.names.open(filters.values.a), key) ?? options?.[0]?.[0];
+    const value = answerOf(kit.names.open(filters.values.a), key) ?? question?.options?.[0];
     await sendList(ctx, kit, {
       view: 'answers',
       title: reader.t('answers.title'),
@@ -47,19 +44,18 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
       csv: 'answers',
       locals: {
         isChosen: value !== undefined,
-        answer:
+        alternatives: question?.options?.map((each) => ({
+          word: answerWord(reader, each, question.isObjection),
+          href: pageOf(kit, key, each),
+          isCurrent: each === value,
+        })),
+        freeText:
           question &&
+          !question.options &&
           kit.form(ctx, {
             action: path,
             submit: reader.t('answers.show'),
-            fields: [
-              {
-                name: 'answer',
-                label: reader.t('answers.answer'),
-                isRequired: true,
-                ...(options && { kind: 'select', options }),
-              },
-            ],
+            fields: [{ name: 'answer', label: reader.t('answers.answer'), isRequired: true }],
             values: { answer: value },
             hidden: { element: key },
           }),
@@ -70,9 +66,14 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
   // An answer may be a text that says something about a person: it is sent as a form, and sealed in the URL.
   router.post('/answers', (ctx) => {
     const { element: [key = ''] = [], answer: [answer = ''] = [] } = kit.posted(ctx);
-    const a = answer && kit.names.seal(`${key}\n${answer}`);
-    kit.open(ctx, withQuery(`${kit.path}/answers`, { element: key, a }));
+    kit.open(ctx, pageOf(kit, key, answer));
   });
+}
+
+/** The page of the people who gave an answer. */
+function pageOf(kit: RoomKit, key: string, answer: string): string {
+  const a = answer && kit.names.seal(`${key}\n${answer}`);
+  return withQuery(`${kit.path}/answers`, { element: key, a });
 }
 
 /** The answer that was sealed with the key of its element; undefined for an answer to another one. */
