@@ -56,7 +56,7 @@ describe('cancelling', () => {
     expect(await button('Cancel').evaluate((element) => element.matches(':focus'))).toBe(true);
     expect(await question(wishes).getByRole('textbox').inputValue()).toBe('A seat at the aisle');
     await press('Cancel');
-    await press('Discard and cancel');
+    await press('Cancel without sending');
     await heading('Cancelled');
   });
 

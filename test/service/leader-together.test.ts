@@ -278,7 +278,7 @@ describe('answers are rolled back', () => {
     await nothingLeft(made);
     expect(await namesOf(made)).toEqual(['created', 'submitted', 'submission.refused', 'rolledback']);
     const page = await pageOf(here, made);
-    expect(page).toContain('Not every organisation that asked could store your answers');
+    expect(page).toContain('At least one organisation that asked could not store your answers');
     expect(page).toContain('Northern Lab did not save them');
     // The other part may have arrived meanwhile: its owner says so, and nothing changes.
     await here.say(made, here.clinic, { verdict: 'held' });
