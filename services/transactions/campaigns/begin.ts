@@ -6,7 +6,7 @@ import { readContext, withLayoutContext } from '../request/read-context.ts';
 import type { Destination } from '../transaction/destination.ts';
 import { insertTransaction, readNow } from '../transaction/store.ts';
 import { newTransaction } from '../transaction/transaction.ts';
-import { type Campaign, wantedOf } from './campaign.ts';
+import { type Campaign, channelOf, wantedOf } from './campaign.ts';
 import { contextFor, type ManageDependencies, principalOf, resolveForm } from './manage.ts';
 import { changeMembers, type DueMember, listDue, lockDue, type MemberChange } from './members-store.ts';
 import { lockPeople, type Person, readPeopleById } from './people-store.ts';
@@ -53,6 +53,7 @@ export async function beginMessages(
     const people = await readPeopleById(tx, campaign, locked);
     const due = await lockDue(tx, id, locked);
     const wanted = wantedOf(campaign, active, now);
+    const waitFor = await dependencies.messaging.openHour(tx, channelOf(campaign));
     const changes: MemberChange[] = [];
     const messages: BegunMessage[] = [];
     for (const member of due) {
@@ -63,7 +64,7 @@ export async function beginMessages(
         changes.push({ reference: member.reference, state: member.state, dueMs: dayMs });
       else if (verdict !== 'SEND') changes.push({ reference: member.reference, ...verdict, dueMs: null });
       else {
-        const result = await begin(tx, dependencies, { campaign, member, person, form });
+        const result = await begin(tx, dependencies, { campaign, member, person, form, waitFor });
         changes.push(result.change);
         if (result.begun) messages.push(result.begun);
       }
@@ -102,18 +103,20 @@ interface Beginning {
   member: DueMember;
   person: Person;
   form: Form;
+  /** Of {@link Messaging.openHour}. */
+  waitFor: (destination: Destination) => Promise<number>;
 }
 
 /** Stores all that a message needs, unless the limits of messages forbid it now. */
 async function begin(
   tx: Queries,
   dependencies: BeginDependencies,
-  { campaign, member, person, form }: Beginning,
+  { campaign, member, person, form, waitFor }: Beginning,
 ): Promise<{ change: MemberChange; begun?: BegunMessage }> {
   const { reference, state } = member;
   const destination = destinationOf(campaign, person);
   if (!destination) throw new Error('a person without an address was judged to be asked');
-  const waitSeconds = await dependencies.messaging.waitFor(tx, destination);
+  const waitSeconds = await waitFor(destination);
   if (waitSeconds > 0) return { change: { reference, state, dueMs: waitSeconds * 1_000 } };
   const transaction =
     member.transaction ?? (await makeTransaction(tx, dependencies, { campaign, member, person, form }));
@@ -130,7 +133,7 @@ async function begin(
 async function makeTransaction(
   tx: Queries,
   { messaging, instance }: BeginDependencies,
-  { campaign, member, person, form }: Beginning,
+  { campaign, member, person, form }: Omit<Beginning, 'waitFor'>,
 ): Promise<string> {
   const principal = principalOf(campaign);
   const { name, language } = person;

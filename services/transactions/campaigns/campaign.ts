@@ -1,3 +1,4 @@
+import type { MessageChannel } from '#lib/contracts/messages.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ActiveVersions } from '#lib/contracts/versions.ts';
 import { addDuration } from '#lib/text/duration.ts';
@@ -41,6 +42,10 @@ export interface Campaign {
   isPicked: boolean;
   usedUntil: Date;
 }
+
+/** By which channel its messages are sent. */
+export const channelOf = ({ channel }: Pick<Campaign, 'channel'>): MessageChannel =>
+  channel === 'EMAIL' ? 'mail' : 'sms';
 
 /** What a draft says; `subjects`: ids of the only people who are asked, null for all. */
 export type CampaignDraft = Pick<

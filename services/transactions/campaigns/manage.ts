@@ -12,7 +12,7 @@ import { readContext, withLayoutContext } from '../request/read-context.ts';
 import { layoutReference } from '../transaction/context.ts';
 import { readNow } from '../transaction/store.ts';
 import { invalid, normaliseText } from '../transaction/values.ts';
-import type { Campaign, CampaignDraft } from './campaign.ts';
+import { type Campaign, type CampaignDraft, channelOf } from './campaign.ts';
 import { findPeople } from './people-store.ts';
 import { type CampaignState, campaignMoves, type Hours } from './rules.ts';
 import { insertCampaign, lockCampaign, moveCampaign, readCampaign, replaceDraft } from './store.ts';
@@ -213,7 +213,7 @@ export async function setStatus(
   const found = await readCampaign(db, id);
   if (!found) throw noSuchCampaign();
   if (status === 'RUNNING' && found.state !== status) {
-    if (!messaging.channels[found.channel === 'EMAIL' ? 'mail' : 'sms'])
+    if (!messaging.channels[channelOf(found)])
       throw fail(
         'not-available',
         `This instance sends no ${found.channel === 'EMAIL' ? 'mail (MAIL_URL)' : 'SMS (SMS_URL)'}.`,

@@ -37,17 +37,22 @@ export function createMessaging({
     channels,
     box,
     addressOf: digests.addressOf,
-    async waitFor(tx, destination) {
+    async openHour(tx, channel) {
       const kind = 'campaign' as const;
-      const { channel, prefix } = destination;
-      const address = digests.addressOf(destination);
-      const recent = await countRecentMessages(tx, { address, prefix, isExact: false });
-      const limit = reachedLimit(recent, { kind, hasPrefix: prefix !== null, isByStranger: false }, limits);
-      if (limit) return limit.waitSeconds;
       // The pace of the campaign stands for the limit of a creator.
       const about = { kind, causedBy: null, room: hourlyRoom({ kind, channel }, limits) };
-      const hourly = reachedHourly(await countHourly(tx, { ...about, isExact: true }), about);
-      return hourly?.waitSeconds ?? 0;
+      const hour = await countHourly(tx, { ...about, isExact: true });
+      let begun = 0;
+      return async (destination) => {
+        const { prefix } = destination;
+        const address = digests.addressOf(destination);
+        const recent = await countRecentMessages(tx, { address, prefix, isExact: false });
+        const asked = { kind, hasPrefix: prefix !== null, isByStranger: false };
+        const limit =
+          reachedLimit(recent, asked, limits) ?? reachedHourly({ ...hour, mails: hour.mails + begun }, about);
+        if (!limit) begun += 1;
+        return limit?.waitSeconds ?? 0;
+      };
     },
     async queue(
       tx,

@@ -1,4 +1,4 @@
-import type { MessageKind } from '#lib/contracts/messages.ts';
+import type { MessageChannel, MessageKind } from '#lib/contracts/messages.ts';
 import type { Queries } from '#lib/db/database.ts';
 import type { SecretBox } from '#lib/jose/secret-box.ts';
 import { readProvenMail } from '../person/contacts-sql.ts';
@@ -18,8 +18,12 @@ export interface Messaging {
   /** Seals and opens codes that are shown. */
   box: SecretBox;
   addressOf: DestinationDigests['addressOf'];
-  /** For how many seconds the limits of messages forbid one of a campaign; 0: it may be sent now. */
-  waitFor(tx: Queries, destination: Destination): Promise<number>;
+  /**
+   * Counts the last hour once for a few messages of a campaign.
+   * @returns for each further message: for how many seconds the limits of messages forbid it; 0: it may be sent
+   * now, and counts.
+   */
+  openHour(tx: Queries, channel: MessageChannel): Promise<(destination: Destination) => Promise<number>>;
   /**
    * Queues a message; it is sent after the COMMIT (docs/messages.md).
    * @param whenLimited above a limit, `refuse` throws. With `record` the message waits above an hourly limit,

@@ -6,7 +6,7 @@ export const noMessaging: Messaging = {
   channels: { mail: null, sms: null },
   box: createSecretBox([Buffer.alloc(32)], 'test'),
   addressOf: () => Buffer.alloc(32),
-  waitFor: async () => 0,
+  openHour: async () => async () => 0,
   async queue() {
     throw new Error('there is neither mail nor SMS');
   },

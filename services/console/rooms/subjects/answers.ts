@@ -42,6 +42,7 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
         return kit.api(ctx).list('extractRecords', { body, page: { cursor, limit } });
       },
       csv: 'answers',
+      noMatch: reader.t('answers.none'),
       locals: {
         isChosen: value !== undefined,
         alternatives: question?.options?.map((each) => ({
