@@ -24,6 +24,8 @@ const perWorker = 8;
 /** How often a process looks for work, and whether a campaign whose messages it sends still runs. */
 const everyMs = 500;
 const batch = 2_000;
+/** Looking at all who were asked takes at most this share of the time of a process. */
+const lookShare = 0.05;
 /** After a failure of the server, a process begins nothing more for so long. */
 const outageMs = 15_000;
 
@@ -34,7 +36,7 @@ const outageMs = 15_000;
 export function createCampaignJob(dependencies: SendDependencies): RepeatedWork {
   const { db, log } = dependencies;
   const sending = new Set<Sending>();
-  const lookedAt = new Map<string, string | null>();
+  const looks = new Map<string, Look>();
   let working: Campaign[] = [];
   let outageUntil = 0;
 
@@ -67,7 +69,7 @@ export function createCampaignJob(dependencies: SendDependencies): RepeatedWork 
     }),
     work('look after', async (isStopped) => {
       while (!isStopped() && (await endLostAttempts(db, batch)) === batch);
-      for (const campaign of working) if (!isStopped()) await lookAfter(dependencies, campaign, lookedAt);
+      for (const campaign of working) if (!isStopped()) await lookAfter(dependencies, campaign, looks);
     }),
     ...Array.from({ length: workers }, () =>
       work('send messages of', async (isStopped) => {
@@ -90,23 +92,32 @@ export function createCampaignJob(dependencies: SendDependencies): RepeatedWork 
   };
 }
 
-/** Picks, notes who has answered, and ends. @param lookedAt by campaign: whom it has looked at last. */
+/** How far a process has looked at the people who were asked. */
+interface Look {
+  /** Whom it has looked at last; null: it begins anew. */
+  after: string | null;
+  /** When it looks at the next ones, by the clock of `performance.now`. */
+  nextAt: number;
+}
+
+/** Picks, notes who has answered, and ends. @param looks by campaign. */
 async function lookAfter(
   dependencies: SendDependencies,
   campaign: Campaign,
-  lookedAt: Map<string, string | null>,
+  looks: Map<string, Look>,
 ): Promise<void> {
   const { db } = dependencies;
   const { id, state, isPicked, endAt, startAt } = campaign;
   const now = await readNow(db);
   if (startAt && startAt > now) return;
   if (state === 'RUNNING' && !isPicked) await pickNext(dependencies, id);
-  lookedAt.set(id, await lookAgain(dependencies, campaign, lookedAt.get(id) ?? null));
+  const look = looks.get(id) ?? { after: null, nextAt: 0 };
+  if (performance.now() >= look.nextAt) looks.set(id, await lookOn(dependencies, campaign, look));
   const isOver = state === 'CANCELLED' || (endAt !== null && endAt <= now);
   if (isOver && (await closeMembers(db, id, batch)) === batch) return;
   const isDone = isOver || (state === 'RUNNING' && isPicked);
   if (state !== 'CANCELLED' && isDone && !(await hasOpen(db, id, ['PICKED', 'SENDING', 'SENT']))) {
-    lookedAt.delete(id);
+    looks.delete(id);
     await finish(dependencies, id);
   }
 }
@@ -139,6 +150,18 @@ async function finish({ db, instance, wake }: SendDependencies, id: string): Pro
       await moveCampaign(tx, campaign, { state: 'DONE' }, instance.baseUrl);
   });
   wake();
+}
+
+/** Looks at the next people, and then rests, the longer the more work it was. */
+async function lookOn(
+  dependencies: SendDependencies,
+  campaign: Campaign,
+  { after: last }: Look,
+): Promise<Look> {
+  const start = performance.now();
+  const after = await lookAgain(dependencies, campaign, last);
+  const end = performance.now();
+  return { after, nextAt: end + (end - start) * (1 / lookShare - 1) };
 }
 
 /** Notes which of the next people who were asked have answered. @returns whom it has looked at last. */
