@@ -95,7 +95,7 @@ it(
     expect(counts.SENT + counts.UNSURE).toBe(people);
     if (isLong) process.stdout.write(`${JSON.stringify({ people, mails: addresses.length, counts })}\n`);
   },
-  isLong ? 3_600_000 : 240_000,
+  isLong ? 7_200_000 : 240_000,
 );
 
 it('a pause begins no further message, and what goes on afterwards writes to nobody twice', async () => {

@@ -43,7 +43,9 @@ describe('receipts in the console', () => {
     const { jws } = await commit('bert');
     const verdict = await verify(`\n${jws.slice(0, 70)}\n${jws.slice(70)} `);
     expect(verdict).toContain('it is the one on record');
-    expect(verdict).toMatch(/The programme letter[\s\S]*Accepted/);
+    expect(verdict).toMatch(/The programme letter[\s\S]*Accepted[\s\S]*It counts now\./);
+    await caller.send('POST', '/choices/withdraw', { subject: 'bert' });
+    expect(await verify(jws)).toContain('It does not count any more: There is a newer answer.');
   });
 
   it('are genuine for an auditor, too, who gets no file with the link of the person', async () => {

@@ -325,6 +325,9 @@ describe('answering on behalf in the console', () => {
     const html = await textOf(`${path}?form=layout.001&language=fr`);
     const frame = /<iframe[^>]* src="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(await textOf(frame)).toMatch(/<html[^>]* lang="fr"/);
+    // Staff reads the questions and options in its own language, too.
+    expect(html).toContain('La lettre du programme – The programme letter');
+    expect(html).toContain('Une fois par mois – Once a month');
   });
 
   it('keeps a scan with the answers, which staff can open', async () => {
@@ -362,7 +365,13 @@ describe('answering on behalf in the console', () => {
     expect(locationOf(await operator.post(path, sent))).toContain('done=repeated');
     const page = await textOf(path.replace('/record', ''));
     expect(page).toMatch(/Signed at the desk[\s\S]*On behalf/);
-    expect(page).toMatch(/<bdi>(12 March|March 12,|Mar 12,) 2026<\/bdi><\/a><span class="note">recorded /);
+    const day = /<bdi>(12 March|March 12,|Mar 12,) 2026<\/bdi><\/a><span class="note">recorded /;
+    expect(page).toMatch(day);
+    const accepted = await operator.post(`${here}/answers`, {
+      element: 'processing.001',
+      answer: 'accepted',
+    });
+    expect(await textOf(locationOf(accepted))).toMatch(day);
     expect(await textOf(`${path.replace('/record', '')}?done=recorded`)).toContain(
       'The answers are recorded.',
     );
@@ -569,7 +578,10 @@ describe('holds and erasures in the console', () => {
   it('are not offered to operators', async () => {
     await answer('olga', 'accepted');
     const page = await pageOf('olga');
-    expect(await textOf(page)).not.toMatch(/\/(erase|hold)"/);
+    const html = await textOf(page);
+    expect(html).not.toMatch(/\/(erase|hold)"/);
+    expect(html).toContain('Only an administrator may erase a person.');
+    expect(await textOf(await pageOf('olga', admin), admin)).not.toContain('Only an administrator may erase');
     const refused = await operator.post(`${page}/erase`, { typed: 'olga' });
     expect(refused.status).toBe(403);
     expect(await refused.text()).toContain('with the role Administrator');

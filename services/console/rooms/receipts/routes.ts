@@ -14,6 +14,7 @@ import { readProof } from './proof.ts';
 import { verifyReceipt } from './verify.ts';
 
 type Receipt = Schemas['Receipt'];
+type Answer = Schemas['ConsentRecord'];
 
 const formats = ['pdf', 'html', 'json', 'jose', 'xml', 'text'] as const;
 /** They contain the receipt as it was signed, with the link of the person, which a reader does not get. */
@@ -80,7 +81,9 @@ export const receipts: Room = {
         text: t(`verified.${outcome}Text`, { signer }),
         isGood: isOwn || outcome === 'of-peer',
         facts: receipt ? factsOf(ctx, kit, receipt, isOwn ? receipt.transaction : undefined) : [],
-        answers: receipt ? answersOf(kit.reader(ctx), receipt) : [],
+        answers: receipt
+          ? answersOf(kit.reader(ctx), receipt, isOwn ? await readNow(ctx, kit, receipt) : [])
+          : [],
         path: kit.path,
       });
     });
@@ -157,13 +160,31 @@ async function readSigned(file: File): Promise<string> {
     : bytes.toString('latin1');
 }
 
-/** The questions of a receipt in its language, with their answers. */
-function answersOf(reader: ConsoleReader, { consents }: Receipt) {
+/** What counts now of the answers on a receipt, for those who may read it. */
+async function readNow(ctx: Context, kit: RoomKit, { subject, transaction }: Receipt): Promise<Answer[]> {
+  if (!kit.may(ctx, 'listSubjectRecords')) return [];
+  const { body } = await kit.api(ctx).call('listSubjectRecords', { params: { name: subject } });
+  return Object.values(body)
+    .flat()
+    .filter((record) => record.transaction === transaction);
+}
+
+/**
+ * The questions of a receipt in its language, with their answers. @param now the same answers as they are on
+ * record now.
+ */
+function answersOf(reader: ConsoleReader, { consents }: Receipt, now: readonly Answer[]) {
   return consents.map(({ texts, answer, identifier }) => {
+    const record = now.find(({ bodyKey }) => bodyKey === identifier.split('/')[2]);
     const { title, label } = texts as { title?: string; label?: string };
     const words = answer.map((each) =>
       reader.has(`verified.${each}`) ? reader.t(`verified.${each}`) : each,
     );
-    return { label: label ?? title ?? identifier, cell: { text: reader.list(words) || '–' } };
+    const note =
+      record &&
+      (record.status === 'VALID'
+        ? reader.t('verified.counts')
+        : reader.t('verified.over', { why: reader.word('statusExplanation', record.statusExplanation) }));
+    return { label: label ?? title ?? identifier, cell: { text: reader.list(words) || '–', note } };
   });
 }

@@ -8,7 +8,7 @@ import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
-import { answerOf as wordsOf } from './consents.ts';
+import { givenColumn, answerOf as wordsOf } from './consents.ts';
 import { answerWord, listAskable, readQuestions } from './questions.ts';
 import { subjectPath } from './subject-path.ts';
 
@@ -84,6 +84,7 @@ function answerOf(sealed: string | undefined, key: string): string | undefined {
 
 function columnsOf(reader: ConsoleReader, kit: RoomKit, isObjection: boolean): Column<Extracted>[] {
   const { text, time } = columnsFor<Extracted>(reader);
+  const { cell, csv, ...given } = givenColumn(reader, 'answers.given');
   return [
     text('subjects.name', ({ subjectName }) => subjectName, {
       href: ({ subjectName }) => subjectPath(kit, subjectName),
@@ -95,7 +96,11 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit, isObjection: boolean): C
       }),
       csv: ({ record }) => joinOptions(record.values),
     },
-    time('answers.given', ({ record }) => record.creationTimestamp),
+    {
+      ...given,
+      cell: ({ record }) => cell(record),
+      ...(csv && { csv: ({ record }: Extracted) => csv(record) }),
+    },
     time('answers.expires', ({ record }) => record.expirationTimestamp),
   ];
 }

@@ -13,6 +13,8 @@ export interface Question {
   text: string;
   /** Null for free text. */
   options: readonly string[] | null;
+  /** The same in the language of the console, if the words above are in another one. */
+  own?: Pick<Question, 'text' | 'options'>;
   isMultiple: boolean;
   isRequired: boolean;
   /** Whether people may object: `accepted` means no objection. */
@@ -77,6 +79,8 @@ interface Active {
   entry: Entry;
   serial: string;
   content: Record<string, unknown>;
+  /** In the language of the console, if `content` is in another one. */
+  own: Record<string, unknown> | undefined;
 }
 
 async function readActive(
@@ -90,15 +94,15 @@ async function readActive(
   const active = entry.versions.find(({ status }) => status === 'ACTIVE');
   if (!active) return undefined;
   const { body } = await api.call('getVersion', { params: { id: entry.id, vid: active.id } });
-  const content = (body.data[language] ?? body.data[body.defaultLanguage] ?? {}) as Active['content'];
-  return { entry, serial: String(body.serial), content };
+  const inLanguage = (wanted: string) =>
+    (body.data[wanted] ?? body.data[body.defaultLanguage] ?? {}) as Active['content'];
+  const [content, own] = [inLanguage(language), inLanguage(kit.reader(ctx).language)];
+  return { entry, serial: String(body.serial), content, own: own === content ? undefined : own };
 }
 
-function questionOf({ entry: { key, type, name }, serial, content }: Active): Question {
-  const { title, label, usage, valueType, options = [], optional } = content;
-  return {
-    identifier: `element/${type}/${key}/${serial}`,
-    name,
+function questionOf({ entry: { key, type, name }, serial, content, own }: Active): Question {
+  const { valueType, optional } = content;
+  const wordsOf = ({ title, label, usage, options = [] }: Active['content']) => ({
     text: String(label ?? title ?? usage ?? name),
     options:
       type !== 'preference'
@@ -106,6 +110,12 @@ function questionOf({ entry: { key, type, name }, serial, content }: Active): Qu
         : valueType === 'FREE_TEXT'
           ? null
           : (options as string[]),
+  });
+  return {
+    identifier: `element/${type}/${key}/${serial}`,
+    name,
+    ...wordsOf(content),
+    ...(own && { own: wordsOf(own) }),
     isMultiple: valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI',
     isRequired: optional !== true,
     isObjection: isObjection(content),

@@ -68,9 +68,13 @@ export function fieldsOf(
 
 /** A required question has a field, or an option, that says that it was left blank. */
 function questionFields(reader: ConsoleReader, question: Question): FieldSpec[] {
-  const { identifier, text, options, isMultiple, isRequired, isObjection } = question;
+  const { identifier, options, own, isMultiple, isRequired, isObjection } = question;
+  const text = inTwo(question.text, own?.text);
   const kind = options ? (isMultiple ? 'checks' : 'radios') : 'textarea';
-  const words = options?.map((each) => [each, answerWord(reader, each, isObjection)] as const);
+  const words = options?.map((each, index) => {
+    const word = answerWord(reader, each, isObjection);
+    return [each, inTwo(word, word === each ? own?.options?.[index] : undefined)] as const;
+  });
   const blank = [leftBlank, reader.t('record.leftBlank')] as const;
   const none = isRequired ? [blank] : kind === 'radios' ? [['', reader.t('record.noAnswer')] as const] : [];
   const field: FieldSpec = {
@@ -84,6 +88,11 @@ function questionFields(reader: ConsoleReader, question: Question): FieldSpec[] 
   };
   if (options || !isRequired) return [field];
   return [field, { name: blankName(identifier), label: `${text}: ${blank[1]}`, kind: 'check' }];
+}
+
+/** Words as the person reads them, and as staff does. */
+function inTwo(text: string, own: string | undefined): string {
+  return own === undefined || own === text ? text : `${text} – ${own}`;
 }
 
 /** Name of the box that says that a free text was left blank. */

@@ -68,6 +68,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         { href: `${href}/record`, word: 'record.act', operation: 'createSingleStepTransaction' },
         { href: `${href}/link`, word: 'link.act', operation: 'createTransaction' },
       ]),
+      eraseNote: kit.may(ctx, 'updateSubject') && !kit.may(ctx, 'eraseSubject') && reader.t('erase.byOthers'),
       more: actLinks(ctx, kit, [
         {
           href: withQuery('/console/campaigns/new', { s: String(ctx.params.s) }),

@@ -4,15 +4,19 @@ import { formPath } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { CellView, Column } from '../../pages/table.ts';
 
-type Asking = Pick<Schemas['ListedTransaction'], 'kind' | 'context'>;
+type Asking = Pick<Schemas['ListedTransaction'], 'kind' | 'context' | 'erased'>;
 
-/** What a transaction asked: a form by its name, single elements, or nothing: a withdrawal or an import. */
+/**
+ * What a transaction asked: a form by its name, single elements, or nothing: a withdrawal or an import. Of an
+ * erased one it is not known any more.
+ */
 export function formCell(
   reader: ConsoleReader,
-  { kind, context }: Asking,
+  { kind, context, erased }: Asking,
   nameOf: (key: string) => string,
 ): CellView {
   if (kind) return { text: reader.t(kind === 'IMPORT' ? 'transaction.import' : 'transaction.withdrawal') };
+  if (erased) return { text: '–' };
   const { layout } = context ?? {};
   return layout
     ? { text: nameOf(layout), href: formPath(layout) }
