@@ -31,8 +31,12 @@ document.addEventListener('click', async (event) => {
   if (!button) return;
   const field = document.getElementById(button.dataset.copy);
   field.select();
-  await navigator.clipboard.writeText(field.value);
-  say(body.dataset.copied);
+  // A browser may refuse. The text is selected then, and copied with the keyboard.
+  const isCopied = await navigator.clipboard.writeText(field.value).then(
+    () => true,
+    () => false,
+  );
+  say(isCopied ? body.dataset.copied : body.dataset.uncopied);
 });
 
 /* A file fills the field beside it. */

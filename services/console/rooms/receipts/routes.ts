@@ -131,7 +131,7 @@ function factsOf(ctx: Context, kit: RoomKit, receipt: Receipt, transaction: stri
   return factsView(reader, {
     'receipts.subject': { text: subject, ...(transaction && { href: subjectPath(kit, subject) }) },
     'receipts.collector': { text: collector.name, note: collector.instance },
-    'receipts.time': { time: reader.time(timestamp) },
+    [receipt.collection ? 'receipts.recorded' : 'receipts.time']: { time: reader.time(timestamp) },
     'receipts.expires': expires && { time: reader.time(expires) },
     ...wayFacts(reader, receipt),
     'receipts.transaction': {

@@ -50,7 +50,7 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
         emailField(reader),
         roleField(reader),
       ],
-      values: { role: 'operator' },
+      values: { role: 'clerk' },
       hidden: { language: reader.language },
     }),
     body: (field) => ({

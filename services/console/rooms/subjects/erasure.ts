@@ -47,7 +47,11 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
         name,
         effects: [reader.t('erase.counts', counts), ...(subject.hold ? [reader.t('erase.waits')] : [])],
         fields: [
-          fieldsFor(reader, 'erase')('typed', { isRequired: true, autocomplete: 'off' }),
+          fieldsFor(reader, 'erase')('typed', {
+            isRequired: true,
+            autocomplete: 'off',
+            hint: reader.t('erase.exactly', { name }),
+          }),
           reasonField(reader, 'erase'),
         ],
       };
