@@ -150,7 +150,7 @@ describe.each([
       // Some browsers refuse, as in a page of another site.
       await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))');
       await device.press(copy);
-      await told('The text is selected: press Ctrl+C, or ⌘C.');
+      await told('The browser does not permit it. The text is selected: press Ctrl+C, or ⌘C.');
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
     } else expect(await copy.count()).toBe(0);
     const shop = callerWith(instance, { CM_KEY: key });
