@@ -83,6 +83,13 @@ export default {
       to: { path: [input, '^services/transactions/'], pathNot: rulePaths },
     },
     {
+      name: 'console-rooms-are-apart',
+      severity: 'error',
+      comment: 'A room of the console imports no other; what several need stands beside the rooms.',
+      from: { path: '^services/console/rooms/([^/]+)/' },
+      to: { path: '^services/console/rooms/[^/]+/', pathNot: '^services/console/rooms/$1/' },
+    },
+    {
       name: 'services-are-apart',
       severity: 'error',
       comment:

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { subjectPath } from '../subjects/subject-path.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 import type { AuditLine } from './merge-areas.ts';
 
 /** The name of a thing that the audit log knows by its id, and its page. */

@@ -3,7 +3,7 @@ import type { FoundElement } from '../../models/read-model.ts';
 import { shortTable } from '../../pages/columns.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { readDays } from '../home/read-stats.ts';
+import { readDays } from '../../people/read-stats.ts';
 
 const days = 90;
 

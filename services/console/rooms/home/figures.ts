@@ -4,7 +4,7 @@ import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
 import { type Column, tableView } from '../../pages/table.ts';
-import type { DayCount, ElementCount } from './read-stats.ts';
+import type { DayCount, ElementCount } from '../../people/read-stats.ts';
 
 type Stats = Schemas['Stats'];
 

@@ -5,11 +5,11 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { PageLocals, RoomKit } from '../../pages/kit.ts';
 import { firstOf, readPanels } from '../../pages/panel.ts';
+import { nameElements, periodLinks, periodOf, readDays } from '../../people/read-stats.ts';
 import { readDue } from './due.ts';
 import { expiringFigures, readExpiring } from './expiring.ts';
 import { answerFigures, transactionFigures } from './figures.ts';
 import { readNextSteps } from './next-steps.ts';
-import { nameElements, periodLinks, periodOf, readDays } from './read-stats.ts';
 import { watchedPeers, watchedWebhooks } from './watched.ts';
 
 /** Panels that not everybody may read. */

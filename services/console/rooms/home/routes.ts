@@ -2,11 +2,11 @@ import type { Context } from 'koa';
 import { sendCsv } from '../../pages/csv-export.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Column } from '../../pages/table.ts';
+import { nameElements, periodOf, readDays } from '../../people/read-stats.ts';
 import type { Room } from '../room.ts';
 import { expiringColumns, readExpiring } from './expiring.ts';
 import { dayColumns, elementColumns } from './figures.ts';
 import { readHome } from './read-home.ts';
-import { nameElements, periodOf, readDays } from './read-stats.ts';
 
 /** The first page of the console: what to do next, and what happened lately. */
 export const home: Room = {

@@ -7,9 +7,9 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { setFramePolicy } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { findReceipt, receiptFilePath } from '../../people/find-transaction.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 import type { Room } from '../room.ts';
-import { subjectPath } from '../subjects/subject-path.ts';
-import { findReceipt, receiptFilePath } from '../transactions/find-transaction.ts';
 import { readProof } from './proof.ts';
 import { verifyReceipt } from './verify.ts';
 

@@ -9,7 +9,7 @@ import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { findRow } from '../../pages/list-page.ts';
-import { findReceipt } from '../transactions/find-transaction.ts';
+import { findReceipt } from '../../people/find-transaction.ts';
 
 type Receipt = Schemas['Receipt'];
 

@@ -8,9 +8,9 @@ import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 import { givenColumn, answerOf as wordsOf } from './consents.ts';
 import { answerWord, listAskable, readQuestions } from './questions.ts';
-import { subjectPath } from './subject-path.ts';
 
 type Extracted = Schemas['ExtractedSubject'];
 

@@ -10,9 +10,9 @@ import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import type { Column } from '../../pages/table.ts';
-import { receiptPath } from '../transactions/find-transaction.ts';
+import { receiptPath } from '../../people/find-transaction.ts';
+import { nameOf } from '../../people/subject-path.ts';
 import { answerWords } from './questions.ts';
-import { nameOf } from './subject-path.ts';
 
 type Answer = Schemas['ConsentRecord'];
 

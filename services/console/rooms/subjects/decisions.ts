@@ -11,8 +11,8 @@ import { withQuery } from '../../pages/filters.ts';
 import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
 import { orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 import { type Decisions, decisionsView } from './decisions-view.ts';
-import { subjectPath } from './subject-path.ts';
 
 /** The path of the page, with a person filled in. */
 export function decisionsPath({ path, names }: Pick<RoomKit, 'path' | 'names'>, name: string): string {

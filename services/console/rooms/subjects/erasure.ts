@@ -6,7 +6,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, wordChoices } from '../../pages/form.ts';
 import { actPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { nameOf } from './subject-path.ts';
+import { nameOf } from '../../people/subject-path.ts';
 
 const longestReason = 1_000;
 

@@ -10,8 +10,8 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 import type { CellView } from '../../pages/table.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 import { startedAs } from './erasure.ts';
-import { subjectPath } from './subject-path.ts';
 
 type Erasure = Schemas['Erasure'];
 

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { largestPage, readPages, whileConnected } from '../../pages/read-pages.ts';
-import { nameOf } from './subject-path.ts';
+import { nameOf } from '../../people/subject-path.ts';
 
 type Exported = Pick<Schemas['SubjectExport'], 'audit' | 'peers'>;
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { subjectPath } from './subject-path.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 
 /**
  * Subjects with this address, which is what people say who call; without any, and for other words, those with

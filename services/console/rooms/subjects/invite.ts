@@ -6,8 +6,8 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { addressField, anyLanguage, keepAddress, nameOf } from '../../people/subject-path.ts';
 import { listAskable } from './questions.ts';
-import { addressField, anyLanguage, keepAddress, nameOf } from './subject-path.ts';
 
 const deadlines = ['P1D', 'P7D', 'P30D'] as const;
 

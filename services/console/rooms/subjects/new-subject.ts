@@ -4,8 +4,8 @@ import { ApiFailure } from '../../api/api-failure.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { fieldReader, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { contactFields } from '../../people/subject-path.ts';
 import { formIn, placeOf } from './find-subjects.ts';
-import { contactFields } from './subject-path.ts';
 
 /** A new person; one with an address that is known already only after a warning. */
 export function newRoute(router: Router, kit: RoomKit): void {

@@ -7,10 +7,10 @@ import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, languageChoices, type PostedForm } from '../../pages/form.ts';
 import { sendFrame } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { nameOf } from '../../people/subject-path.ts';
 import { firstAsked, knownLanguage, languagesOf } from './first-asked.ts';
 import { elementsOfForm, listAskable, type Question, readQuestions } from './questions.ts';
 import { type Asked, atScan, bodyOf, faultsOf, fieldsOf, layoutOf, readAsked } from './record-fields.ts';
-import { nameOf } from './subject-path.ts';
 
 /** Answering on behalf: what is asked, the answers beside the form, a review, and the record. */
 export function recordRoutes(router: Router, kit: RoomKit): void {

@@ -6,8 +6,8 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { nameOf } from '../../people/subject-path.ts';
 import { countData } from './erasure.ts';
-import { nameOf } from './subject-path.ts';
 
 type Erasure = Schemas['Erasure'];
 

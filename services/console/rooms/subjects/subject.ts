@@ -11,12 +11,12 @@ import { withQuery } from '../../pages/filters.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
-import { receiptPath } from '../transactions/find-transaction.ts';
-import { formColumn, kindColumn } from '../transactions/form-column.ts';
+import { receiptPath } from '../../people/find-transaction.ts';
+import { formColumn, kindColumn } from '../../people/form-column.ts';
+import { contactFields, nameOf } from '../../people/subject-path.ts';
 import { answerOf, consentTable, elementColumn, givenColumn, originColumn } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
-import { contactFields, nameOf } from './subject-path.ts';
 
 type Answer = Schemas['ConsentRecord'];
 

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { fieldsFor } from '../../pages/form.ts';
 import { actPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { addressField, keepAddress } from '../subjects/subject-path.ts';
+import { addressField, keepAddress } from '../../people/subject-path.ts';
 
 /** The address to which an invitation goes: that of the transaction, else of the person. */
 async function readAddress(ctx: Context, kit: RoomKit) {

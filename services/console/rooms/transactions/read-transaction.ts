@@ -10,9 +10,9 @@ import { consolePath } from '../../pages/navigation.ts';
 import { outboundReason } from '../../pages/outbound-reason.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
-import { subjectPath } from '../subjects/subject-path.ts';
-import { receiptPath } from './find-transaction.ts';
-import { formCell } from './form-column.ts';
+import { receiptPath } from '../../people/find-transaction.ts';
+import { formCell } from '../../people/form-column.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 
 /** The room Integration shows webhooks. */
 const webhooksPath = `${consolePath}/integration/webhooks`;

@@ -7,11 +7,11 @@ import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
+import { transactionPath } from '../../people/find-transaction.ts';
+import { formColumn, kindColumn } from '../../people/form-column.ts';
+import { subjectPath } from '../../people/subject-path.ts';
 import type { Room } from '../room.ts';
-import { subjectPath } from '../subjects/subject-path.ts';
 import { actRoutes } from './acts.ts';
-import { transactionPath } from './find-transaction.ts';
-import { formColumn, kindColumn } from './form-column.ts';
 import { readTransaction } from './read-transaction.ts';
 
 /** A transaction without its token and links. */

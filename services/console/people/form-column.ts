@@ -1,8 +1,8 @@
 import { joinOptions } from '#lib/text/csv.ts';
-import type { Schemas } from '../../api/api-types.ts';
-import { formPath } from '../../models/read-model.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { CellView, Column } from '../../pages/table.ts';
+import type { Schemas } from '../api/api-types.ts';
+import { formPath } from '../models/read-model.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import type { CellView, Column } from '../pages/table.ts';
 
 type Asking = Pick<Schemas['ListedTransaction'], 'kind' | 'context' | 'erased'>;
 

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
-import { unlessMissing } from '../../api/api-failure.ts';
-import type { Schemas } from '../../api/api-types.ts';
-import { withQuery } from '../../pages/filters.ts';
-import type { RoomKit } from '../../pages/kit.ts';
-import { consolePath } from '../../pages/navigation.ts';
+import { unlessMissing } from '../api/api-failure.ts';
+import type { Schemas } from '../api/api-types.ts';
+import { withQuery } from '../pages/filters.ts';
+import type { RoomKit } from '../pages/kit.ts';
+import { consolePath } from '../pages/navigation.ts';
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{16,32}$/;
 

@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
-import type { ApiClient } from '../../api/api-client.ts';
-import type { Schemas } from '../../api/api-types.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { withQuery } from '../../pages/filters.ts';
+import type { ApiClient } from '../api/api-client.ts';
+import type { Schemas } from '../api/api-types.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import { withQuery } from '../pages/filters.ts';
 
 /** What happened on one day. */
 export type DayCount = Schemas['Stats']['days'][number];

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
-import { fieldFailure } from '../../api/api-failure.ts';
-import { languageTags } from '../../models/language-list.ts';
-import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { type Choice, type FieldSpec, fieldsFor, languageChoices } from '../../pages/form.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import { fieldFailure } from '../api/api-failure.ts';
+import { languageTags } from '../models/language-list.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
+import { type Choice, type FieldSpec, fieldsFor, languageChoices } from '../pages/form.ts';
+import type { RoomKit } from '../pages/kit.ts';
 
 /** The path of a person's page. */
 export function subjectPath({ names }: Pick<RoomKit, 'names'>, name: string): string {
