@@ -34,7 +34,7 @@ export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
     done: done && t(`choices.done.${done}`),
     none: choices.length === 0 ? t('choices.none', { instance: instance.name }) : null,
     choices,
-    withdrawAll: links && withdrawable.length > 1 ? actOf(links.withdraw, withdrawable) : null,
+    withdrawAll: links && withdrawable.length > 1 ? actOfAll(links.withdraw, withdrawable) : null,
     peers: page.peers.map((peer) => peerView(peer, page, reader)),
     leaders: page.leaders.map(({ name, location, page: url }) => ({
       name,
@@ -79,9 +79,9 @@ function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: C
       text: state && since ? recipientText({ state, since }, reader) : null,
     })),
     receipt: receipt ?? null,
-    change: links && choice.changeable && !isOver ? actOf(links.change, [choice]) : null,
+    change: links && choice.changeable && !isOver ? actOf(links.change, choice) : null,
     renew: links && choice.changeable && (isOver || expires) ? renewal(links.change, choice) : null,
-    withdraw: links && choice.withdrawable ? actOf(links.withdraw, [choice]) : null,
+    withdraw: links && choice.withdrawable ? actOf(links.withdraw, choice) : null,
     withdrawText: t(objects ? 'objection.object' : 'withdraw.button'),
     history: history.map((earlier) => ({
       date: reader.date(earlier.given),
@@ -130,20 +130,25 @@ function fact(label: string, value: string | undefined, attributes: LanguageAttr
   return value ? { label, value, attributes } : null;
 }
 
-function actOf(url: string, choices: readonly Choice[]): Act {
-  const [first] = choices;
-  const isOne = choices.length === 1 && first?.object !== undefined;
+/** An act on one answer: of the question for its object, which is empty for none. */
+function actOf(url: string, { identifier, object = '' }: Choice): Act {
   return {
     url,
     fields: [
-      ...choices.map(({ identifier }): [string, string] => ['elements', identifier]),
-      ...(isOne ? [['object', first.object] as [string, string]] : []),
+      ['elements', identifier],
+      ['object', object],
     ],
   };
 }
 
+/** An act on questions for every object. */
+function actOfAll(url: string, choices: readonly Choice[]): Act {
+  const identifiers = new Set(choices.map(({ identifier }) => identifier));
+  return { url, fields: [...identifiers].map((identifier) => ['elements', identifier]) };
+}
+
 function renewal(url: string, choice: Choice): Act {
-  const act = actOf(url, [choice]);
+  const act = actOf(url, choice);
   return { ...act, fields: [...act.fields, ['renew', 'true']] };
 }
 

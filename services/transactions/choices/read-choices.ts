@@ -11,7 +11,8 @@ import { andBrought, type Scope } from './brought.ts';
 import { type Choice, composeChoice, type StoredChoice } from './choice.ts';
 import type { SentPart } from './sent-answers.ts';
 
-const maxChoices = 1_000;
+/** How many answers the page shows. */
+export const maxChoices = 1_000;
 const maxHistory = 20;
 
 /** The answers in force of a person, newest first, with the earlier ones to the same questions. */

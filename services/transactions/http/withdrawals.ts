@@ -6,11 +6,13 @@ import type { Queries } from '#lib/db/database.ts';
 import { Failure, fail } from '#lib/errors/fail.ts';
 import type { FormFields, OperationHandlers } from '#lib/http/operation.ts';
 import { readBrought } from '../choices/brought.ts';
+import { maxChoices } from '../choices/read-choices.ts';
 import { presentTransaction } from '../present/transaction.ts';
 import { readReceiptBodies } from '../receipts/store.ts';
 import { linksOf, mintLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import { normaliseText } from '../transaction/values.ts';
 import { withdrawConsents, withdrawOfPerson } from '../withdrawal/withdraw.ts';
 import { redirectToChoices } from './choices.ts';
 import { firstOf, readText } from './filters.ts';
@@ -33,7 +35,7 @@ export function withdrawalHandlers(dependencies: Dependencies) {
       if (sent.form) return withdrawOnPage(ctx, sent.body, principal);
       const { body } = sent;
       const subject = subjectOf(principal, readText(body.subject));
-      const object = readText(firstOf(body.object));
+      const object = objectOf(body.object);
       const within = await readBrought(dependencies.db, subject, principal.choices);
       const given = { subject, object, principal, body, within };
       const reads = await withdrawOfPerson(dependencies, given);
@@ -62,10 +64,11 @@ export function withdrawalHandlers(dependencies: Dependencies) {
 
   /** A button of the page of choices. A second click finds nothing left, and leads to the same page. */
   async function withdrawOnPage(ctx: Context, body: FormFields, principal: Principal): Promise<void> {
-    const object = readText(firstOf(body.object));
+    const object = objectOf(body.object);
     const subject = subjectOf(principal, undefined);
     const within = await readBrought(dependencies.db, subject, principal.choices);
-    const given = { subject, object, principal, body, within };
+    // The button for all names each question that the page shows.
+    const given = { subject, object, principal, body, within, maxNamed: maxChoices };
     const reads = await withdrawOfPerson(dependencies, given).catch(unlessNothingIsLeft);
     const ended = await readEnded(
       dependencies.db,
@@ -76,6 +79,12 @@ export function withdrawalHandlers(dependencies: Dependencies) {
       now: await readNow(dependencies.db),
     });
   }
+}
+
+/** The object that a body names, which is empty for none; undefined if it names no object, so any. */
+function objectOf(given: string | readonly string[] | undefined): string | undefined {
+  const object = firstOf(given);
+  return object === undefined ? undefined : normaliseText(object);
 }
 
 function unlessNothingIsLeft(error: unknown): never[] {

@@ -88,7 +88,8 @@ export async function withdrawConsents(
  * Withdraws consents of a person, wherever they were given: those to the questions that the request names, or
  * all processings. Each object has a withdrawal of its own, and conditions have another one, because the
  * form of its child must not ask them beside other elements; all are stored in one COMMIT.
- * @param object only consents about it. @param body `PersonWithdrawalInput` of openapi.yaml.
+ * @param object only consents about it; empty: those without an object.
+ * @param body `PersonWithdrawalInput` of openapi.yaml, which may name so many questions (`maxNamed`).
  * @param within only consents whose answer in force is of one of these transactions, and no parts of peers.
  * @throws Failure of {@link readWithdrawal}; `nothing-to-withdraw`, `not-withdrawable`.
  */
@@ -100,10 +101,11 @@ export async function withdrawOfPerson(
     principal: Principal;
     body: unknown;
     within?: ReadonlySet<string> | undefined;
+    maxNamed?: number;
   },
 ): Promise<Withdrawal[]> {
   const { subject, object, principal, within } = given;
-  const request = readWithdrawal(given.body);
+  const request = readWithdrawal(given.body, given.maxNamed);
   const done = await dependencies.db.withTransaction(async (tx) => {
     await lockSubject(tx, subject);
     const all = await readAnswers(tx, { subject });

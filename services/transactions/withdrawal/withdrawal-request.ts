@@ -19,19 +19,18 @@ export interface WithdrawalRequest {
   collection?: Collection | undefined;
 }
 
-const maxNamed = 200;
-
 /**
  * Reads the body of a request to withdraw.
+ * @param maxNamed of questions, and of peers.
  * @throws Failure `invalid`, `invalid-answer` for the comment.
  */
-export function readWithdrawal(body: unknown): WithdrawalRequest {
+export function readWithdrawal(body: unknown, maxNamed = 200): WithdrawalRequest {
   const members = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
   const { elements, peers, comment, collection: given } = members as Record<string, unknown>;
   const sent = splitComment(comment === undefined ? {} : { comment });
   if (!sent) throw invalidComment();
-  const keys = readNamed(elements, '/elements')?.map(keyOf);
-  const locations = readNamed(peers, '/peers');
+  const keys = readNamed(elements, '/elements', maxNamed)?.map(keyOf);
+  const locations = readNamed(peers, '/peers', maxNamed);
   const collection = given === undefined ? undefined : readCollection(given);
   const how = { comment: sent.comment, collection };
   if (!keys && !locations) return { keys: undefined, peers: undefined, ...how };
@@ -44,12 +43,12 @@ function readCollection(value: unknown): Collection {
   return read;
 }
 
-function readNamed(value: unknown, pointer: string): string[] | undefined {
+function readNamed(value: unknown, pointer: string, maxNamed: number): string[] | undefined {
   if (value === undefined) return undefined;
   const named = [value].flat().map(String);
   if (named.length > 0 && named.length <= maxNamed) return named;
   throw fail('invalid', 'The body is not valid.', {
-    errors: [{ pointer, code: 'invalid', detail: 'must have 1 to 200 entries' }],
+    errors: [{ pointer, code: 'invalid', detail: `must have 1 to ${maxNamed} entries` }],
   });
 }
 
