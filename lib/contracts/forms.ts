@@ -181,6 +181,8 @@ export interface FormsOperations {
     givenAt: string;
     sealUntil: string;
     peersOptional?: boolean;
+    /** Whether the page showed no earlier answers of the person. */
+    isSilent?: boolean;
     /** Whether an empty answer to a required question is taken: the person left the question blank. */
     takesBlanks?: boolean;
     subjectInfos?: SubjectContact;

@@ -56,6 +56,8 @@ export interface AnswerableForm {
   language: string;
   /** Whether the answers come from an HTML form. */
   isFormPost: boolean;
+  /** Whether the page showed no earlier answers of the person. */
+  isSilent?: boolean;
   /** Whether an empty answer to an own question says that the person left the question blank, as on paper. */
   takesBlanks?: boolean;
 }
@@ -182,7 +184,9 @@ function valuesOf(
   // Browsers send nothing for boxes that are not ticked.
   if (!form.isFormPost || !isShown || form.askedIfAnswered?.has(key)) return undefined;
   if (item.multiple) return [];
-  return isObjection(item.content) && matched.isShownStated ? ['accepted'] : undefined;
+  // An empty box takes an objection back only where the page would have shown it.
+  const isSeen = matched.isShownStated && !form.isSilent && item.owner === null;
+  return isObjection(item.content) && isSeen ? ['accepted'] : undefined;
 }
 
 /** Finds the version that each answer refers to. */

@@ -38,6 +38,7 @@ export function createCheckAnswers(context: FormsContext): FormsOperations['chec
       ),
       language: current.language,
       isFormPost: input.form,
+      isSilent: input.isSilent ?? false,
       takesBlanks: input.takesBlanks ?? false,
     });
     if (result.outcome !== 'valid') return result;

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import type { CheckedAnswer, DescribedElement, DescribedInformation } from '#lib/contracts/forms.ts';
 import type { SealedPart, SubjectContact } from '#lib/contracts/parts.ts';
 import { askedDigest, sealAnswers } from '#lib/federation/sealed-answers.ts';
@@ -44,10 +45,15 @@ export function sealParts(
         name,
       ) as DescribedInformation,
       asked: asked.filter(isOwned),
-      answers: answers.filter(isOwned),
+      answers: answers.filter((answer) => isOwned(answer) && !isLeftOut(answer)),
     };
     return part.asked.length > 0 ? [sealPart(part, { ...sealing, key: sealingKey, language })] : [];
   });
+}
+
+/** Whether it was not said whether the person objects: only the owner knows an earlier objection. */
+function isLeftOut({ content, positions }: CheckedAnswer): boolean {
+  return isObjection(content) && positions === null;
 }
 
 /** A part before its answers are sealed. */

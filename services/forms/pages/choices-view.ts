@@ -80,7 +80,7 @@ function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: C
     })),
     receipt: receipt ?? null,
     change: links && choice.changeable && !isOver ? actOf(links.change, choice) : null,
-    renew: links && choice.changeable && (isOver || expires) ? renewal(links.change, choice) : null,
+    renew: links && isRenewable(choice, objects) ? renewal(links.change, choice) : null,
     withdraw: links && choice.withdrawable ? actOf(links.withdraw, choice) : null,
     withdrawText: t(objects ? 'objection.object' : 'withdraw.button'),
     history: history.map((earlier) => ({
@@ -89,6 +89,12 @@ function choiceView(choice: Choice, consent: ReceiptConsent | null, { links }: C
     })),
     historyTitle: t('choices.history', { count: history.length }),
   };
+}
+
+/** Whether the question is asked again with nothing selected, which takes no objection back. */
+function isRenewable({ changeable, expires, reason }: Choice, objects: boolean): boolean {
+  const isOver = reason === 'EXPIRED' || reason === 'NOT_ACTIVE';
+  return changeable && (isOver || (expires !== undefined && !(objects && reason === 'REFUSED')));
 }
 
 /** A peer that may keep answers: what is known here, and the button that withdraws all of them. */

@@ -54,6 +54,7 @@ export async function checkAnswers(
     givenAt: now.toISOString(),
     sealUntil: sealExpiry(context, latestRelease(context, { createdAt, now })).toISOString(),
     peersOptional: peersMayStayUnanswered(transaction),
+    isSilent: context.silent,
     // Staff copies what is on a paper, or was said: nobody can be asked again for an answer.
     takesBlanks: !form && context.collection !== undefined,
     ...(subjectInfos && { subjectInfos, isAddressConfirmed: isAddressConfirmed(transaction) }),
