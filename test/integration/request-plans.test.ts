@@ -119,8 +119,8 @@ describe('with thousands of records, requests', () => {
   it('that delete a row look for what refers to it by an index', async () => {
     const client = new pg.Client({ connectionString: instance.databaseUrl });
     await client.connect();
-    // An index that has only rows where the columns are set serves as well: a reference is never NULL. Keys of
-    // imports are never deleted.
+    // An index that has only rows where the columns are set serves as well: a reference is never NULL.
+    // Keys of imports are never deleted.
     const { rows } = await client.query(`
       SELECT c.conrelid::regclass || ' ' || pg_get_constraintdef(c.oid) AS reference
         FROM pg_constraint AS c

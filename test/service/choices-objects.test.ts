@@ -82,8 +82,15 @@ describe('a person with more than 200 consents', () => {
     const [, , element, serial] = letter.split('/');
     const given = new Date(Date.now() - 86_400_000).toISOString();
     const rows = Array.from({ length: 205 }, (_, place) => ({
-      ...{ subject: 'eve', element, serial, answer: ['accepted'], given, validity: 'P10Y' },
-      ...{ object: `card ${place}`, source: 'Old system', sourceId: `row ${place}` },
+      subject: 'eve',
+      object: `card ${place}`,
+      element,
+      serial,
+      answer: ['accepted'],
+      given,
+      validity: 'P10Y',
+      source: 'Old system',
+      sourceId: `row ${place}`,
     }));
     const taken = await instance.fetch('/records/import', {
       method: 'POST',

@@ -20,7 +20,7 @@ export interface Messaging {
   addressOf: DestinationDigests['addressOf'];
   /**
    * Counts the last hour once for a few messages of a campaign.
-   * @returns for each further message: for how many seconds the limits of messages forbid it; 0: it may be sent
+   * @returns for each further message: for how many seconds the limits forbid it; 0: it may be sent
    * now, and counts.
    */
   openHour(tx: Queries, channel: MessageChannel): Promise<(destination: Destination) => Promise<number>>;
