@@ -84,6 +84,20 @@ describe('elements in the console', () => {
     expect(await preview.text()).toContain('Une lettre');
   });
 
+  it('are activated with a warning if people object to what a contract needs, and say what bars', async () => {
+    const path = await create('Objected');
+    const basis = { '*:choice': 'OBJECTION', '*:legalBases': 'LEGAL_BASIS_CONTRACT' };
+    await write(path, { ...letter, ...basis, '*:thirdParties.none': '' });
+    const barred = await textOf(`${path}/activate`);
+    expect(barred).toContain('role="alert"');
+    expect(barred).toContain('What bars the activation is at the top of this page; the rest may be said');
+    await write(path, { ...letter, ...basis });
+    const asked = await textOf(`${path}/activate`);
+    expect(asked).not.toContain('role="alert"');
+    expect(asked).toMatch(/Missing<\/span><span>legitimate or public interest as legal basis/);
+    expect((await activate(path)).headers.get('location')).toBe(`${path}?done=elementActivated`);
+  });
+
   it('are begun in the languages that are chosen, else in the one of the instance', async () => {
     const html = await textOf(`${here}/new?type=information`);
     expect(html).toMatch(/value="information" checked/);

@@ -483,6 +483,25 @@ describe('a form for a person', () => {
     });
     expect(await made.text()).toContain('who has it can answer in this name');
   });
+
+  it('can be answered for as long as the form says, unless another time is chosen', async () => {
+    const admin = await signIn(instance, 'admin');
+    const context = { timeout: 'P30D' };
+    const form = await makeLiveModel(admin, 'layout', { en: { elements: ['processing.001'], context } });
+    const timeoutOf = async (subject: string, chosen: Record<string, string>) => {
+      const fields = { layout: form.key, way: 'link', ...chosen };
+      const html = await (await operator.fill(await linkPage(subject), fields)).text();
+      const id = /href="\/console\/transactions\/(\w+)"/.exec(html)?.[1];
+      const context = (await (await admin.get(`/consents/${id}/context`)).json()) as { timeout: string };
+      return context.timeout;
+    };
+    await answer('uma', 'accepted');
+    await answer('vic', 'accepted');
+    const page = await textOf(await linkPage('uma'));
+    expect(page).toMatch(/name="deadline"><option value="">As the form says<\/option>(?!.*\bP7D" selected)/);
+    expect(await timeoutOf('uma', {})).toBe('P30D');
+    expect(await timeoutOf('vic', { deadline: 'P1D' })).toBe('P1D');
+  });
 });
 
 describe('holds and erasures in the console', () => {

@@ -222,7 +222,7 @@ describe('the content of a processing', () => {
     expect(both.status).toBe(201);
   });
 
-  it('cannot let people object to what rests on consent, and advises against other bases', async () => {
+  it('cannot let people object to what rests on consent, and is warned of other bases, which bar nothing', async () => {
     const refused = await check({ ...objection, legalBases: ['LEGAL_BASIS_CONSENT'] });
     expect([refused.status, refused.body.errors]).toMatchObject([
       422,
@@ -230,7 +230,13 @@ describe('the content of a processing', () => {
     ]);
     const { id, body } = await check({ ...objection, legalBases: ['LEGAL_BASIS_CONTRACT'] });
     const checked = await admin.get(`/models/${id}/versions/${String(body.id)}/check`);
-    expect(JSON.stringify(await checked.json())).toContain('objection-basis');
+    const { faults, advice, checklist } = (await checked.json()) as {
+      faults: unknown[];
+      advice: { code: string }[];
+      checklist: { code: string; met: boolean }[];
+    };
+    expect(checklist.find(({ code }) => code === 'objection-basis')?.met).toBe(false);
+    expect([faults, advice.map(({ code }) => code)]).toEqual([[], ['recipients']]);
   });
 });
 

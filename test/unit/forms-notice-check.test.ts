@@ -131,7 +131,7 @@ describe('the notice check', () => {
     const advised = Object.entries(rules).flatMap(([code, [type, , , unmet]]) =>
       adviseOn(type, { en: unmet }).some((fault) => fault.code === code) ? [code] : [],
     );
-    expect(advised).toEqual(['recipients', 'no-recipient', 'needs-legal-basis', 'objection-basis']);
+    expect(advised).toEqual(['recipients', 'no-recipient', 'needs-legal-basis']);
   });
 
   it.each(demoModels().map(({ key, type, data }) => [key, type, data] as const))(

@@ -158,7 +158,6 @@ export const noticeRules = [
     detail: 'rests on legitimate or public interest, where people can object',
     isMet: (content) => basesOf(content).some((basis) => objectionBases.includes(basis)),
     concerns: isObjection,
-    bars: 'must be legitimate or public interest: only these can be objected to',
   },
   {
     code: 'withdrawal',

@@ -37,7 +37,6 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
           way: hasMail ? 'mail' : 'link',
           emailAddress,
           language: defaultLanguage,
-          deadline: 'P7D',
         },
       };
     },
@@ -97,7 +96,7 @@ function fieldsOf(
     field('deadline', {
       kind: 'select',
       pointer: '/timeout',
-      options: wordChoices(reader, 'invite.deadline', deadlines),
+      options: [['', reader.t('invite.usualDeadline')], ...wordChoices(reader, 'invite.deadline', deadlines)],
     }),
   ];
 }
