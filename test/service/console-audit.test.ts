@@ -129,6 +129,9 @@ describe('the audit log in the console', () => {
     expect(created).toContain('Person created');
     expect(read).toContain('Details of a person read');
     for (const line of [read, created]) expect(line).toContain('Bert Example');
+    await admin.send('POST', '/subjects', { name: 'Dora Example', emailAddress: 'dora@example.org' });
+    const called = rowsOf(await textOf(await foundBy({ about: 'dora@example.org' })));
+    expect(called.at(-1)).toContain('Dora Example');
   });
 
   it('has one line for each page that reads a person, and none for the first page', async () => {

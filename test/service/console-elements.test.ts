@@ -5,6 +5,7 @@ import { changedFields, type Fields, pressAll, sendForm } from '../support/conso
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
 let admin: ConsolePages;
@@ -67,6 +68,19 @@ describe('elements in the console', () => {
     expect(html).toContain('processing.001');
     expect(html).not.toContain('layout.001');
     expect(await textOf(`${here}?format=csv`)).toContain('processing.001');
+  });
+
+  it('are listed by a language that is chosen by its name, of those in use', async () => {
+    const caller = await signIn(instance, 'admin');
+    const said = { ...sampleContent.processing, title: 'Letters in Romansh' };
+    await makeLiveModel(caller, 'processing', { rm: said });
+    const html = await textOf(`${here}?language=rm`);
+    expect(html).toContain('<option value="rm" selected>Romansh</option>');
+    expect(html).not.toContain('<option value="ru"');
+    expect(html).not.toContain('processing.001');
+    const forms = await textOf('/console/forms');
+    expect(forms).toContain('<option value="en">English</option>');
+    expect(forms).not.toContain('<option value="rm"');
   });
 
   it('are written in two languages, activated, and shown as people see them', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
+import { sendForm } from '../support/console/sent-form.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
@@ -142,18 +143,56 @@ describe('webhooks in the console', () => {
 
   it('show and change the organisation that is told of withdrawals', async () => {
     const fields = { targetUrl: 'http://127.0.0.1:9/hook', actions: 'consent.withdrawn' };
-    const recipient = { recipient: 'Letters Ltd', elements: 'processing.001, a.b', acknowledgeWithin: 'P2D' };
+    const recipient = { recipient: 'Letters Ltd', elements: 'processing.001', acknowledgeWithin: 'P2D' };
     const answer = await send(`${here}/webhooks/new`, { ...fields, ...recipient });
     const path = /href="(\/console\/integration\/webhooks\/[^"]+)"/.exec(await answer.text())?.[1] ?? '';
     const page = await textOf(path);
-    for (const shown of ['Letters Ltd', 'processing.001, a.b', '2 days']) expect(page).toContain(shown);
+    for (const shown of ['Letters Ltd', 'Programme letter', '2 days']) expect(page).toContain(shown);
     const form = await (await admin.get(`${path}/edit`)).text();
-    for (const shown of Object.values(recipient)) expect(form).toContain(`value="${shown}"`);
+    for (const shown of ['Letters Ltd', 'P2D']) expect(form).toContain(`value="${shown}"`);
+    expect(form).toMatch(/name="elements" value="processing\.001" checked[^<]*><span>Programme letter</);
     const unnamed = await admin.post(`${path}/edit`, { ...fields, acknowledgeWithin: 'P2D' });
     expect(unnamed.status).toBe(422);
     expect(await unnamed.text()).toContain('href="#field-acknowledgeWithin"');
     await admin.post(`${path}/edit`, fields);
     expect(await textOf(path)).not.toContain('Letters Ltd');
+    await admin.post(`${path}/delete`, {});
+  });
+
+  it('keep elements that programs have set, also those that are unknown here', async () => {
+    const caller = await signIn(instance, 'admin');
+    const made = await caller.send('POST', '/webhooks', {
+      targetUrl: 'http://127.0.0.1:9/hook',
+      subscribedActions: ['consent.withdrawn'],
+      elements: ['processing.002', 'a.b'],
+    });
+    const { id } = (await made.json()) as { id: string };
+    const path = `${here}/webhooks/${id}/edit`;
+    const changed = await sendForm(admin, { path, html: await textOf(path) }, [['name', 'Kept']]);
+    expect(changed.headers.get('location')).toBe(`${here}/webhooks/${id}?done=webhookChanged`);
+    const kept = (await (await caller.get(`/webhooks/${id}`)).json()) as { elements: string[] };
+    expect(new Set(kept.elements)).toEqual(new Set(['processing.002', 'a.b']));
+    await admin.post(`${here}/webhooks/${id}/delete`, {});
+  });
+
+  it('lead from a delivery to the transaction that it concerns', async () => {
+    const endpoint = await startEndpoint();
+    const fields = { targetUrl: endpoint.url, actions: 'consent.created' };
+    const answer = await send(`${here}/webhooks/new`, fields);
+    const path = /href="(\/console\/integration\/webhooks\/[^"]+)"/.exec(await answer.text())?.[1] ?? '';
+    const caller = await signIn(instance, 'admin');
+    const asked = await caller.send('POST', '/consents', { subject: 'led', layout: 'layout.001' });
+    const { id } = (await asked.json()) as { id: string };
+    await endpoint.called(1);
+    await admin.post(`${path}/test`, {});
+    await endpoint.called(2);
+    const list = await textOf(path);
+    expect(list.match(/href="\/console\/transactions\/\w+"/g)).toEqual([
+      `href="/console/transactions/${id}"`,
+    ]);
+    const delivery =
+      /href="([^"]*\/deliveries\/[^"]+)"[^>]*>[^a-z]*<?[^>]*>?consent\.created/.exec(list)?.[1] ?? '';
+    expect(await textOf(delivery)).toContain(`href="/console/transactions/${id}"`);
     await admin.post(`${path}/delete`, {});
   });
 
@@ -218,7 +257,9 @@ describe('code in the console', () => {
     expect(await textOf(`${here}/code?place=curl&language=fr`)).toContain(
       '&quot;language&quot;:&quot;fr&quot;',
     );
-    for (const typed of ['f', '<b>']) {
+    expect(html).toMatch(/<option value="fr">French</);
+    expect(html).not.toMatch(/<option value="ru"/);
+    for (const typed of ['French', '<b>']) {
       const page = await admin.get(`${here}/code?place=curl&language=${encodeURIComponent(typed)}`);
       expect(page.status).toBe(200);
       expect(await page.text()).not.toContain('&quot;language&quot;');

@@ -63,6 +63,23 @@ describe('transactions in the console', () => {
     expect(html.match(/(href|action)="[^"]*"/g)?.join()).not.toMatch(/Ann/);
   });
 
+  it('are found by the whole e-mail address of a person, and people who share one are a list', async () => {
+    const shop = await signIn(instance, 'operator');
+    const subjectInfos = { emailAddress: 'anna.meier@example.org' };
+    const ask = (subject: string) =>
+      shop.send('POST', '/consents', { subject, layout: 'layout.001', subjectInfos });
+    const { id } = (await (await ask('customer 77')).json()) as { id: string };
+    const find = async () => {
+      const sent = await operator.post(here, { subject: 'Anna.Meier@example.org' });
+      return sent.headers.get('location') ?? '';
+    };
+    expect(await textOf(await find())).toMatch(new RegExp(`Transactions of customer 77.*${id}`, 's'));
+    await ask('customer 78');
+    const people = await find();
+    expect(people).toMatch(/^\/console\/subjects\?s=/);
+    for (const name of ['customer 77', 'customer 78']) expect(await textOf(people)).toContain(name);
+  });
+
   it('are found by their id', async () => {
     const id = await create('ben');
     const response = await operator.post(here, { subject: id });

@@ -1,12 +1,12 @@
 import type Router from '@koa/router';
 import { columnsFor } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
-import { choiceFilter, type FilterSpec } from '../pages/filters.ts';
+import { choiceFilter, type FilterSpec, languageFilter } from '../pages/filters.ts';
 import type { RoomKit } from '../pages/kit.ts';
 import { sendList } from '../pages/list-page.ts';
 import type { Column } from '../pages/table.ts';
 import type { ModelRoom } from './model-room.ts';
-import { type Entry, hasVersion, hrefOf } from './read-model.ts';
+import { type Entry, hasVersion, hrefOf, listEntries } from './read-model.ts';
 
 type Listed = Pick<ModelRoom<Entry['type']>, 'words' | 'types'>;
 
@@ -14,7 +14,9 @@ type Listed = Pick<ModelRoom<Entry['type']>, 'words' | 'types'>;
 export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void {
   router.get('/', async (ctx) => {
     const reader = kit.reader(ctx);
-    const filters = kit.filters(ctx, kit.path, filtersOf(reader, room));
+    const entries = await listEntries(kit.api(ctx), { types: room.types });
+    const languages = entries.flatMap(({ availableLanguages }) => availableLanguages);
+    const filters = kit.filters(ctx, kit.path, filtersOf(reader, room, languages));
     const { keyword, type = room.types.join(','), status, language, shared } = filters.values;
     const state = status === 'DRAFT' ? { draft: true } : { statuses: status };
     const query = { types: type, keyword, ...state, languages: language, shared, sort: 'name' };
@@ -33,14 +35,19 @@ export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void
   });
 }
 
-function filtersOf(reader: ConsoleReader, { words, types }: Listed): FilterSpec[] {
+/** @param languages that are in use. */
+function filtersOf(
+  reader: ConsoleReader,
+  { words, types }: Listed,
+  languages: readonly string[],
+): FilterSpec[] {
   const choice = (name: string, group: string, codes: readonly string[]) =>
     choiceFilter(reader, `${words}.${name}`, { name, group, codes });
   return [
     { name: 'keyword', kind: 'text', label: reader.t(`${words}.word`) },
     ...(types.length > 1 ? [choice('type', 'elementType', types)] : []),
     choice('status', 'entryStatus', ['ACTIVE', 'INACTIVE', 'DRAFT']),
-    { name: 'language', kind: 'text', label: reader.t(`${words}.inLanguage`) },
+    languageFilter(reader, `${words}.inLanguage`, languages),
     ...(types.length > 1
       ? [
           choiceFilter(reader, 'elements.isShared', {

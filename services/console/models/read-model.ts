@@ -111,6 +111,12 @@ export async function readEntryNames(
   return (key) => names.get(key) ?? key;
 }
 
+/** Names of the elements that people answer, by key: up to 200. */
+export async function questionNames(ctx: Context, kit: RoomKit): Promise<ReadonlyMap<string, string>> {
+  const elements = await listEntries(kit.api(ctx), { types: questionTypes });
+  return new Map(elements.map(({ key, name }) => [key, name]));
+}
+
 /** The version that pages show unless another is chosen: the draft, else the active one, else the newest. */
 export function newestVersion({ versions }: Entry): Entry['versions'][number] | undefined {
   const withStatus = (wanted: string) => versions.find(({ status }) => status === wanted);

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { ConsoleReader } from './console-reader.ts';
-import { type Choice, wordChoices } from './form.ts';
+import { type Choice, languageChoices, wordChoices } from './form.ts';
 
 /** A filter of a list: a parameter of the page's URL. */
 export type FilterSpec =
@@ -112,6 +112,19 @@ export function choiceFilter(
   { name, group, codes }: { name: string; group: string; codes: readonly string[] },
 ): FilterSpec {
   return { name, kind: 'choice', label: reader.t(label), options: choicesOf(reader, group, codes) };
+}
+
+/** A filter by the languages that are in use, sorted by name. @param label key of a message. */
+export function languageFilter(
+  reader: ConsoleReader,
+  label: string,
+  tags: readonly string[],
+  any = reader.t('filter.all'),
+): FilterSpec {
+  const { compare } = new Intl.Collator(reader.language);
+  const named = languageChoices(reader, [...new Set(tags)]);
+  const options = [['', any] as const, ...named.toSorted(([, one], [, other]) => compare(one, other))];
+  return { name: 'language', kind: 'choice', label: reader.t(label), options };
 }
 
 /** A path, which may have a query, with further parameters; empty ones are left out. */

@@ -162,11 +162,6 @@ export function readerOf(posted: PostedForm): ReadField {
   return (name) => posted[name]?.[0]?.trim() ?? '';
 }
 
-/** Keys that were typed into one field, separated by spaces or commas. */
-export function keysIn(text: string): string[] {
-  return text.split(/[\s,،]+/).filter(Boolean);
-}
-
 /** The API tells thousands of faults of a draft in many languages, and each is compared with all fields. */
 const mostFaults = 200;
 

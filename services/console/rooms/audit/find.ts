@@ -5,6 +5,7 @@ import { withQuery } from '../../pages/filters.ts';
 import { type FieldSpec, type FormInput, fieldsFor } from '../../pages/form.ts';
 import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { subjectCalled } from '../../people/find-people.ts';
 import { listedKinds, type Named } from './resolve-names.ts';
 
 /**
@@ -68,7 +69,8 @@ const transactionPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 async function findTarget(ctx: Context, kit: RoomKit, text: string) {
   if (targetPattern.test(text)) return { target: text };
   const api = kit.api(ctx);
-  const person = await unlessMissing(api.call('getSubject', { params: { name: text } }));
+  const byName = (name: string) => unlessMissing(api.call('getSubject', { params: { name } }));
+  const person = (await byName(text)) ?? (await byName((await subjectCalled(ctx, kit, text)) ?? text));
   if (person) return { target: `subject/${person.body.id}`, s: kit.names.seal(person.body.name) };
   const { body: models } = await api.call('listModels', { query: { keyword: text, size: 200 } });
   const model = models.values.find(({ key, name }) => key === text || isSame(name, text));

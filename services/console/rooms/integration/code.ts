@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import { entryChoices, formPath, listEntries, readPublicForm } from '../../models/read-model.ts';
+import { languageFilter } from '../../pages/filters.ts';
 import { wordChoices } from '../../pages/form.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { writeSnippets } from './snippets.ts';
@@ -13,6 +14,8 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
     const reader = kit.reader(ctx);
     const path = `${kit.path}/code`;
     const layouts = await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' });
+    const asked = [ctx.query.form].flat()[0];
+    const entry = layouts.find(({ key }) => key === asked) ?? layouts[0];
     const filters = kit.filters(ctx, path, [
       {
         name: 'form',
@@ -20,7 +23,7 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
         label: reader.t('code.form'),
         options: entryChoices(layouts),
       },
-      { name: 'language', kind: 'text', label: reader.t('code.language') },
+      languageFilter(reader, 'code.language', entry?.availableLanguages ?? [], reader.t('code.anyLanguage')),
       {
         name: 'place',
         kind: 'choice',
@@ -28,10 +31,8 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
         options: wordChoices(reader, 'code', placesOfCode),
       },
     ]);
-    const { form = layouts[0]?.key, language: typed = '', place = 'link' } = filters.values;
-    // The list follows while a tag is typed: what is not one yet is no language.
-    const language = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(typed) ? typed : '';
-    const entry = layouts.find(({ key }) => key === form);
+    const { language = '', place = 'link' } = filters.values;
+    const form = entry?.key;
     const isPublic = entry !== undefined && (await readPublicForm(ctx, kit, entry)) !== undefined;
     const { baseUrl } = kit;
     const snippets = form ? writeSnippets({ baseUrl, layout: form, language, place, isPublic }) : [];

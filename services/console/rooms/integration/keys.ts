@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
-import { entryChoices, listEntries, questionTypes } from '../../models/read-model.ts';
+import { entryChoices, listEntries, questionNames, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { endOfDay } from '../../pages/filters.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
@@ -18,8 +18,7 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
 
   router.get('/security', async (ctx) => {
     const mayRevoke = kit.may(ctx, 'revokeKey');
-    const elements = await listEntries(kit.api(ctx), { types: questionTypes });
-    const names = new Map(elements.map(({ key, name }) => [key, name]));
+    const names = await questionNames(ctx, kit);
     await sendPlainList(ctx, kit, {
       path: '/security',
       operation: 'listKeys',

@@ -123,7 +123,7 @@ function factsOf(reader: ConsoleReader, delivery: Delivery) {
       note: errorOf(reader, delivery),
     },
     'deliveries.action': { code: action },
-    'deliveries.source': { code: sourceId },
+    'deliveries.source': { code: sourceId, href: sourceHref(delivery) },
     'deliveries.created': { time: reader.time(createdAt) },
     'deliveries.delivered': deliveredAt && { time: reader.time(deliveredAt) },
     'deliveries.attempts': { number: reader.number(attempts) },
@@ -142,6 +142,11 @@ function errorOf(
   return error === undefined ? undefined : outboundReason(reader, { code, text: error });
 }
 
+/** The page of what a delivery concerns, if there is one: events of answers name their transaction. */
+function sourceHref({ action, sourceId }: Delivery): string | undefined {
+  return action.startsWith('consent.') ? `/console/transactions/${sourceId}` : undefined;
+}
+
 /** As many as a page shows. */
 const maxRepeated = 200;
 
@@ -156,7 +161,7 @@ function columnsOf(reader: ConsoleReader, path: string): Column<Delivery>[] {
   return [
     time('deliveries.created', ({ createdAt }) => createdAt),
     code('deliveries.action', ({ action }) => action, { href: ({ id }) => `${path}/deliveries/${id}` }),
-    code('deliveries.source', ({ sourceId }) => sourceId),
+    code('deliveries.source', ({ sourceId }) => sourceId, { href: sourceHref }),
     state('deliveries.status', 'deliveryStatus', ({ status }) => status, { note: outcomeOf }),
     number('deliveries.attempts', ({ attempts }) => attempts),
     time('deliveries.next', ({ nextAttemptAt }) => nextAttemptAt),

@@ -2,14 +2,7 @@ import { subscribableActions } from '#lib/contracts/webhook-actions.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import {
-  type FieldSpec,
-  fieldsFor,
-  keysIn,
-  type PostedForm,
-  readerOf,
-  wordChoices,
-} from '../../pages/form.ts';
+import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
 import { outboundReason } from '../../pages/outbound-reason.ts';
 import { stateMark } from '../../pages/states.ts';
 
@@ -32,11 +25,14 @@ const orderedActions = ['consents', 'messages', 'models', 'peers', 'instance'].f
   subscribableActions.filter((action) => sectionOf(action) === section),
 );
 
-/** The fields of a webhook that people set. */
+/** The fields of a webhook that people set. @param names of the elements, by key. */
 export function fieldsOf(
   reader: ConsoleReader,
-  { acknowledgeWithin: within = '' }: Partial<Webhook> = {},
+  names: ReadonlyMap<string, string>,
+  { acknowledgeWithin: within = '', elements = [] }: Partial<Webhook> = {},
 ): FieldSpec[] {
+  // A key that is unknown here was set by a program, and stays unless it is taken away.
+  const keys = [...new Set([...names.keys(), ...elements])];
   const field = fieldsFor(reader, 'webhooks');
   const actions = wordChoices(reader, 'webhookAction', orderedActions);
   return [
@@ -50,7 +46,7 @@ export function fieldsOf(
       showsValues: true,
     }),
     field('recipient', { maxLength: 255 }),
-    field('elements', { isCode: true }),
+    field('elements', { kind: 'checks', options: keys.map((key) => [key, names.get(key) ?? key]) }),
     field('acknowledgeWithin', {
       kind: 'select',
       options: [
@@ -66,8 +62,7 @@ export function fieldsOf(
 /** What the fields show of a webhook. */
 export function valuesOf(webhook: Webhook) {
   const { name, targetUrl, subscribedActions: actions, recipient, acknowledgeWithin } = webhook;
-  const elements = webhook.elements?.join(', ');
-  return { name, targetUrl, actions, recipient, elements, acknowledgeWithin };
+  return { name, targetUrl, actions, recipient, elements: webhook.elements, acknowledgeWithin };
 }
 
 /** The body of the API for a posted form. */
@@ -78,7 +73,7 @@ export function readWebhook(posted: PostedForm) {
     targetUrl: one('targetUrl'),
     subscribedActions: [...(posted.actions ?? [])],
     recipient: one('recipient'),
-    elements: keysIn(one('elements')),
+    elements: [...(posted.elements ?? [])],
     acknowledgeWithin: one('acknowledgeWithin'),
   };
 }
@@ -88,8 +83,8 @@ export function markOf(reader: ConsoleReader, { state, failingSince }: Webhook) 
   return stateMark(reader, 'webhookState', state === 'PAUSED' ? state : failingSince ? 'FAILING' : 'ACTIVE');
 }
 
-/** The facts of a webhook on its page. */
-export function factsOf(reader: ConsoleReader, webhook: Webhook) {
+/** The facts of a webhook on its page. @param names of the elements, by key. */
+export function factsOf(reader: ConsoleReader, names: ReadonlyMap<string, string>, webhook: Webhook) {
   const { targetUrl, failingSince, lastError, creationDate, recipient, elements, acknowledgeWithin } =
     webhook;
   return factsView(reader, {
@@ -100,7 +95,7 @@ export function factsOf(reader: ConsoleReader, webhook: Webhook) {
       text: outboundReason(reader, { code: lastError.code, text: lastError.reason }),
     },
     'webhooks.recipient': recipient && { text: recipient },
-    'webhooks.elements': elements && { code: elements.join(', ') },
+    'webhooks.elements': elements && { text: reader.list(elements.map((key) => names.get(key) ?? key)) },
     'webhooks.acknowledgeWithin': acknowledgeWithin && { text: reader.duration(acknowledgeWithin) },
     'webhooks.created': { time: reader.time(creationDate) },
   });

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { questionNames } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
 import { actPage, buttonAct } from '../../pages/form-page.ts';
@@ -46,10 +47,10 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     operation: 'createWebhook',
     view: 'form',
     isCreating: true,
-    ask: (_, reader) => ({
+    ask: async (ctx, reader) => ({
       title: reader.t('webhooks.new'),
       submit: reader.t('webhooks.create'),
-      fields: fieldsOf(reader),
+      fields: fieldsOf(reader, await questionNames(ctx, kit)),
       values: { actions: ['consent.committed'] },
     }),
     body: (_, posted) => readWebhook(posted),
@@ -63,11 +64,15 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       const { columns, read } = deliveryList(ctx, kit, href);
       return sendCsv(ctx, reader, { name: 'deliveries', columns, read });
     }
-    const [webhook, deliveries] = await Promise.all([find(ctx), readDeliveries(ctx, kit, href)]);
+    const [webhook, names, deliveries] = await Promise.all([
+      find(ctx),
+      questionNames(ctx, kit),
+      readDeliveries(ctx, kit, href),
+    ]);
     const isPaused = webhook.state === 'PAUSED';
     await kit.page(ctx, 'webhook', {
       title: webhook.name,
-      facts: factsOf(reader, webhook),
+      facts: factsOf(reader, names, webhook),
       actions: webhook.subscribedActions,
       acts: actLinks(ctx, kit, [
         { href: `${href}/edit`, word: 'webhooks.edit', operation: 'updateWebhook' },
@@ -98,7 +103,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('webhooks.editTitle', { name: webhook.name }),
         submit: reader.t('webhooks.save'),
-        fields: fieldsOf(reader, webhook),
+        fields: fieldsOf(reader, await questionNames(ctx, kit), webhook),
         values: valuesOf(webhook),
       };
     },

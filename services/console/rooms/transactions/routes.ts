@@ -2,11 +2,12 @@ import type { Schemas } from '../../api/api-types.ts';
 import { readEntryNames } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import { choiceFilter, timesOfDays } from '../../pages/filters.ts';
+import { choiceFilter, timesOfDays, withQuery } from '../../pages/filters.ts';
 import { fieldReader } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
+import { subjectCalled } from '../../people/find-people.ts';
 import { transactionPath } from '../../people/find-transaction.ts';
 import { formColumn, kindColumn } from '../../people/form-column.ts';
 import { subjectPath } from '../../people/subject-path.ts';
@@ -73,7 +74,11 @@ export const transactions: Room = {
       const text = fieldReader(ctx, kit)('subject');
       if (text === '') return kit.open(ctx, kit.path);
       const found = await transactionPath(ctx, kit, text);
-      kit.open(ctx, found ?? `${kit.path}?s=${kit.names.seal(text)}`);
+      if (found) return kit.open(ctx, found);
+      const name = await subjectCalled(ctx, kit, text);
+      // Several people with one address are a list to choose from.
+      const path = name === undefined ? '/console/subjects' : kit.path;
+      kit.open(ctx, withQuery(path, { s: kit.names.seal(name ?? text) }));
     });
 
     router.get('/:txid', async (ctx) =>
