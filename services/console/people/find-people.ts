@@ -17,7 +17,7 @@ export async function findByContact(
 }
 
 /**
- * The name of the subject that a text means: that with this e-mail address or telephone number, else the text.
+ * The name of the subject that a text means: that with this address or number, else the text.
  * @returns undefined if several subjects have it.
  */
 export async function subjectCalled(ctx: Context, kit: RoomKit, text: string): Promise<string | undefined> {

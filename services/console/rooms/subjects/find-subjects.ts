@@ -4,7 +4,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { findByContact } from '../../people/find-people.ts';
 import { subjectPath } from '../../people/subject-path.ts';
 
-/** Subjects with this address or number; without any, and for other words, those with a text in their name. */
+/** Subjects with this address or number; without any, and for other words, those with it in their name. */
 export async function findSubjects(
   ctx: Context,
   kit: RoomKit,
