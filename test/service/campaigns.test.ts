@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import { openPages } from '../support/console/open-pages.ts';
-import { signIn } from '../support/instances/callers.ts';
+import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
   draftCampaign,
@@ -15,8 +15,10 @@ import {
 } from '../support/instances/live-campaigns.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
+import { beginAt, ledTo, publishForm } from '../support/instances/live-public-forms.ts';
 import { problemOf } from '../support/instances/live-subject.ts';
-import { type ReceivedMail, startMailServer } from '../support/network/mail-server.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { codeIn, type ReceivedMail, startMailServer } from '../support/network/mail-server.ts';
 import { languagesOn, parsePage } from '../support/pages/parse-page.ts';
 import { until } from '../support/run/until.ts';
 
@@ -114,6 +116,56 @@ describe('a campaign after a MAJOR', () => {
     await untilCounts(operator, id, { CLOSED: 1 });
     expect(server.to(ann)).toHaveLength(2);
     await until(async () => expect(await readCampaign(operator, id)).toMatchObject({ state: 'DONE' }));
+  });
+});
+
+describe('the forecast', () => {
+  it('counts everybody whom the activation has counted, however they answered: asked, or left out with a reason', async () => {
+    const element = await makeAskedElement(admin);
+    const [byMail, begun] = [`${randomUUID()}@example.org`, `${randomUUID()}@example.org`];
+    const answers = { [`element/processing/${element.key}/1.0`]: ['accepted'] };
+    const forms = {
+      email: await publishForm(admin, { identify: 'EMAIL' }, { elements: [element.key] }),
+      anonymous: await publishForm(admin, { identify: 'ANONYMOUS' }, { elements: [element.key] }),
+    };
+    const answerAt = async (path: string, emailAddress: string) => {
+      const led = ledTo(instance, await beginAt(instance, path, emailAddress ? { emailAddress } : {}));
+      expect((await led.person.submit(answers)).status).toBe(200);
+      return led;
+    };
+    const { id, token } = await answerAt(forms.email, byMail);
+    const confirmed = await instance.fetch(`/consents/${id}/confirm?t=${token}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ code: codeIn(await server.waitFor(byMail)) }),
+    });
+    expect(await confirmed.json()).toMatchObject({ state: 'COMMITTED' });
+    await answerAt(forms.anonymous, '');
+    // Nobody has proven this address: it is no person yet.
+    await answerAt(forms.email, begun);
+    const byKey = await createKey(instance);
+    await recordAnswers(byKey, `a program's ${randomUUID()}`, answers);
+    const invited = await element.answered();
+    await element.answered('refused');
+
+    const counted = (await (await operator.get(`/stats/valid?keys=${element.key}`)).json()) as Valid;
+    expect(counted.values).toMatchObject([{ subjects: 5, accepted: 4, refused: 1 }]);
+    await element.change();
+    const forecast = await forecastOf(operator, await draftCampaign(operator, element));
+    expect(forecast).toMatchObject({ people: 5, asked: 2 });
+    expect(forecast.excluded).toHaveLength(2);
+    expect(forecast.excluded).toEqual(
+      expect.arrayContaining([
+        { why: 'NO_ADDRESS', people: 2 },
+        { why: 'REFUSED', people: 1 },
+      ]),
+    );
+    const campaign = await writeTo(element, {}, 2);
+    expect((await membersOf(operator, campaign)).map(({ subject }) => subject).sort()).toEqual(
+      [byMail, invited].sort(),
+    );
+    const refused = await operator.send('POST', '/subjects', { name: byMail });
+    expect(await problemOf(refused)).toMatchObject({ said: '409 exists' });
   });
 });
 

@@ -4,6 +4,7 @@ import { type Caller, createKey, signIn } from '../support/instances/callers.ts'
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
+import { beginAt, ledTo as leadsTo, publishForm } from '../support/instances/live-public-forms.ts';
 import { complete, letter, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { recordAnswers } from '../support/instances/live-transactions.ts';
 import { codeIn, startMailServer } from '../support/network/mail-server.ts';
@@ -24,32 +25,16 @@ afterAll(() => server.close());
 
 const elements = ['processing.001', 'processing.002', 'preference.001'];
 
-/** A form with an address of its own. @returns its path. */
-async function publish(form: Record<string, unknown>, layout: Record<string, unknown> = {}) {
-  const content = { type: 'layout', elements, public: form, ...layout };
-  return `/f/${(await makeLiveModel(admin, 'layout', { en: content })).key}`;
-}
-
+const publish = (form: Record<string, unknown>, layout: Record<string, unknown> = {}) =>
+  publishForm(admin, form, { elements, ...layout });
 const begin = (path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
-  instance.fetch(path, {
-    method: 'POST',
-    headers: { Accept: 'text/html', ...headers },
-    body: new URLSearchParams(fields),
-    redirect: 'manual',
-  });
+  beginAt(instance, path, fields, headers);
+const ledTo = (response: Response) => leadsTo(instance, response);
 
 const read = async (path: string, headers: Record<string, string> = {}) => {
   const response = await instance.fetch(path, { headers: { Accept: 'text/html', ...headers } });
   return { status: response.status, text: await response.text() };
 };
-
-/** The person who was led to a form. */
-function ledTo(response: Response) {
-  expect(response.status).toBe(303);
-  const [, id = '', token = ''] =
-    /\/consents\/([^/]+)\/submit\?t=(.+)$/.exec(response.headers.get('location') ?? '') ?? [];
-  return { id, person: subjectOf(instance, { id, token }) };
-}
 
 const representation = async (id: string) => transactionIn(await shop.get(`/consents/${id}`));
 

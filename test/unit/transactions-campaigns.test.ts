@@ -18,6 +18,7 @@ import {
   reasons,
   type Wanted,
 } from '../../services/transactions/campaigns/rules.ts';
+import { type AnswerGroup, addUpValid } from '../../services/transactions/statistics/valid-answers.ts';
 
 const dayMs = 86_400_000;
 const now = new Date('2026-05-03T10:00:00Z');
@@ -122,6 +123,32 @@ describe('whom a campaign finds', () => {
         }
         // Every question is asked for one reason.
         expect(new Set(needs.map(({ key, object }) => `${key} ${object}`)).size).toBe(needs.length);
+      }),
+    ));
+});
+
+describe('whom a campaign finds after a MAJOR', () => {
+  // A question without an answer is never in force.
+  const before: ActiveVersions = { ...active, a: version(1) };
+  const standing = answer
+    .filter(({ value }) => value.length > 0)
+    .map((one) => ({ ...one, serial: '1.0', infoSerial: '1.0' }));
+  const standingOf = fc.uniqueArray(standing, {
+    maxLength: 4,
+    selector: ({ object, key }) => `${object} ${key}`,
+  });
+  const what: Wanted = { ...all, who: ['CHANGED'] };
+
+  it('has as many answers as its activation has counted', () =>
+    fc.assert(
+      fc.property(fc.array(standingOf, { maxLength: 6 }), (everybody) => {
+        const groups = everybody.flat().flatMap(({ expiresAt, value, ...rest }): AnswerGroup[] => {
+          if (expiresAt && expiresAt <= now) return [];
+          return [{ ...rest, answer: value[0] ?? null, expiring: false, count: 1 }];
+        });
+        const counted = addUpValid(groups, before, now).find(({ key }) => key === 'a');
+        const found = everybody.map((answers) => needsOf(facts({ answers }), what));
+        expect(found.flat()).toHaveLength(counted?.subjects ?? 0);
       }),
     ));
 });

@@ -39,7 +39,7 @@ export async function commitSubmittedTransaction(
   const { id, subject, committedAt, validUntil, deadline, records, receipt, code } = submitted;
   const isUsed = code === undefined ? empty : sql`AND EXISTS (SELECT FROM used)`;
   const row = await db.maybeOne(sql`
-    WITH ${nextPosition(sql`${subject}`, null)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
+    WITH ${nextPosition(sql`${subject}`, null, true)}, ${code === undefined ? empty : sql`used AS (${useCode(id, code)}), `}t AS (
       UPDATE transactions AS x
          SET state = 'COMMITTED', version = x.version + 1, changed_at = ${committedAt}, valid_until = ${validUntil},
              awaits_code = false

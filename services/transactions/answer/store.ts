@@ -27,7 +27,7 @@ export async function commitTransaction(
   source: string,
 ): Promise<boolean> {
   const row = await db.maybeOne(sql`
-    WITH ${nextPosition(sql`${commitment.subject}`, commitment.seen)}, t AS (
+    WITH ${nextPosition(sql`${commitment.subject}`, commitment.seen, true)}, t AS (
       UPDATE transactions AS x
          SET state = 'COMMITTED', version = x.version + 1, answers_digest = ${commitment.answersDigest},
              changed_at = ${commitment.submittedAt}, notice_at = ${commitment.noticeAt},

@@ -12,10 +12,11 @@ export const isInForce = sql`
  * {@link lockSubject} does.
  * @param seen no row if another statement of the person was stored since this position was read; null: the
  * caller has locked the person.
+ * @param isCommit whether answers take effect: their person is not known from strangers alone any more.
  */
-export function nextPosition(subject: Sql, seen: number | null): Sql {
+export function nextPosition(subject: Sql, seen: number | null, isCommit = false): Sql {
   return sql`person AS (
-      UPDATE subjects AS p SET position = nextval('positions')
+      UPDATE subjects AS p SET position = nextval('positions'), unproven = p.unproven AND NOT ${isCommit}::boolean
        WHERE p.name = ${subject} AND p.position = coalesce(${seen}::bigint, p.position)
       RETURNING p.position
     )`;
