@@ -477,15 +477,36 @@ spec:
 
 {{/* ---- NetworkPolicies ---- */}}
 
-{{/* A rule of a NetworkPolicy. Without peers it allows every address. Takes direction (from, to), peers and ports. */}}
+{{/*
+A rule of a NetworkPolicy. Without peers it allows every address, but calls of a use only to what "accord.anywhere" lists; the
+API server may be at an address of a node, which that list does not have everywhere. Takes direction (from, to), use, peers and
+ports.
+*/}}
 {{- define "accord.networkRule" -}}
 - ports:
     {{- range .ports }}
     - port: {{ . }}
     {{- end }}
-  {{- with .peers }}
-  {{ $.direction }}: {{- toYaml . | nindent 4 }}
+  {{- if .peers }}
+  {{ .direction }}: {{- toYaml .peers | nindent 4 }}
+  {{- else if and (eq .direction "to") (ne .use "apiServer") }}
+  to: {{- include "accord.anywhere" . | nindent 4 }}
   {{- end }}
+{{- end }}
+
+{{/*
+Targets whose address is not known: every pod, and every address that is not link-local. Clouds serve the credentials of a
+node at a link-local address or at one of the three others. Pods are named because some networks, such as Cilium's, do not
+count them as addresses.
+*/}}
+{{- define "accord.anywhere" -}}
+- namespaceSelector: {}
+- ipBlock:
+    cidr: 0.0.0.0/0
+    except: [169.254.0.0/16, 168.63.129.16/32, 100.100.100.200/32]
+- ipBlock:
+    cidr: ::/0
+    except: [fe80::/10, fd00:ec2::254/128]
 {{- end }}
 
 {{/* The egress rule of a use: a key of networkPolicy.peers. Nothing if the use is not configured. Takes root and use. */}}
@@ -519,7 +540,7 @@ spec:
 {{- else if and (eq .use "issuer") $values.oidc.issuer }}
 {{ include "accord.routedRules" (dict "root" .root "peers" $peers "url" $values.oidc.issuer) }}
 {{- else if $ports }}
-{{ include "accord.networkRule" (dict "direction" "to" "peers" $peers "ports" ($ports | uniq)) }}
+{{ include "accord.networkRule" (dict "direction" "to" "use" .use "peers" $peers "ports" ($ports | uniq)) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -527,15 +548,15 @@ spec:
 {{/*
 Egress to a URL that may lead to pods of the cluster: a router, or the issuer behind a Service. A policy sees the port of
 these pods (Traefik: 8443), which the URL does not tell (443), so named peers and routers get every port. Without a named
-router it may be at any address. Takes root, peers and url.
+router it may be anywhere. Takes root, peers and url.
 */}}
 {{- define "accord.routedRules" -}}
 {{- $router := .root.Values.networkPolicy.peers.router | default list }}
 {{- if not (or .peers $router) }}
-- {}
+- to: {{- include "accord.anywhere" . | nindent 4 }}
 {{- else }}
 {{- if not .peers }}
-{{ include "accord.networkRule" (dict "direction" "to" "ports" (list (include "accord.urlPort" .url | int))) }}
+{{ include "accord.networkRule" (dict "direction" "to" "use" "public" "ports" (list (include "accord.urlPort" .url | int))) }}
 {{- end }}
 - to: {{- concat (.peers | default list) $router | toYaml | nindent 4 }}
 {{- end }}

@@ -119,18 +119,47 @@ describe.skipIf(!chart).each(examples)('the NetworkPolicies of %s', (example) =>
     for (const job of ['migrate', 'topics', 'secrets', 'test']) expect(ingress.get(job) ?? []).toEqual([]);
   });
 
-  it('allow the internet to peers and webhooks alone, without private ranges that nobody has named', () => {
-    const outside = [...egress].filter(([, rules]) => rules.some(({ network }) => network === '0.0.0.0/0'));
-    expect(outside.map(([component]) => component).sort()).toEqual(['peers', 'webhooks']);
-    for (const [, rules] of outside) {
-      const [internet] = rules.filter(({ network }) => network === '0.0.0.0/0');
+  it('allow the internet to peers and webhooks, without private ranges that no value names', () => {
+    for (const component of ['peers', 'webhooks']) {
+      const internet = egress.get(component)?.find(({ network, port }) => network === '0.0.0.0/0' && !port);
       for (const range of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '127.0.0.0/8'])
-        expect(internet?.except).toContain(range);
+        expect(internet?.except, component).toContain(range);
     }
+  });
+
+  it('keep the metadata service of a cloud from every pod: only name servers and the API server may be link-local', () => {
+    const open = manifests
+      .filter(({ kind }) => kind === 'NetworkPolicy')
+      .flatMap(({ metadata, spec }) =>
+        ((spec.egress ?? []) as { to?: Target[]; ports?: { port: number }[] }[]).map((rule) => ({
+          name: metadata.name,
+          ...rule,
+        })),
+      )
+      .filter(({ to, ports }) => !to && !ports?.every(({ port }) => [53, 443, 6443].includes(port)));
+    expect(open).toEqual([]);
+    const blocks = [...egress].flatMap(([component, rules]) =>
+      rules
+        .filter(({ network }) => network === '0.0.0.0/0' || network === '::/0')
+        .map((rule) => ({ component, ...rule })),
+    );
+    for (const { component, network, except } of blocks)
+      expect(except, component).toContain(network === '::/0' ? 'fe80::/10' : '169.254.0.0/16');
   });
 });
 
+/** A target of a rule: pods, or a block of addresses. */
+interface Target {
+  namespaceSelector?: object;
+  ipBlock?: { cidr: string; except?: string[] };
+}
+
 describe.skipIf(!chart)('calls of the public address', () => {
+  const anywhere = [
+    { namespaceSelector: {} },
+    { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '168.63.129.16/32', '100.100.100.200/32'] } },
+    { ipBlock: { cidr: '::/0', except: ['fe80::/10', 'fd00:ec2::254/128'] } },
+  ];
   const router = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'traefik' } } };
   const keycloak = { podSelector: { matchLabels: { app: 'keycloak' } } };
   const egressOf = async (peers: object, oidc = {}) => {
@@ -145,10 +174,23 @@ describe.skipIf(!chart)('calls of the public address', () => {
 
   it('reach a router that is not named at the port of its pods, from the console, and from auth with an issuer', async () => {
     const standard = await egressOf({});
-    expect(standard('console')).toContainEqual({});
-    for (const service of ['auth', 'forms']) expect(standard(service), service).not.toContainEqual({});
+    expect(standard('console')).toContainEqual({ to: anywhere });
+    for (const service of ['auth', 'forms'])
+      expect(standard(service), service).not.toContainEqual({ to: anywhere });
     const external = await egressOf({}, { issuer: 'https://login.example.org' });
-    for (const service of ['console', 'auth']) expect(external(service), service).toContainEqual({});
+    for (const service of ['console', 'auth'])
+      expect(external(service), service).toContainEqual({ to: anywhere });
+  });
+
+  it('are named in the notes as long as no value names the router', async () => {
+    const notesOf = (more: object) =>
+      chart?.notes('minimal.yaml', '--set-json', `networkPolicy=${JSON.stringify(more)}`);
+    const text = await notesOf({});
+    expect(text).toContain('networkPolicy.peers.router is empty');
+    expect(text).toContain('The console may call every address at every port but link-local ones');
+    expect(await notesOf({ peers: { public: [router] } })).not.toContain('every port');
+    for (const closed of [{ enabled: false }, { peers: { router: [router] } }])
+      expect(await notesOf(closed)).not.toContain('networkPolicy.peers.router');
   });
 
   it('reach named routers and issuers at every port, and other addresses only at the port of the address', async () => {
@@ -156,13 +198,13 @@ describe.skipIf(!chart)('calls of the public address', () => {
     const named = await egressOf({ router: [router] }, oidc);
     for (const service of ['console', 'auth']) {
       expect(named(service), service).toContainEqual({ to: [router] });
-      expect(named(service), service).toContainEqual({ ports: [{ port: 443 }] });
-      expect(named(service), service).not.toContainEqual({});
+      expect(named(service), service).toContainEqual({ to: anywhere, ports: [{ port: 443 }] });
+      expect(named(service), service).not.toContainEqual({ to: anywhere });
     }
     const both = await egressOf({ router: [router], issuer: [keycloak], public: [router] }, oidc);
     expect(both('auth')).toContainEqual({ to: [keycloak, router] });
     for (const service of ['console', 'auth'])
-      expect(both(service), service).not.toContainEqual({ ports: [{ port: 443 }] });
+      expect(both(service), service).not.toContainEqual({ to: anywhere, ports: [{ port: 443 }] });
   });
 });
 
