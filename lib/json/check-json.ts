@@ -49,10 +49,21 @@ export class DuplicateMember extends Error {
 export function parseForeignJson(bytes: Uint8Array): unknown {
   const written = countWritten(bytes);
   if (written.values > maxValues) throw new TooManyValues(`has more than ${maxValues} values`);
-  const text = utf8.decode(bytes);
+  return parseWritten(utf8.decode(bytes), written.members);
+}
+
+/**
+ * Parses JSON of any size whose names of members must be unique.
+ * @throws SyntaxError if it is not JSON, DuplicateMember.
+ */
+export function parseUniqueJson(text: string): unknown {
+  return parseWritten(text, countWritten(Buffer.from(text)).members);
+}
+
+function parseWritten(text: string, members: number): unknown {
   const value: unknown = JSON.parse(text);
   // Of members with the same name JSON.parse keeps one.
-  if (countMembers(value) !== written.members) throw new DuplicateMember(findDuplicate(text));
+  if (countMembers(value) !== members) throw new DuplicateMember(findDuplicate(text));
   return value;
 }
 

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { DuplicateMember, parseUniqueJson } from '#lib/json/check-json.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
 
 /** Rows as `POST /records/import` takes them, one a line; the first line may have the keys of receipts. */
@@ -24,18 +25,19 @@ async function* parseLines(file: string): AsyncGenerator<SourceItem> {
     const place = `${name}, line ${number}`;
     const text = number === 1 ? line.replace(/^\uFEFF/, '') : line;
     if (text.trim() === '') continue;
-    const row = parseRow(text);
     const original = { line: number, text };
-    yield row ? { place, row } : { place, original, fault: 'is no JSON object' };
+    const parsed = parseRow(text);
+    yield 'row' in parsed ? { place, ...parsed } : { place, original, ...parsed };
   }
 }
 
-function parseRow(text: string): Record<string, unknown> | undefined {
+function parseRow(text: string): { row: Record<string, unknown> } | { fault: string } {
   try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
+    const value = parseUniqueJson(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { row: value as Record<string, unknown> };
+  } catch (error) {
+    if (error instanceof DuplicateMember) return { fault: `${error.pointer} ${error.message}` };
   }
+  return { fault: 'is no JSON object' };
 }

@@ -108,6 +108,25 @@ describe('npm run import -- --from gics', () => {
     ]);
   });
 
+  it('rejects a line that is no resource, or has a member twice, and reads on', async () => {
+    const lines = [
+      JSON.stringify(fhirPatient('d1', 'psn d')),
+      '{"resourceType": "Consent", "id": ',
+      JSON.stringify(fhirConsent('d1', '2024-04-01', { 7.1: true })).replace('{', '{"status":"inactive",'),
+      '[]',
+      JSON.stringify(fhirConsent('d1', '2024-04-02', { 7.1: true })),
+    ];
+    const at = await write({ 'lake.json': exchangeFile, 'consents.ndjson': lines.join('\n') });
+    const files = [at('lake.json'), at('consents.ndjson')];
+    const read = await run([...files, '--rejected', at('rejected.ndjson')]);
+    expect(read.output).toContain('4 rows: 1 created, 0 unchanged, 3 rejected.');
+    expect(read.errors).toContain('consents.ndjson, line 2: is neither JSON nor XML');
+    expect(read.errors).toContain('consents.ndjson, line 3: has two members of the same name: /status');
+    expect(read.errors).toContain('consents.ndjson, line 4: is no resource of FHIR');
+    expect((await readFile(at('rejected.ndjson'), 'utf8')).split('\n')).toEqual([...lines.slice(1, 4), '']);
+    expect((await recordsOf(admin, 'psn d'))['Lake.policy.collect_water']).toHaveLength(1);
+  });
+
   it('names what a file lacks, and makes nothing', async () => {
     const { modulesConsentModule: _left, ...rest } = exchangeFile;
     const at = await write({

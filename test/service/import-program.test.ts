@@ -31,6 +31,25 @@ describe('npm run import', () => {
     expect(errors).not.toContain('again');
   });
 
+  it('rejects a row that gives a member twice, and names it', async () => {
+    const file = path.join(await temporaryFolder(), 'rows.ndjson');
+    const row = (id: string) =>
+      JSON.stringify({
+        subject: id,
+        element: key,
+        serial,
+        answer: ['accepted'],
+        given: '2024-05-01',
+        source: 'Old',
+        sourceId: id,
+      });
+    const twice = row('said twice').replace('}', ',"answer":["refused"]}');
+    await writeFile(file, [twice, row('said once')].join('\n'));
+    const { output, errors } = await run([file, '--dry-run']);
+    expect(output).toBe('It would be: 2 rows: 1 created, 0 unchanged, 1 rejected.\n');
+    expect(errors).toContain('rows.ndjson, line 1: /answer has two members of the same name');
+  });
+
   it('takes rows over, writes rejected ones into a file that can be corrected, and does nothing twice', async () => {
     const folder = await temporaryFolder();
     const row = (number: number, answer: string) =>

@@ -272,6 +272,22 @@ describe('rows', () => {
     expect((await send(['subject,element', '"a'], '', 'text/csv')).status).toBe(400);
   });
 
+  it('of a table are refused together if its head names a column twice, which the answer names', async () => {
+    const subject = newSubject();
+    const head = 'subject,element,serial,answer,given,source,sourceId';
+    const line = `${subject},${key},${serial},accepted,2024-05-01T10:00:00Z,Old,${subject}`;
+    const refused = await send([`${head},answer`, `${line},refused`], '', 'text/csv');
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      expect.objectContaining({
+        code: 'malformed',
+        detail: 'The head of the table has the column "answer" twice.',
+      }),
+    ]);
+    expect(await recordOf(subject)).toBeUndefined();
+    expect(await take([head, line], '', 'text/csv')).toMatchObject({ created: 1 });
+  });
+
   it('are at most 5,000 in a request', async () => {
     expect((await send(Array(5_001).fill('{}'))).status).toBe(413);
   });

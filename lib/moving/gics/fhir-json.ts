@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { StartupError } from '#lib/errors/fail.ts';
+import { DuplicateMember, parseUniqueJson } from '#lib/json/check-json.ts';
 
 /** A resource as FHIR writes it in JSON. Lists with one entry may be written without brackets. */
 export type Resource = { readonly [member: string]: unknown };
@@ -7,27 +7,32 @@ export type Resource = { readonly [member: string]: unknown };
 const isObject = (value: unknown): value is Resource =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Thrown for a text that is no resource; the message goes on behind the name of the text. */
+export class NoResource extends Error {}
+
 /**
  * Reads a resource in one of the two formats of FHIR, JSON or XML.
- * @throws StartupError for another text.
+ * @throws NoResource for another text.
  */
-export function parseResource(text: string, name: string): Resource {
+export function parseResource(text: string): Resource {
   const bare = text.replace(/^\uFEFF/, '').trimStart();
-  const value = bare.startsWith('<') ? parseXml(bare, name) : parseJson(bare, name);
+  const value = bare.startsWith('<') ? parseXml(bare) : parseJson(bare);
   if (isObject(value)) return value;
-  throw new StartupError(`${name} is no resource of FHIR.`);
+  throw new NoResource('is no resource of FHIR');
 }
 
-function parseJson(text: string, name: string): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseUniqueJson(text);
   } catch (cause) {
-    throw new StartupError(`${name} is neither JSON nor XML: ${(cause as Error).message}`, { cause });
+    const { message } = cause as Error;
+    if (cause instanceof DuplicateMember) throw new NoResource(`${message}: ${cause.pointer}`, { cause });
+    throw new NoResource(`is neither JSON nor XML: ${message}`, { cause });
   }
 }
 
 /** XML of FHIR: values stand in attributes, and what repeats is a list. */
-function parseXml(text: string, name: string): unknown {
+function parseXml(text: string): unknown {
   const require = createRequire(import.meta.url);
   const { XMLParser } = require('fast-xml-parser') as typeof import('fast-xml-parser');
   const parser = new XMLParser({
@@ -41,7 +46,7 @@ function parseXml(text: string, name: string): unknown {
   try {
     read = parser.parse(text, true) as Record<string, unknown>;
   } catch (cause) {
-    throw new StartupError(`${name} is not XML: ${(cause as Error).message}`, { cause });
+    throw new NoResource(`is not XML: ${(cause as Error).message}`, { cause });
   }
   const [[type, root] = ['', undefined]] = Object.entries(read).filter(([tag]) => !tag.startsWith('?'));
   const value = contentOf(root);

@@ -4,7 +4,14 @@ import { StartupError } from '#lib/errors/fail.ts';
 import type { Schemas } from '#lib/models/models-api.ts';
 import { bringPlanned } from '#lib/moving/bring-planned.ts';
 import { type Definition, definitionType, readDefinition } from '#lib/moving/gics/definition.ts';
-import { listOf, objectOf, parseResource, type Resource, textOf } from '#lib/moving/gics/fhir-json.ts';
+import {
+  listOf,
+  NoResource,
+  objectOf,
+  parseResource,
+  type Resource,
+  textOf,
+} from '#lib/moving/gics/fhir-json.ts';
 import { modelsOfDefinition } from '#lib/moving/gics/models-of-definition.ts';
 import { rowsOfConsent } from '#lib/moving/gics/rows-of-consent.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
@@ -53,7 +60,13 @@ export async function readGics(files: readonly string[], options: Options): Prom
     const patients = new Map<string, Resource>();
     let line = 0;
     for (const file of files.filter((each) => each !== found.file))
-      for await (const { resource, place } of readResources(file)) {
+      for await (const read of readResources(file)) {
+        if ('fault' in read) {
+          line += 1;
+          yield { place: read.place, original: { line, text: read.text }, fault: read.fault };
+          continue;
+        }
+        const { resource, place } = read;
         if (resource.resourceType === 'Patient') patients.set(`Patient/${resource.id}`, resource);
         else if (resource.resourceType !== 'Consent')
           leaveOut(notCarried, `resources of type ${textOf(resource.resourceType) ?? 'none'}`);
@@ -99,13 +112,16 @@ async function readOne(file: string): Promise<Resource> {
   const text = await readFile(file, 'utf8').catch((cause: Error) => {
     throw new StartupError(`${file} cannot be read: ${cause.message}`, { cause });
   });
-  return parseResource(text, path.basename(file));
+  try {
+    return parseResource(text);
+  } catch (error) {
+    if (!(error instanceof NoResource)) throw error;
+    throw new StartupError(`${path.basename(file)} ${error.message}.`, { cause: error });
+  }
 }
 
-interface Placed {
-  resource: Resource;
-  place: string;
-}
+/** A resource, or why a line has none. */
+type Placed = { place: string } & ({ resource: Resource } | { text: string; fault: string });
 
 /** The resources of a file; of a bundle those of people first, which consents name. */
 async function* readResources(file: string): AsyncGenerator<Placed> {
@@ -116,7 +132,7 @@ async function* readResources(file: string): AsyncGenerator<Placed> {
     for await (const text of handle.readLines()) {
       line += 1;
       const place = `${name}, line ${line}`;
-      if (text.trim() !== '') yield { resource: parseResource(text, place), place };
+      if (text.trim() !== '') yield { place, ...parseLine(text) };
     }
     return;
   }
@@ -133,4 +149,13 @@ function resourceOf({ resource }: Resource): Resource {
   if (given.resourceType !== undefined) return given;
   const [[resourceType, value] = ['', {}]] = Object.entries(given);
   return { resourceType, ...objectOf(value) };
+}
+
+function parseLine(text: string): { resource: Resource } | { text: string; fault: string } {
+  try {
+    return { resource: parseResource(text) };
+  } catch (error) {
+    if (!(error instanceof NoResource)) throw error;
+    return { text, fault: error.message };
+  }
 }

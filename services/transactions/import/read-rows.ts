@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parse } from 'csv-parse';
 import type { JWK } from 'jose';
-import { type Fault, fail } from '#lib/errors/fail.ts';
+import { Failure, type Fault, fail } from '#lib/errors/fail.ts';
 import { decodeUtf8 } from '#lib/http/request-body.ts';
 import { parseForeignJson } from '#lib/json/check-json.ts';
 import { type ImportRow, readRow } from './row.ts';
@@ -83,14 +83,21 @@ async function* readCsv(body: Buffer): AsyncGenerator<unknown> {
   if (body.length > maxHeadBytes && !body.subarray(0, maxHeadBytes).includes(lineFeed))
     throw fail('malformed', `The head of the table must end within ${maxHeadBytes} bytes.`);
   const records = Readable.from(piecesOf(body), { objectMode: false }).pipe(
-    parse({ bom: true, columns: true, skip_empty_lines: true, max_record_size: 2 * 1024 * 1024 }),
+    parse({ bom: true, columns: uniqueNames, skip_empty_lines: true, max_record_size: 2 * 1024 * 1024 }),
   );
   try {
     for await (const record of records) yield rowOf(record as Record<string, string>);
   } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause)) throw cause;
+    if (cause instanceof Failure || !(cause instanceof Error) || !('code' in cause)) throw cause;
     throw fail('malformed', `The table is not CSV: ${cause.message}.`, { cause });
   }
+}
+
+/** The head of a table. @throws Failure `malformed` for a name that is there twice. */
+function uniqueNames(names: string[]): string[] {
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice === undefined) return names;
+  throw fail('malformed', `The head of the table has the column ${JSON.stringify(twice)} twice.`);
 }
 
 /** Pieces of a table: between them other requests have their turn, also within a record. */
