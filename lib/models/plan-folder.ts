@@ -4,8 +4,8 @@ import { inApplyOrder, planDigest } from './plan-steps.ts';
 import type { FileFault, Folder, FolderMappings, FolderModel } from './read-folder.ts';
 import { locate } from './read-folder.ts';
 
-/** How many people a step concerns. */
-export interface PeopleCount {
+/** How many valid answers a step ends; a person may have given several. */
+export interface AnswerCount {
   count: number;
   /** Whether there may be more. */
   atLeast: boolean;
@@ -17,8 +17,8 @@ export interface FolderStep {
   source?: FolderModel;
   /** Of the step that replaces the mappings of AuthZEN. */
   mappings?: { wanted: readonly AccessMapping[]; source: FolderMappings | undefined };
-  /** Whose answers stop counting, so that they are asked again; undefined if nobody is. */
-  people?: PeopleCount;
+  /** Undefined if none stops counting. */
+  answers?: AnswerCount;
 }
 
 export interface FolderPlan {
@@ -46,7 +46,7 @@ export async function planFolder(api: ModelsApi, folder: Folder, prune: boolean)
   }
   const byKey = new Map(found.map((each) => [each.step.key, each]));
   const steps = inApplyOrder(found.map(({ step }) => step)).flatMap(({ key }) => byKey.get(key) ?? []);
-  for (const each of steps) each.people = await countPeople(api, each.step);
+  for (const each of steps) each.answers = await countAnswers(api, each.step);
   // Mappings name elements, so these come first.
   const mappings = await planMappings(api, folder, prune);
   steps.push(...mappings.steps);
@@ -101,7 +101,7 @@ function placeFault(part: readonly FolderModel[], { pointer, detail }: Schemas['
 const questions = ['processing', 'preference', 'conditions'];
 
 /** Counts as the console does before an activation: valid answers to a question, or under an information. */
-async function countPeople(api: ModelsApi, step: Schemas['ModelStep']): Promise<PeopleCount | undefined> {
+async function countAnswers(api: ModelsApi, step: Schemas['ModelStep']): Promise<AnswerCount | undefined> {
   const { key, type, change, version } = step;
   const ends = change === 'ARCHIVED' || (change === 'CHANGED' && version?.type === 'MAJOR');
   if (!ends) return undefined;
@@ -113,8 +113,8 @@ async function addUp(
   api: ModelsApi,
   groups: readonly string[][],
   information?: string,
-): Promise<PeopleCount> {
-  const total: PeopleCount = { count: 0, atLeast: false };
+): Promise<AnswerCount> {
+  const total: AnswerCount = { count: 0, atLeast: false };
   for (const keys of groups) {
     const query = new URLSearchParams(keys.map((key): [string, string] => ['keys', key]));
     if (information !== undefined) query.set('information', information);

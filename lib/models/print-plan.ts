@@ -1,6 +1,6 @@
 import { compareWords, createBudget } from '#lib/text/compare-words.ts';
 import type { Schemas } from './models-api.ts';
-import type { FolderPlan, FolderStep } from './plan-folder.ts';
+import type { AnswerCount, FolderPlan, FolderStep } from './plan-folder.ts';
 import type { FileFault } from './read-folder.ts';
 
 const marks = { CREATED: '+', CHANGED: '~', UNCHANGED: '=', ARCHIVED: '-' } as const;
@@ -29,7 +29,7 @@ function isShown({ step }: FolderStep): boolean {
   return step.change !== 'UNCHANGED' || step.notice.length > 0;
 }
 
-async function printStep({ step, people }: FolderStep): Promise<string[]> {
+async function printStep({ step, answers }: FolderStep): Promise<string[]> {
   const { key, type, change, version, differences, layouts, peers, notice } = step;
   const differing: string[] = [];
   const budget = createBudget();
@@ -41,7 +41,7 @@ async function printStep({ step, people }: FolderStep): Promise<string[]> {
   return [
     `${marks[change]} ${type} ${key}: ${change.toLowerCase()}${version ? describeVersion(version) : ''}`,
     ...differing,
-    ...(people ? [`    ${sayPeople(people, change)}`] : []),
+    ...(answers ? [`    ${sayAnswers(answers, step)}`] : []),
     ...(layouts.length > 0 ? [`    forms: ${layouts.join(', ')}`] : []),
     ...(peers.length > 0 ? [`    peers: ${peers.join(', ')}`] : []),
     ...notice.map(sayNotice),
@@ -62,10 +62,15 @@ function describeVersion({
   return `, ${type} ${after} → ${serial ?? ''}${other}${reason ? ` (${reason})` : ''}`;
 }
 
-function sayPeople({ count, atLeast }: { count: number; atLeast: boolean }, change: string): string {
-  const people = `${atLeast ? 'at least ' : ''}${count} valid ${count === 1 ? 'answer' : 'answers'}`;
-  if (change === 'ARCHIVED') return `people: ${people} stop counting`;
-  return `people asked again: ${atLeast ? 'at least ' : ''}${count}`;
+function sayAnswers(
+  { count, atLeast }: AnswerCount,
+  { type, change }: Pick<Schemas['ModelStep'], 'type' | 'change'>,
+): string {
+  const answers = `${atLeast ? 'at least ' : ''}${count} valid ${count === 1 ? 'answer' : 'answers'}`;
+  const place = type === 'information' ? ' given under it' : '';
+  const stop = count === 1 ? 'stops counting' : 'stop counting';
+  const again = change === 'ARCHIVED' ? '' : `, and ${count === 1 ? 'is' : 'are'} asked for again`;
+  return `answers: ${answers}${place} ${stop}${again}`;
 }
 
 function sayNotice({ code, detail, pointers }: Schemas['ChecklistPoint']): string {

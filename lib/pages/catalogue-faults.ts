@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import IntlMessageFormat from 'intl-messageformat';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
@@ -87,6 +87,9 @@ function formsOf(language: string): string[] {
   return [...new Set(numbers.map((number) => rules.select(number)))];
 }
 
+/** The services with pages, which read messages. */
+const readers: readonly string[] = ['forms', 'auth'];
+
 /**
  * What is wrong with the messages that an organisation has of its own.
  * @param own LOCALES_DIR; undefined: none. @param product folder of the service's own messages.
@@ -94,9 +97,21 @@ function formsOf(language: string): string[] {
  */
 export function localesFaults(own: string | undefined, service: string, product: URL): string[] {
   if (own === undefined) return [];
-  if (!existsSync(own)) return [`LOCALES_DIR: must be a folder (there is no "${own}")`];
+  if (!statSync(own, { throwIfNoEntry: false })?.isDirectory())
+    return [`LOCALES_DIR: must be a folder ("${own}" is none)`];
   const [, folder] = localesOf(service, product, own);
-  if (!folder) return [];
+  return [...unreadFaults(own), ...(folder ? filesFaults(folder, service, product) : [])];
+}
+
+/** A file beside the folders of the services, or a folder with another name, would change nothing. */
+function unreadFaults(own: string): string[] {
+  const isRead = (name: string) => readers.includes(name) || name.startsWith('.') || name === 'README.md';
+  const unread = readdirSync(own).filter((name) => !isRead(name));
+  if (unread.length === 0) return [];
+  return [`LOCALES_DIR: only the folders ${readers.join(' and ')} are read, and not ${unread.join(', ')}`];
+}
+
+function filesFaults(folder: URL, service: string, product: URL): string[] {
   const english = messagesIn('en.json', product);
   const known = new Set(languagesIn(product));
   return readdirSync(folder)

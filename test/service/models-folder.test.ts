@@ -237,7 +237,7 @@ describe('ten edits', () => {
     await write((text, place) => edits[place]?.[2](text) ?? text);
     const planned = await planFolder(createModelsApi(apiOf()), await readFolder(folder), false);
     expect(planned.faults).toEqual([]);
-    const found = new Map(planned.steps.map(({ step, people }) => [step.key, { step, people }]));
+    const found = new Map(planned.steps.map(({ step, answers: counted }) => [step.key, { step, counted }]));
     const proposed = keys.map((key) => found.get(key)?.step.version?.type ?? 'MINOR');
     expect(edits.map(([what], place) => [what, proposed[place]])).toEqual(
       edits.map(([what, type]) => [what, type]),
@@ -256,7 +256,7 @@ describe('ten edits', () => {
       for (const { entry } of form.elements) asked.set(entry.key, (asked.get(entry.key) ?? 0) + 1);
     }
     expect(keys.map((key) => asked.get(key) ?? 0)).toEqual(
-      keys.map((key) => found.get(key)?.people?.count ?? 0),
+      keys.map((key) => found.get(key)?.counted?.count ?? 0),
     );
     expect(keys.map((key) => asked.get(key) ?? 0)).toEqual([3, 3, 3, 2, 2, 2, 0, 0, 0, 0]);
   });

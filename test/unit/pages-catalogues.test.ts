@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { problemStatus } from '#lib/http/problem.ts';
 import { catalogueFaults, localesFaults } from '#lib/pages/catalogue-faults.ts';
 import { languagesIn, loadCatalogues, localesOf } from '#lib/pages/catalogues.ts';
@@ -140,8 +140,25 @@ describe('words of an organisation (LOCALES_DIR)', () => {
     ])
       expect(faults).toContain(fault);
     expect(faults.find((each) => each.startsWith('LOCALES_DIR: forms/ca.json: is not JSON'))).toBeTruthy();
-    expect(localesFaults(path.join(own, 'nowhere'), 'forms', forms)).toEqual([
-      expect.stringMatching(/^LOCALES_DIR: must be a folder/),
-    ]);
+    for (const name of ['nowhere', 'forms/readme.txt'])
+      expect(localesFaults(path.join(own, name), 'forms', forms), name).toEqual([
+        expect.stringMatching(/^LOCALES_DIR: must be a folder/),
+      ]);
+  });
+
+  it('are read from the folders of the services alone: what else is there is named at the start, in one sentence', () => {
+    const other = mkdtempSync(path.join(tmpdir(), 'accord-locales-'));
+    onTestFinished(() => rmSync(other, { recursive: true }));
+    for (const folder of ['auth', 'form', 'console', '.git']) mkdirSync(path.join(other, folder));
+    for (const file of ['ca.json', 'README.md']) writeFileSync(path.join(other, file), '{}');
+    for (const [service, product] of [
+      ['forms', forms],
+      ['auth', auth],
+    ] as const)
+      expect(localesFaults(other, service, product)).toEqual([
+        'LOCALES_DIR: only the folders forms and auth are read, and not ca.json, console, form',
+      ]);
+    const mounted = path.join(import.meta.dirname, '..', '..', 'deploy', 'locales');
+    expect(localesFaults(mounted, 'forms', forms)).toEqual([]);
   });
 });

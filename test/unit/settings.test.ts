@@ -23,7 +23,7 @@ const faultsOf = (environment: Record<string, string>) => {
 describe('settings of an instance', () => {
   it('name the faults of words of the organisation', () => {
     expect(faultsOf({ LOCALES_DIR: '/nowhere' })).toEqual([
-      'LOCALES_DIR: must be a folder (there is no "/nowhere")',
+      'LOCALES_DIR: must be a folder ("/nowhere" is none)',
     ]);
   });
 
