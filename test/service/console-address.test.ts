@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isLocal } from '../../services/console/rooms/forms/address.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { type Caller, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
@@ -30,6 +31,17 @@ const open = async (key: string) => {
   return { status: response.status, text: await response.text() };
 };
 
+it.each([
+  ['http://localhost:8080', true],
+  ['http://accord.localhost', true],
+  ['http://127.0.0.1:8080', true],
+  ['http://[::1]:8080', true],
+  ['https://consent.example.org', false],
+  ['https://localhost.example.org', false],
+])('the address %s opens on its own computer alone: %s', (url, expected) => {
+  expect(isLocal(url)).toBe(expected);
+});
+
 describe('the address of a form in the console', () => {
   it('is switched on with what it means, changed, and switched off', async () => {
     const { key, path } = await makeForm();
@@ -43,6 +55,7 @@ describe('the address of a form in the console', () => {
     const after = await textOf(`${path}?done=addressOn`);
     expect(after).toContain(`${instance.url}/f/${key}`);
     expect(after).toContain('The address is on.');
+    expect(after).toContain('Only this computer can open this address.');
     expect((await open(key)).text).toContain('Go to the form');
     await admin.post(path, { identify: 'SIGN_IN', until: '2035-01-31' });
     expect((await open(key)).text).toContain('31 January 2035');

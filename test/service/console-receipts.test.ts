@@ -44,6 +44,8 @@ describe('receipts in the console', () => {
     const verdict = await verify(`\n${jws.slice(0, 70)}\n${jws.slice(70)} `);
     expect(verdict).toContain('it is the one on record');
     expect(verdict).toMatch(/The programme letter[\s\S]*Accepted[\s\S]*It counts now\./);
+    expect(verdict).toMatch(/Verified on \d[^<]* by operator\./);
+    expect(verdict).toContain(createHash('sha256').update(jws).digest('hex'));
     await caller.send('POST', '/choices/withdraw', { subject: 'bert' });
     expect(await verify(jws)).toContain('It does not count any more: There is a newer answer.');
   });

@@ -114,6 +114,7 @@ describe('accounts in the console', () => {
   it('are invited with a link that is shown once', async () => {
     const { html, path } = await invite('zoe', 'operator');
     expect(html).toContain(`${instance.url}/auth/setup?token=`);
+    expect(html).toContain('No e-mail was sent.');
     expect(await textOf(path)).not.toContain('/auth/setup?token=');
     expect(await textOf(path)).toContain('Invited');
   });

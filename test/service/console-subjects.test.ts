@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { qrImage } from '#lib/pages/qr-code.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
-import { makeLiveModel } from '../support/instances/live-models.ts';
+import { activateContent, makeLiveModel } from '../support/instances/live-models.ts';
+import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
 let operator: ConsolePages;
@@ -98,6 +101,22 @@ describe('subjects in the console', () => {
     expect(html.match(/<a href="\/console\/transactions\/\w+"><time/g)).toHaveLength(3);
   });
 
+  it('say first of an answer that it does not count any more, and not until when it would have', async () => {
+    const admin = await signIn(instance, 'admin');
+    const content = sampleContent.processing;
+    const model = await makeLiveModel(admin, 'processing', { en: content });
+    await recordAnswers(admin, 'olaf', { [`element/processing/${model.key}/1.0`]: ['accepted'] });
+    const rowOf = async () => {
+      const rows = (await textOf(await pageOf('olaf'))).split('<tr');
+      return rows.find((row) => row.includes(`/elements/${model.key}"`)) ?? '';
+    };
+    expect(await rowOf()).toMatch(/Accepted.*<time.*<time/s);
+    await activateContent(admin, model, { en: { ...content, usage: 'Something else' } }, 'MAJOR');
+    const row = await rowOf();
+    expect(row).toMatch(/No longer counts.*Accepted · The question has changed since/s);
+    expect(row.match(/<time/g)).toHaveLength(1);
+  });
+
   it('have each consent withdrawn alone, by letter or telephone, in the name of the clerk', async () => {
     const person = 'two consents';
     const caller = await signIn(instance, 'operator');
@@ -136,7 +155,7 @@ describe('subjects in the console', () => {
     const done = await operator.post(`${path}/withdraw`, sent);
     expect([done.status, locationOf(done)]).toEqual([303, expect.stringContaining(path)]);
     const html = await textOf(path);
-    expect(html).toContain('Withdrawn');
+    expect(html).toMatch(/Withdrawn(?:(?!<\/tr>).)*By telephone/s);
     // The consent about the boat stays.
     expect(html.match(/\/withdraw\?/g)).toHaveLength(2);
     const records = (await (await caller.get(`/subjects/${person}/records`)).json()) as Record<
@@ -147,6 +166,7 @@ describe('subjects in the console', () => {
     expect(newest).toMatchObject({
       value: 'refused',
       comment: 'Called at noon',
+      way: 'TELEPHONE',
       givenOn: '2026-04-02',
       origin: 'OPERATOR',
       withdraws: expect.any(String),
@@ -364,7 +384,7 @@ describe('answering on behalf in the console', () => {
     expect(locationOf(await operator.post(path, sent))).toBe(`${path.replace('/record', '')}?done=recorded`);
     expect(locationOf(await operator.post(path, sent))).toContain('done=repeated');
     const page = await textOf(path.replace('/record', ''));
-    expect(page).toMatch(/Signed at the desk[\s\S]*On behalf/);
+    expect(page).toMatch(/Signed at the desk[\s\S]*On paper/);
     const day = /<bdi>(12 March|March 12,|Mar 12,) 2026<\/bdi><\/a><span class="note">recorded /;
     expect(page).toMatch(day);
     const accepted = await operator.post(`${here}/answers`, {
@@ -482,6 +502,31 @@ describe('a form for a person', () => {
       language: 'fr',
     });
     expect(await made.text()).toContain('who has it can answer in this name');
+  });
+
+  it('has a link that is scanned from the screen, and asks and confirms as is chosen', async () => {
+    await answer('wes', 'accepted');
+    const path = await linkPage('wes');
+    const page = await textOf(path);
+    for (const name of ['ask', 'confirmation'])
+      expect(page).toMatch(new RegExp(`name="${name}"><option value="">As the form says<`));
+    const fields = { layout: 'layout.001', way: 'link', ask: 'CHANGED', confirmation: 'EMAIL_CODE' };
+    const refused = await operator.fill(path, fields);
+    expect([refused.status, await refused.text()]).toEqual([
+      422,
+      expect.stringContaining('href="#field-emailAddress">E-mail address: '),
+    ]);
+    const html = await (await operator.fill(path, { ...fields, emailAddress: 'wes@example.org' })).text();
+    const url = /<textarea class="code" id="secret"[^>]*>\s*([^<]+)</.exec(html)?.[1] ?? '';
+    expect(url).toMatch(/\/l\/[^/]+$/);
+    expect(html).toContain(`<path d="${qrImage(url)?.path}"`);
+    const id = /href="\/console\/transactions\/(\w+)"/.exec(html)?.[1];
+    const admin = await signIn(instance, 'admin');
+    expect(await (await admin.get(`/consents/${id}/context`)).json()).toMatchObject({
+      ask: 'CHANGED',
+      confirmation: 'EMAIL_CODE',
+      subjectInfos: { emailAddress: 'wes@example.org' },
+    });
   });
 
   it('can be answered for as long as the form says, unless another time is chosen', async () => {

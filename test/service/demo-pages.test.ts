@@ -9,6 +9,13 @@ afterEach(() => instance.stop());
 
 const readPage = async (path: string) => (await instance.fetch(path)).text();
 
+it('the first page of a demonstration leads to the console before anything else', async () => {
+  instance = await startTestInstance();
+  const page = await readPage('/');
+  expect(page).toMatch(/<h1>[^<]+<\/h1><p><a href="\/console">The console: [^<]+<\/a><\/p><p class="lead">/);
+  expect(page.match(/href="\/console"/g)).toHaveLength(1);
+});
+
 describe('the first page without a demonstration', () => {
   it.each([
     ['en', 'Sign in to the console'],

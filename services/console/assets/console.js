@@ -39,6 +39,10 @@ document.addEventListener('click', async (event) => {
   say(isCopied ? body.dataset.copied : body.dataset.uncopied);
 });
 
+document.addEventListener('click', ({ target }) => {
+  if (target.closest?.('[data-print]')) print();
+});
+
 /* A file fills the field beside it. */
 document.addEventListener('change', async ({ target }) => {
   const [file] = target.files ?? [];

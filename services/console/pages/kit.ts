@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { PageInstance } from '#lib/contracts/page-base.ts';
 import type { Template } from '#lib/pages/load-templates.ts';
+import type { qrImage } from '#lib/pages/qr-code.ts';
 import type { ApiClient, CreateApiClient } from '../api/api-client.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { OperationId } from '../api/api-types.ts';
@@ -25,6 +26,8 @@ export interface ShownSecret {
   value: string;
   /** Further values to copy, such as a curl line. */
   more?: readonly { label: string; value: string }[];
+  /** The value as a QR code, for who stands beside the screen. */
+  qr?: { image: ReturnType<typeof qrImage>; label: string; text: string };
   /** Where to go on. */
   next: { href: string; word: string };
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { OperationHandlers } from '#lib/http/operation.ts';
-import { qrPng, qrSvg } from '../pages/qr-code.ts';
+import { qrPng, qrSvg } from '#lib/pages/qr-code.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** /models/{id}/qr, /models/{id}/poster */

@@ -1,12 +1,12 @@
 import type { EntryPage } from '#lib/contracts/pages.ts';
 import { type PublicForm, publicFormUrl } from '#lib/contracts/public-forms.ts';
 import { fail } from '#lib/errors/fail.ts';
+import { qrSvg } from '#lib/pages/qr-code.ts';
 import { endOfDay } from '#lib/text/timestamp.ts';
 import { findModel, findVersion } from '../commands/model-access.ts';
 import type { LayoutContent } from '../domain/content/layout.ts';
 import { contentIn, type Version } from '../domain/model.ts';
 import type { EntryModel } from '../pages/page-model.ts';
-import { qrSvg } from '../pages/qr-code.ts';
 import type { FormsContext } from './context.ts';
 import { completePage } from './render-page.ts';
 import { readAccent, readImage } from './render-receipt-pdf.ts';

@@ -6,6 +6,7 @@ import type {
   ReceiptPeer,
   ReceiptUnanswered,
 } from '#lib/contracts/receipt-body.ts';
+import { qrImage } from '#lib/pages/qr-code.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { safeUrl } from '../domain/rich-text.ts';
 import {
@@ -18,7 +19,6 @@ import {
   withdrawAllView,
 } from './facts.ts';
 import type { Drawn } from './page-model.ts';
-import { qrImage } from './qr-code.ts';
 import { elementView, informationView } from './receipt-shown.ts';
 import type { RichBlocks } from './rich-blocks.ts';
 

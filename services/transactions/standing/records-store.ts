@@ -3,6 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { join, type Statement, sql } from '#lib/db/sql.ts';
 import type { Position } from '#lib/http/lists.ts';
 import { isInForce } from '../person/positions-sql.ts';
+import type { Collection } from '../transaction/context.ts';
 import type { Leader } from '../transaction/transaction.ts';
 
 /** A stored record with the facts that its status depends on. */
@@ -22,8 +23,8 @@ export interface StoredRecord extends StatusFacts {
   leader: Leader | null;
   /** From where it was taken over; null: it was collected here or at a peer. */
   imported: ImportedFrom | null;
-  /** The day that staff named for an answer on paper, by telephone or in person: YYYY-MM-DD. */
-  givenOn: string | null;
+  /** How an answer came that staff recorded for the person. */
+  collection: Pick<Collection, 'way' | 'givenOn'> | null;
 }
 
 /** Where an answer was taken over from another system (docs/moving.md). */
@@ -63,8 +64,8 @@ const recordColumns = sql`
   CASE WHEN r.origin = 'PEER'
        THEN (SELECT t.leader FROM transactions AS t WHERE t.id = r.transaction) END AS leader,
   CASE WHEN r.origin = 'OPERATOR'
-       THEN (SELECT t.context -> 'collection' ->> 'givenOn' FROM transactions AS t WHERE t.id = r.transaction)
-  END AS "givenOn",
+       THEN (SELECT t.context -> 'collection' FROM transactions AS t WHERE t.id = r.transaction)
+  END AS collection,
   CASE WHEN r.origin = 'IMPORTED' THEN (${importedFrom}) END AS imported`;
 
 /** SQL: whether the person has cleared the answer (`isNoAnswer` of lib/contracts/record-status.ts). */

@@ -50,6 +50,7 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
         locals: {
           meaning: [t('address.everybody'), t('address.unfinished'), ...(now ? [] : [t('address.isOff')])],
           isOn: now !== undefined,
+          isLocal: isLocal(kit.baseUrl) && t('address.local'),
           // Its own draft would become active with the address.
           barred: barOf(ctx, kit, found) && t(`address.${barOf(ctx, kit, found)}`),
           url: publicFormUrl(kit.baseUrl, entry.key),
@@ -89,6 +90,12 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
       sendFile(ctx, kit, { operation: 'getFormQrCode', query: { format } }),
     );
   router.get('/:key/poster.pdf', (ctx) => sendFile(ctx, kit, { operation: 'getFormPoster', query: {} }));
+}
+
+/** Whether only the machine itself can open an address: paper with it is of no use to others. */
+export function isLocal(url: string): boolean {
+  const { hostname } = new URL(url);
+  return /^(.+\.)?localhost$|^127\.|^\[::1\]$|^0\.0\.0\.0$/.test(hostname);
 }
 
 /** The address is the same in all languages: a fault of each is one fault of its field. */

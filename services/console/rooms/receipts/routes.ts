@@ -9,6 +9,7 @@ import { setFramePolicy } from '../../pages/frame.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { findReceipt, receiptFilePath } from '../../people/find-transaction.ts';
 import { subjectPath } from '../../people/subject-path.ts';
+import { sessionOf } from '../../sessions/session.ts';
 import type { Room } from '../room.ts';
 import { readProof } from './proof.ts';
 import { verifyReceipt } from './verify.ts';
@@ -65,13 +66,14 @@ export const receipts: Room = {
 
     // What is verified stays out of the URL: a receipt has the name of a person.
     router.post('/', async (ctx) => {
-      const { t } = kit.reader(ctx);
+      const reader = kit.reader(ctx);
+      const { t } = reader;
       const { jws = [''], keys = [''] } = kit.posted(ctx);
       const file = kit.file(ctx, 'file');
       const text = file ? await readSigned(file) : (jws[0] ?? '');
       if (!text.trim())
         return show(ctx, fieldFailure(file ? 'file' : 'jws', file ? 'no-receipt' : 'required'));
-      const { outcome, signer, receipt } = await verifyReceipt(ctx, kit, {
+      const { outcome, signer, receipt, sha256 } = await verifyReceipt(ctx, kit, {
         jws: text,
         keys: keys[0] ?? '',
       });
@@ -79,11 +81,17 @@ export const receipts: Room = {
       await kit.page(ctx, 'verified', {
         title: t(`verified.${outcome}`),
         text: t(`verified.${outcome}Text`, { signer }),
+        // What is printed says who stands for it.
+        statement: t('verified.statement', {
+          time: reader.dateTime(new Date().toISOString()),
+          name: sessionOf(ctx).name,
+        }),
         isGood: isOwn || outcome === 'of-peer',
-        facts: receipt ? factsOf(ctx, kit, receipt, isOwn ? receipt.transaction : undefined) : [],
-        answers: receipt
-          ? answersOf(kit.reader(ctx), receipt, isOwn ? await readNow(ctx, kit, receipt) : [])
-          : [],
+        facts: receipt && [
+          ...factsOf(ctx, kit, receipt, isOwn ? receipt.transaction : undefined),
+          ...factsView(reader, { 'proof.sha256': { code: sha256, note: t('proof.sha256Note') } }),
+        ],
+        answers: receipt ? answersOf(reader, receipt, isOwn ? await readNow(ctx, kit, receipt) : []) : [],
         path: kit.path,
       });
     });

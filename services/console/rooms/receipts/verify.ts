@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   calculateJwkThumbprint,
   compactVerify,
@@ -34,6 +35,8 @@ export interface Verdict {
   signer: string;
   /** Absent unless the signature is valid. */
   receipt?: Receipt;
+  /** SHA-256 of the signed receipt, as the audit log and GET /receipts say it; with a receipt alone. */
+  sha256?: string;
 }
 
 const type = 'accord-consent-receipt+jws';
@@ -52,6 +55,11 @@ export async function verifyReceipt(
   given: { jws: string; keys: string },
 ): Promise<Verdict> {
   const jws = given.jws.replaceAll(/\s/g, '');
+  const verdict = await verdictOf(ctx, kit, jws, given.keys);
+  return verdict.receipt ? { ...verdict, sha256: createHash('sha256').update(jws).digest('hex') } : verdict;
+}
+
+async function verdictOf(ctx: Context, kit: RoomKit, jws: string, givenKeys: string): Promise<Verdict> {
   const kid = kidOf(jws);
   if (!kid) return { outcome: 'unreadable', signer: '' };
   const { body: instance } = await kit.api(ctx).call('getInstance');
@@ -66,7 +74,7 @@ export async function verifyReceipt(
   }
   const peer = await findPeer(ctx, kit, kid);
   if (!peer) return { outcome: 'unknown-key', signer: '' };
-  const keys = await pinnedKeys(given.keys, peer.thumbprints);
+  const keys = await pinnedKeys(givenKeys, peer.thumbprints);
   if (keys.length === 0) return { outcome: 'keys-needed', signer: peer.name };
   const receipt = await open(jws, keys);
   return receipt

@@ -9,7 +9,8 @@ import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import type { Column } from '../../pages/table.ts';
+import { stateMark } from '../../pages/states.ts';
+import type { CellView, Column } from '../../pages/table.ts';
 import { receiptPath } from '../../people/find-transaction.ts';
 import { nameOf } from '../../people/subject-path.ts';
 import { answerWords } from './questions.ts';
@@ -72,12 +73,22 @@ export function givenColumn(reader: ConsoleReader, label: string): Column<Answer
   };
 }
 
-/** How an answer came, and who gave it; of an answer that was taken over, from where. */
+/** How an answer or a withdrawal came, and from whom; of an answer that was taken over, from where. */
 export function originColumn(reader: ConsoleReader): Column<Answer> {
-  return columnsFor<Answer>(reader).text('subjects.origin', ({ origin }) => reader.word('origin', origin), {
+  const wordOf = ({ origin, way }: Answer) => (way ? reader.word('way', way) : reader.word('origin', origin));
+  return columnsFor<Answer>(reader).text('subjects.origin', wordOf, {
     note: ({ author, imported }) =>
       imported ? reader.t('answers.imported', { source: imported.source }) : author,
   });
+}
+
+/** An answer that counts; of another, first that it does not, then what it was, and why. */
+function currentCell(reader: ConsoleReader, answer: Answer): CellView {
+  const { status, statusExplanation, comment } = answer;
+  const text = answerOf(reader, answer);
+  if (status === 'VALID') return { text, note: comment };
+  const why = reader.word('statusExplanation', statusExplanation);
+  return { state: stateMark(reader, 'recordStatus', status), note: `${text} · ${why}` };
 }
 
 /** The table of what a person agrees to, with what can be done about each answer. */
@@ -96,14 +107,18 @@ export function consentTable(
     mayWithdraw && type === 'processing' && values[0] === 'accepted' && status === 'VALID';
   return shortTable(reader, 'subjects.consents', {
     rows: currentAnswers(answers),
-    columns: ({ text, time, link }) => [
+    columns: ({ time, link }) => [
       elementColumn(reader, elementName, ({ object }) => object),
-      text('answers.answer', (answer) => answerOf(reader, answer), {
-        note: ({ status, statusExplanation, comment }) =>
-          status === 'VALID' ? comment : reader.word('statusExplanation', statusExplanation),
-      }),
+      {
+        label: reader.t('answers.answer'),
+        cell: (answer) => currentCell(reader, answer),
+        csv: (answer) => answerOf(reader, answer),
+      },
       givenColumn(reader, 'answers.since'),
-      time('answers.expires', ({ expirationTimestamp }) => expirationTimestamp),
+      // An answer that stopped counting before its time was valid until then, not until its end.
+      time('answers.expires', ({ status, expirationTimestamp }) =>
+        status === 'VALID' || status === 'EXPIRED' ? expirationTimestamp : undefined,
+      ),
       originColumn(reader),
       link('subjects.receipt', 'subjects.show', ({ transaction, imported }) =>
         imported ? undefined : receiptPath(transaction),

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { qrImage } from '#lib/pages/qr-code.ts';
 import { unlessMissing } from '../../api/api-failure.ts';
 import { entryChoices } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
@@ -20,9 +21,9 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
     isCreating: true,
     async ask(ctx, reader) {
       const { name } = nameOf(ctx, kit);
-      const [{ forms }, hasMail, subject] = await Promise.all([
+      const [{ forms }, sends, subject] = await Promise.all([
         listAskable(ctx, kit),
-        sendsMail(ctx, kit),
+        channels(ctx, kit),
         findSubject(ctx, kit, name),
       ]);
       const { emailAddress, defaultLanguage } = subject ?? {};
@@ -30,11 +31,11 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('link.title', { name }),
         submit: reader.t('invite.send'),
-        locals: { text: hasMail ? noAddress : reader.t('invite.noMail') },
-        fields: fieldsOf(reader, { forms: entryChoices(forms), hasMail, defaultLanguage }),
+        locals: { text: sends.mail ? noAddress : reader.t('invite.noMail') },
+        fields: fieldsOf(reader, { forms: entryChoices(forms), sends, defaultLanguage }),
         values: {
           layout: [ctx.query.form].flat()[0] ?? '',
-          way: hasMail ? 'mail' : 'link',
+          way: sends.mail ? 'mail' : 'link',
           emailAddress,
           language: defaultLanguage,
         },
@@ -47,7 +48,7 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
       const known = byMail ? await findSubject(ctx, kit, subject) : undefined;
       const keep = () => keepAddress(ctx, kit, subject, address);
       if (known && (!known.emailAddress || address === '')) await keep();
-      const body = { subject, ...contextOf(field), ...(byMail && invitationTo(address)) };
+      const body = { subject, ...contextOf(field), ...(byMail && { sendInvitation: true }) };
       const { body: made } = await kit.api(ctx).call('createTransaction', { body });
       // A person becomes known by the first transaction.
       if (byMail && !known) await keep();
@@ -65,6 +66,7 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
         text: t('link.text'),
         label: t('link.label'),
         value: shown.url,
+        qr: { image: qrImage(shown.url), label: t('link.qr'), text: t('link.qrText') },
         next: { href: page, word: t('link.next') },
       });
     },
@@ -75,14 +77,27 @@ function fieldsOf(
   reader: ConsoleReader,
   {
     forms,
-    hasMail,
+    sends,
     defaultLanguage,
-  }: { forms: FieldSpec['options']; hasMail: boolean; defaultLanguage: string | undefined },
+  }: { forms: FieldSpec['options']; sends: Channels; defaultLanguage: string | undefined },
 ): FieldSpec[] {
   const field = fieldsFor(reader, 'invite');
+  /** Nothing is sent of what the form is to say. */
+  const orUsual = (name: string, codes: readonly string[], rest: Partial<FieldSpec> = {}) =>
+    field(name, {
+      kind: 'select',
+      options: [['', reader.t('invite.usual')], ...wordChoices(reader, `invite.${name}`, codes)],
+      ...rest,
+    });
+  const codes = [
+    'NONE',
+    'FORM_CODE',
+    ...(sends.mail ? ['EMAIL_CODE'] : []),
+    ...(sends.sms ? ['SMS_CODE'] : []),
+  ];
   return [
     { name: 'layout', label: reader.t('link.form'), kind: 'select', options: forms, isRequired: true },
-    ...(hasMail
+    ...(sends.mail
       ? [
           field('way', {
             kind: 'radios',
@@ -93,29 +108,44 @@ function fieldsOf(
         ]
       : []),
     field('language', { kind: 'select', options: anyLanguage(reader, defaultLanguage) }),
-    field('deadline', {
-      kind: 'select',
-      pointer: '/timeout',
-      options: [['', reader.t('invite.usualDeadline')], ...wordChoices(reader, 'invite.deadline', deadlines)],
-    }),
+    orUsual('deadline', deadlines, { pointer: '/timeout' }),
+    orUsual('ask', ['CHANGED']),
+    orUsual('confirmation', codes),
+    ...(sends.sms ? [field('phoneNumber', { pointer: '/subjectInfos/phoneNumber' })] : []),
   ];
 }
 
 /** What the form says of the transaction. */
 function contextOf(field: ReadField) {
   const language = field('language');
-  const timeout = field('deadline');
-  return { layout: field('layout'), ...(language && { language }), ...(timeout && { timeout }) };
+  const [timeout, ask, confirmation] = [field('deadline'), field('ask'), field('confirmation')];
+  const isMailed = field('way') === 'mail' || confirmation === 'EMAIL_CODE';
+  const subjectInfos = {
+    ...(isMailed && { emailAddress: field('emailAddress') }),
+    ...(confirmation === 'SMS_CODE' && { phoneNumber: field('phoneNumber') }),
+  };
+  return {
+    layout: field('layout'),
+    ...(language && { language }),
+    ...(timeout && { timeout }),
+    ...(ask && { ask }),
+    ...(confirmation && { confirmation }),
+    ...(Object.keys(subjectInfos).length > 0 && { subjectInfos }),
+  };
 }
-
-const invitationTo = (emailAddress: string) => ({ sendInvitation: true, subjectInfos: { emailAddress } });
 
 /** What is known of a person; undefined for one who is not known yet. */
 async function findSubject(ctx: Context, kit: RoomKit, name: string) {
   return (await unlessMissing(kit.api(ctx).call('getSubject', { params: { name } })))?.body;
 }
 
-async function sendsMail(ctx: Context, kit: RoomKit): Promise<boolean> {
+interface Channels {
+  mail: boolean;
+  sms: boolean;
+}
+
+/** By which ways this instance sends messages. */
+async function channels(ctx: Context, kit: RoomKit): Promise<Channels> {
   const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
-  return features.includes('mail');
+  return { mail: features.includes('mail'), sms: features.includes('sms') };
 }
