@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import type { components } from '#lib/contracts/openapi.gen.ts';
 import { createKey, patient, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { complete, letter, study, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 import { tablesWith } from '../support/instances/tables-with.ts';
+
+type Decision = components['schemas']['ElementDecision'];
 
 const instance = useInstance();
 const shop = useSetup(async () => patient(await createKey(instance)));
@@ -130,6 +133,24 @@ describe('what is based on what an erasure covers', () => {
       [subject],
     );
     expect(left).toEqual([{ id: later.id }, { id: child.id }]);
+  });
+
+  it('leaves the decisions about later answers as they are repeated', { timeout: 60_000 }, async () => {
+    const { subject } = await appear();
+    await admin.send('PUT', path(subject, 'hold'), { reason: 'a claim' });
+    const { id } = await json<{ id: string }>(admin.send('POST', path(subject, 'erasure')));
+    await recordAnswers(shop, subject, both, { object: 'later' });
+    await admin.send('DELETE', path(subject, 'hold'));
+    await isDone(id);
+    const decide = async (more: object = {}) => {
+      const questions = [{ element: 'processing.001', object: 'later', ...more }];
+      const asked = shop.send('POST', '/decisions', { subject, questions });
+      return (await json<{ decisions: Decision[] }>(asked)).decisions[0] as Decision;
+    };
+    const decision = await decide();
+    expect(decision).toMatchObject({ reason: 'GIVEN' });
+    const { asOf, position } = decision;
+    expect(await decide({ asOf, position })).toEqual(decision);
   });
 });
 

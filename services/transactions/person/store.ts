@@ -98,11 +98,14 @@ function gone(): never {
 
 /**
  * Deletes an erased subject. @param hasLater whether there are later transactions of the name, for which a
- * new subject is stored.
+ * new subject is stored. Its statements keep their positions, so it has the position of the erased one.
  */
 export async function replaceSubject(tx: Queries, name: string, hasLater: boolean): Promise<void> {
-  await tx.query(sql`DELETE FROM subjects AS s WHERE s.name = ${name}`);
-  if (hasLater) await insertSubject(tx, { name, emailAddress: null, defaultLanguage: null });
+  const gone = await tx.maybeOne<{ position: number }>(sql`
+    DELETE FROM subjects AS s WHERE s.name = ${name} RETURNING s.position`);
+  if (!hasLater) return;
+  await insertSubject(tx, { name, emailAddress: null, defaultLanguage: null });
+  await tx.query(sql`UPDATE subjects AS s SET position = ${gone?.position ?? 0} WHERE s.name = ${name}`);
 }
 
 interface SubjectFilter {
