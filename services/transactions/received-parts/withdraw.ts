@@ -6,7 +6,7 @@ import { readClock } from '../standing/answers-store.ts';
 import { isEndedByOrder } from '../standing/in-force.ts';
 import type { StandingAnswer } from '../standing/standing-answer.ts';
 import { storeOrder } from '../standing/store.ts';
-import { readAnswers, type WithdrawDependencies, withdraw } from '../withdrawal/withdraw.ts';
+import { answersWithin, readAnswers, type WithdrawDependencies, withdraw } from '../withdrawal/withdraw.ts';
 import { ownKeys } from '../withdrawal/withdrawal.ts';
 import { type DecideDependencies, endHeldPart, refuseOnArrival } from './decide.ts';
 import { timeAtLeader } from './peer-part.ts';
@@ -71,15 +71,12 @@ async function withdrawAnswers(
       { ...answer, isOfPart: answer.transaction === transaction, isNotice: answer.positions === null },
       order,
     );
-  // If the answer in force is not covered, nothing is withdrawn for its question, not even a covered answer
-  // that waits.
-  const first = (key: string) => answers.find((answer) => answer.key === key) as StandingAnswer;
   const principal: Principal = { roles: ['peer'], name: peer.name, account: `peer:${peer.id}` };
   await withdraw(dependencies, tx, {
     principal,
     request: { keys: undefined, peers: [], comment: null },
     own,
-    standing: answers.filter((answer) => isCovered(answer) && isCovered(first(answer.key))),
+    standing: answersWithin(answers, isCovered),
     parts: [],
     parent,
     givenAt: withdrawnAt ?? clock,

@@ -109,7 +109,7 @@ export async function withdrawOfPerson(
   const done = await dependencies.db.withTransaction(async (tx) => {
     await lockSubject(tx, subject);
     const all = await readAnswers(tx, { subject });
-    const standing = within ? all.filter(({ transaction }) => within.has(transaction)) : all;
+    const standing = within ? answersWithin(all, ({ transaction }) => within.has(transaction)) : all;
     const sent = within ? [] : await readStandingParts(tx, { subject });
     const objects = [...new Set([...standing, ...sent].map((each) => each.object))];
     const asked = objects.filter((each) => object === undefined || each === object);
@@ -188,6 +188,22 @@ export async function readAnswers(tx: Queries, asked: Asked): Promise<StandingAn
     if (effectOf(incoming, questionOf(standing, key)).isInForce) open.push(answer);
   }
   return [...inForce, ...open];
+}
+
+/**
+ * The answers of {@link readAnswers} that a withdrawal covers. To a question whose answer in force it does not
+ * cover none is left, also not a consent that waits: the refusal would end the answer in force.
+ */
+export function answersWithin(
+  answers: readonly StandingAnswer[],
+  isCovered: (answer: StandingAnswer) => boolean,
+): StandingAnswer[] {
+  const isSame = (one: StandingAnswer, other: StandingAnswer) =>
+    one.object === other.object && one.key === other.key;
+  return answers.filter((answer) => {
+    const first = answers.find((each) => isSame(each, answer)) as StandingAnswer;
+    return isCovered(answer) && isCovered(first);
+  });
 }
 
 /**

@@ -66,8 +66,8 @@ function patientUrl(databaseUrl: string): string {
   return url.href;
 }
 
-export async function startOwner(): Promise<OwnerInstance> {
-  const instance = await startTestInstance({ INSTANCE_NAME: 'Research lab' });
+export async function startOwner(environment: Record<string, string> = {}): Promise<OwnerInstance> {
+  const instance = await startTestInstance({ INSTANCE_NAME: 'Research lab', ...environment });
   const admin = await signIn(instance, 'admin');
   const lines: string[] = [];
   const destination = new Writable({
