@@ -396,6 +396,26 @@ describe('a request that withdraws nothing says why', () => {
 });
 
 describe('all consents of a person', () => {
+  it('are listed as they were given, and those of one form as it asked them, also while they wait', async () => {
+    const { key } = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
+    const last = `element/processing/${key}/1.0`;
+    const [first, second] = ['listed', 'listed too'];
+    await recordAnswers(shop, first, { [last]: ['accepted'] });
+    await recordAnswers(shop, first, { [study]: ['accepted'], [letter]: ['accepted'] });
+    const elements = ['processing.002', 'processing.001'];
+    const context = { subject: second, layoutData: { elements } };
+    await submitForCode(shop, context, { [letter]: ['accepted'], [study]: ['accepted'] });
+    for (const [subject, asked] of [
+      [first, [last, study, letter]],
+      [second, [study, letter]],
+    ] as const) {
+      const done = await shop.send('POST', '/choices/withdraw', { subject });
+      const { transactions } = (await done.json()) as { transactions: { id: string }[] };
+      const { consents } = await receiptOf(transactions[0] as { id: string });
+      expect([subject, consents.map(({ identifier }) => identifier)]).toEqual([subject, asked]);
+    }
+  });
+
   const withdrawAll = async (body: object, caller: Caller = shop) => {
     const answer = await caller.send('POST', '/choices/withdraw', body);
     const { transactions } = (await answer.json()) as { transactions: Representation[] };
@@ -640,6 +660,26 @@ describe('pages', () => {
       expect([path, await notes(path)]).toEqual([path, before]);
     expect((await as.get('', 'text/html')).status).toBe(200);
     expect(await notes(`/consents/${later.id}`)).toBeNull();
+  });
+
+  it('of an answer that was withdrawn while it waited keep that time, too', async () => {
+    const { made, subject } = await consented({ language: 'en' });
+    const context = { subject, layoutData: { elements: ['processing.001'] }, language: 'en' };
+    const waiting = await submitForCode(shop, context, { [letter]: ['accepted'] });
+    await withdraw(made, { elements: [letter] });
+    const notes = async (path: string) =>
+      parsePage(await (await shop.get(path, { Accept: 'text/html' })).text())
+        .text()
+        .match(/Withdrawn on [^.]*\d/g);
+    const before = await notes(`/consents/${made.id}`);
+    expect(before).toHaveLength(1);
+    await letTimePass(instance, '5 minutes');
+    await recordAnswers(shop, subject, { [letter]: ['refused'] });
+    const entered = await shop.send('POST', `/consents/${waiting.id}/confirm`, { code: waiting.code });
+    await letTimePass(instance, '0 minutes');
+    expect(entered.status).toBe(200);
+    for (const path of [`/consents/${waiting.id}`, `/receipts/${waiting.id}`])
+      expect([path, await notes(path)]).toEqual([path, before]);
   });
 
   it('the receipt of a withdrawal is a PDF, a text and XML too', async () => {

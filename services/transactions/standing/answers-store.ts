@@ -17,11 +17,12 @@ export interface Asked {
   keys?: readonly string[];
 }
 
-/** The answers in force, in the order of their objects and questions. */
+/** The answers in force. Without `keys`, they are in the order of their objects, and then as they were given. */
 export function readInForce(db: Queries, asked: Asked): Promise<StandingAnswer[]> {
   return db.query<StandingAnswer>(sql`
     SELECT ${answerColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction
-     WHERE ${about(asked)} AND ${isInForce} ORDER BY ${order(asked)}`);
+     WHERE ${about(asked)} AND ${isInForce}
+     ORDER BY ${asked.keys ? placeIn(asked.keys) : sql`r.object, t.created_at, t.id, ${placeInForm}`}`);
 }
 
 /**
@@ -34,7 +35,7 @@ export function readWaitingConsents(db: Queries, asked: Asked): Promise<Standing
      WHERE t.subject = ${asked.subject} AND t.state = 'SUBMITTED'
        AND (t.expires_at > accord_now() OR t.leader IS NOT NULL)
        AND r.state = 'PENDING' AND r.type <> 'preference' AND r.value = '{accepted}' AND ${about(asked)}
-     ORDER BY ${order(asked)}, r.position DESC`);
+     ORDER BY ${asked.keys ? sql`${placeIn(asked.keys)}, r.position DESC` : sql`r.position DESC, ${placeInForm}`}`);
 }
 
 function about({ subject, object, keys }: Asked): Statement {
@@ -42,10 +43,14 @@ function about({ subject, object, keys }: Asked): Statement {
        ${keys ? sql`AND r.key = ANY(${keys}::text[])` : empty}`;
 }
 
-/** Questions are ordered as they are asked for. */
-function order({ keys }: Asked): Statement {
-  return keys ? sql`array_position(${keys}::text[], r.key)` : sql`r.object, r.key`;
+/** SQL: questions are ordered as they are asked for. */
+function placeIn(keys: readonly string[]): Statement {
+  return sql`array_position(${keys}::text[], r.key)`;
 }
+
+/** SQL: else as the form asked them. */
+const placeInForm = sql`
+  array_position(ARRAY(SELECT jsonb_array_elements_text(t.layout->'elements')), r.key)`;
 
 /** The database's time at this moment. */
 export async function readClock(db: Queries): Promise<Date> {

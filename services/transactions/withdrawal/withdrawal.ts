@@ -276,6 +276,8 @@ export function standingOf(receipt: ReceiptBody, standing: readonly ShownStandin
     const named = { identifier, ...(isObjection(consent.texts) && { isObjection: true }) };
     if (isAccepted(answer))
       return (answer.isWithdrawable ?? isEndable(consent)) ? [{ ...named, withdrawn: null }] : [];
-    return answer.withdrawnAt === null ? [] : [{ ...named, withdrawn: answer.withdrawnAt }];
+    // A consent that was withdrawn while it waited: a later refusal has ended nothing of this receipt.
+    const withdrawn = consent.withdrawn ?? answer.withdrawnAt;
+    return withdrawn === null ? [] : [{ ...named, withdrawn }];
   });
 }
