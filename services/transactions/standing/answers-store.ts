@@ -17,7 +17,7 @@ export interface Asked {
   keys?: readonly string[];
 }
 
-/** The answers in force. Without `keys`, they are in the order of their objects, and then as they were given. */
+/** The answers in force; without `keys`, in the order of their objects, and then as they were given. */
 export function readInForce(db: Queries, asked: Asked): Promise<StandingAnswer[]> {
   return db.query<StandingAnswer>(sql`
     SELECT ${answerColumns} FROM records AS r JOIN transactions AS t ON t.id = r.transaction

@@ -191,8 +191,8 @@ export async function readAnswers(tx: Queries, asked: Asked): Promise<StandingAn
 }
 
 /**
- * The answers of {@link readAnswers} that a withdrawal covers. To a question whose answer in force it does not
- * cover none is left, also not a consent that waits: the refusal would end the answer in force.
+ * The answers of {@link readAnswers} that a withdrawal covers. If it does not cover the answer in force to a
+ * question, none is left, also not a consent that waits: the refusal would end the answer in force.
  */
 export function answersWithin(
   answers: readonly StandingAnswer[],
