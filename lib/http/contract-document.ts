@@ -6,6 +6,7 @@ import { keepText } from '#lib/cache/keep-text.ts';
 import { fail } from '#lib/errors/fail.ts';
 import { acceptedContract } from '#lib/http/accepted-contract.ts';
 import type { ContractOperation } from '#lib/http/operation.ts';
+import { boundedPointer, escapePointer } from '#lib/json/pointer.ts';
 import { rememberByUrls } from '#lib/memo/remember.ts';
 
 const require = createRequire(import.meta.url);
@@ -153,10 +154,12 @@ function invalidRequest(
     return fail('not-found', 'Resource not found.');
   const faults = errors.map(({ instancePath, message, params }) => {
     const missing = typeof params?.missingProperty === 'string' ? `/${params.missingProperty}` : '';
+    const unknown = params?.additionalProperty;
+    const member = typeof unknown === 'string' ? `/${escapePointer(unknown)}` : missing;
     return {
-      pointer: instancePath.replace(/^\/(requestBody|query)/, '') + missing,
+      pointer: boundedPointer(instancePath.replace(/^\/(requestBody|query)/, '') + member),
       code: 'malformed',
-      detail: missing ? 'is required' : (message ?? 'is not valid'),
+      detail: missing ? 'is required' : member ? 'is not known' : (message ?? 'is not valid'),
     };
   });
   const first = faults[0];

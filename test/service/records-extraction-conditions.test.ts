@@ -73,15 +73,11 @@ describe('an extraction by several conditions', () => {
     expect(namesOf(await by({}))).toEqual([]);
   });
 
-  it('finds an answer among several as one condition does, and ignores unknown members', async () => {
+  it('finds an answer among several as one condition does', async () => {
     const interests = 'element/preference/preference.002/1.0';
     await recordAnswers(operator, 'emil', { [interests]: ['Drama', 'Dance'] });
     const by = (...values: string[]) =>
-      found({
-        operator: 'AND',
-        conditions: values.map((value) => ({ key: 'preference.002', value, unknown: 1 })),
-        unknown: 1,
-      });
+      found({ operator: 'AND', conditions: values.map((value) => ({ key: 'preference.002', value })) });
     expect(namesOf(await by('Drama'))).toEqual(['emil']);
     expect(namesOf(await by('Drama', 'Dance'))).toEqual(['emil']);
     expect((await by('Drama', 'Dance')).values[0]?.records).toHaveLength(1);
@@ -216,6 +212,7 @@ describe('an extraction that cannot be done', () => {
     [{ conditions: [one], page: 1_000_000_001 }],
     [{ conditions: [one], size: 0 }],
     [{ conditions: [{ ...one, regexpValue: 'true' }] }],
+    [{ conditions: [{ ...one, serail: '1.0' }] }],
   ])('is malformed: %j', async (body) => {
     expect((await extract(body)).status).toBe(400);
   });

@@ -156,6 +156,14 @@ describe('the pages of a search', () => {
       expect((await operator.send('POST', '/transactions', body)).status).toBe(400);
   });
 
+  it('name the members that they do not know', async () => {
+    const found = await search({ subjct: 'ann', size: 1, cursor: '' });
+    expect(found.warnings?.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['/subjct', 'unknown-field'],
+    ]);
+    expect(await search({ subject: 'ann' })).not.toHaveProperty('warnings');
+  });
+
   it('accept the same filters, and no body', async () => {
     expect(idsOf(await search({ subject: 'ann', states: ['TIMEOUT'] }))).toEqual([ann.expired]);
     expect(await search({ subject: 'ann', states: ['CREATED'], after: '2200-01-01' })).toMatchObject({

@@ -7,7 +7,7 @@ import { keepQuery } from '#lib/pages/kept-query.ts';
 import { resultPage } from '../present/result-page.ts';
 import { presentContext, presentTransaction } from '../present/transaction.ts';
 import { cancelTransaction } from '../request/cancel.ts';
-import { unknownFields } from '../request/context-warnings.ts';
+import { unknownFields, unknownSearchMembers } from '../request/context-warnings.ts';
 import { createTransaction } from '../request/create.ts';
 import { readContext } from '../request/read-context.ts';
 import { submitSingleStep } from '../request/single-step.ts';
@@ -117,7 +117,15 @@ export function transactionHandlers(dependencies: Dependencies) {
         countTransactions(db, filter),
       ]);
       const values = await presentAll(dependencies, found, principal);
-      ctx.body = { values, page, pageSize, totalPages: Math.ceil(totalCount / pageSize), totalCount };
+      const warnings = unknownSearchMembers(body ?? {});
+      ctx.body = {
+        values,
+        page,
+        pageSize,
+        totalPages: Math.ceil(totalCount / pageSize),
+        totalCount,
+        ...(warnings.length > 0 && { warnings }),
+      };
     },
   } satisfies OperationHandlers;
 }

@@ -25,6 +25,8 @@ const knownFields: Record<'context' | 'configuration' | 'layoutData', ReadonlySe
   layoutData: new Set(layoutFields),
 };
 
+const searchMembers = new Set(['subject', 'states', 'kind', 'after', 'before', 'page', 'size']);
+
 const maxWarnings = 20;
 
 /** Warnings about unknown fields of a context, such as misspelt ones. Empty texts count as absent. */
@@ -36,13 +38,20 @@ export function unknownFields(body: Record<string, unknown>): Fault[] {
   ] as const;
   return parts
     .flatMap(([part, prefix, given]) =>
-      typeof given === 'object' && given !== null
-        ? Object.entries(given).flatMap(([name, value]) =>
-            knownFields[part].has(name) || value === '' || value === null ? [] : [unknownField(prefix, name)],
-          )
-        : [],
+      typeof given === 'object' && given !== null ? unknownIn(given, knownFields[part], prefix) : [],
     )
     .slice(0, maxWarnings);
+}
+
+/** Warnings about members of a search, without which it finds more. */
+export function unknownSearchMembers(body: object): Fault[] {
+  return unknownIn(body, searchMembers).slice(0, maxWarnings);
+}
+
+function unknownIn(given: object, known: ReadonlySet<string>, prefix = ''): Fault[] {
+  return Object.entries(given).flatMap(([name, value]) =>
+    known.has(name) || value === '' || value === null ? [] : [unknownField(prefix, name)],
+  );
 }
 
 function unknownField(prefix: string, name: string): Fault {
