@@ -21,6 +21,7 @@ import { composeIssuer } from './issuer/compose-issuer.ts';
 import { createIntrospection, createKeyVerifier } from './operations/introspection.ts';
 import { createPairingKeys } from './operations/pairing-keys.ts';
 import { createIsUnchanged } from './operations/sign-in.ts';
+import { deleteOldMailCounts } from './queries/account-mails.ts';
 import { deleteExcessItems, deleteExpiredItems } from './queries/issuer-items.ts';
 import { deleteExpiredResets } from './queries/setup-links.ts';
 import { deleteOldAttempts } from './queries/sign-in-attempts.ts';
@@ -117,7 +118,7 @@ function tokenVerifier({ settings, instance, secrets, log, db }: AuthOptions) {
 
 const sweepMs = 5 * 60_000;
 
-/** Deletes expired and excess issuer items and old sign-in attempts every five minutes. */
+/** Deletes expired and excess issuer items, old sign-in attempts and counts of mails every five minutes. */
 function createExpirySweeper({ db, log }: { db: Database; log: Logger }): RepeatedWork {
   return createRepeatedWork({
     everyMs: sweepMs,
@@ -125,6 +126,7 @@ function createExpirySweeper({ db, log }: { db: Database; log: Logger }): Repeat
       await deleteExpiredItems(db);
       await deleteExcessItems(db);
       await deleteOldAttempts(db);
+      await deleteOldMailCounts(db);
       await deleteExpiredResets(db);
     },
     onError: (error) => log.warn('failed to delete expired rows; retried in 5 minutes', { error }),

@@ -116,6 +116,14 @@ CREATE TABLE account_mails (
 CREATE INDEX account_mails_due ON account_mails (queue, not_before);
 CREATE INDEX account_mails_account ON account_mails (account);
 
+-- What counts against the limits of such mails, for a day: a keyed digest of the mailbox, and when.
+CREATE TABLE account_mail_counts (
+  mailbox   bytea NOT NULL,
+  queued_at timestamptz NOT NULL
+);
+CREATE INDEX account_mail_counts_mailbox ON account_mail_counts (mailbox, queued_at);
+CREATE INDEX account_mail_counts_age ON account_mail_counts (queued_at);
+
 -- Wrong passwords since `since`, counted before the password is checked: for a name (name_digest), and for a name from one
 -- address (a keyed digest of both; of_name is the name's). After ten of a name its attempts are checked one after the
 -- other: the next one not before paced_until.

@@ -265,6 +265,47 @@ describe('the address of an account', () => {
     expect(statuses).toEqual([204, 204, 204, 429, 429]);
   });
 
+  it('gets ten mails of accounts a day, whoever causes them, and nothing tells that there were more', async () => {
+    const email = newAddress();
+    const spelt = (time: number) => email.replace('@', `+${time}@`).toUpperCase();
+    for (let time = 0; time < 10; time += 1)
+      expect(await invite({ name: `jane${time}`, email: spelt(time) })).toMatchObject({ mailed: true });
+    await settled();
+    await join('late');
+    const late = callerWithToken(under, await under.tokenOf('late', goodPassword));
+    const [known, unknown] = [
+      await late.send('PUT', '/user/email', { email: spelt(10) }),
+      await late.send('PUT', '/user/email', { email: newAddress() }),
+    ];
+    expect([known.status, await known.text()]).toEqual([unknown.status, await unknown.text()]);
+    expect(await invite({ name: 'more', email: spelt(11) })).toMatchObject({ mailed: false });
+    await settled();
+    const isSame = (to: string) => to.toLowerCase().replace(/\+\d+@/, '@') === email;
+    expect(server.received.filter(({ to }) => isSame(to))).toHaveLength(10);
+    await under.db.query(sql`UPDATE account_mail_counts SET queued_at = queued_at - interval '1 day'`);
+    expect(await invite({ name: 'next', email: spelt(12) })).toMatchObject({ mailed: true });
+  });
+
+  it('gets none after 300 of all in an hour, of which forgotten passwords use half', async () => {
+    const email = newAddress();
+    const { id } = await join('jane', email);
+    const jane = callerWithToken(under, await under.tokenOf('jane', goodPassword));
+    const fill = (count: number) =>
+      under.db.query(sql`
+        INSERT INTO account_mail_counts SELECT '\\x00'::bytea, now() FROM generate_series(1, ${count}::int)`);
+    await settled();
+    await fill(150);
+    const [forgotten, nobody] = [await forget('jane'), await forget('nobody')];
+    expect(forgotten.html).toBe(nobody.html.replaceAll('nobody', 'jane'));
+    expect(await invite({ name: 'ann', email: newAddress() })).toMatchObject({ mailed: true });
+    await fill(150);
+    const refused = await jane.send('PUT', '/user/email', { email: newAddress() });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
+    expect(await invite({ name: 'eve', email: newAddress() })).toMatchObject({ mailed: false });
+    await settled();
+    expect(await auditOf(id)).not.toContain('password.reset-requested by accord');
+  });
+
   it('is not changed by a link that was forged, or of another instance', async () => {
     const response = await fetch(
       `${under.authUrl}/address?token=${Buffer.alloc(120).toString('base64url')}`,

@@ -1,9 +1,8 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { mailboxOf, mailDomain } from '#lib/mail/mailbox.ts';
 import {
-  mailboxOf,
-  mailDomain,
   maskEmailAddress,
   maskPhoneNumber,
   parseEmailAddress,

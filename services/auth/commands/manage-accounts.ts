@@ -145,7 +145,7 @@ export async function deleteAccount(
   });
 }
 
-/** Makes a link, and sends it if the account has an address and there is a mail server. */
+/** Makes a link, and sends it if there are an address and a mail server, and no limit forbids it. */
 async function invite(
   { mails, linkOf }: Dependencies,
   tx: Queries,
@@ -158,8 +158,8 @@ async function invite(
   if (!mails || to === null) return { account, token, expiresAt, isMailed: false };
   const kind = state === 'INVITED' ? 'invitation' : 'reset';
   const languages = language === undefined ? [] : [language];
-  await mails.queue(tx, id, { kind, to, name, link: linkOf(token), languages, expiresAt });
-  return { account, token, expiresAt, isMailed: true };
+  const mail = { kind, to, name, link: linkOf(token), languages, expiresAt } as const;
+  return { account, token, expiresAt, isMailed: (await mails.queue(tx, id, mail)) === null };
 }
 
 async function findLocked(tx: Queries, id: string): Promise<ManagedAccount> {

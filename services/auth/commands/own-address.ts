@@ -53,9 +53,11 @@ async function countMail(db: Database, account: string): Promise<void> {
   const name = digestOfName(`\0address ${account}`);
   const nameAndAddress = digestOfName(`\0address of ${account}`);
   if ((await countAttempt(db, { name, nameAndAddress })).ofName <= maxMails) return;
-  throw fail('too-many-requests', 'Too many mails were sent; try again in 5 minutes.', {
-    headers: { 'Retry-After': '300' },
-  });
+  throw tooMany('Too many mails were sent; try again in 5 minutes.', 300);
+}
+
+function tooMany(detail: string, seconds: number) {
+  return fail('too-many-requests', detail, { headers: { 'Retry-After': String(seconds) } });
 }
 
 export function createOwnAddress({ db, accounts, mails, linkOf, keys }: Parts): OwnAddress {
@@ -104,7 +106,9 @@ export function createOwnAddress({ db, accounts, mails, linkOf, keys }: Parts): 
       const ticket: AddressTicket = { account: id, name, email, before, until: expiresAt.getTime() };
       const token = box.seal(row, JSON.stringify(ticket)).toString('base64url');
       const mail = { kind: 'address' as const, to: email, name, link: linkOf(token), languages, expiresAt };
-      await db.withTransaction((tx) => mails.queue(tx, id, mail));
+      const refusal = await db.withTransaction((tx) => mails.queue(tx, id, mail));
+      // Whether mails of other accounts go to this address is not told.
+      if (refusal === 'hour') throw tooMany('Too many mails were sent; try again in an hour.', 3_600);
       mails.wake();
     },
     open(token) {

@@ -75,7 +75,8 @@ export async function composeIssuer(options: AuthOptions & { keyedHash: KeyedHas
   const write = createMailWriter(instance, words);
   const { metrics, tracing } = options;
   const mails =
-    transport && createAccountMails({ db, transport, instance, write, keys, log, metrics, tracing });
+    transport &&
+    createAccountMails({ db, transport, instance, write, keys, keyedHash, log, metrics, tracing });
   const addressLink = (token: string) => `${authUrl}/address?token=${token}`;
   const ownAddress = createOwnAddress({ db, accounts, mails, linkOf: addressLink, keys });
   const pages = createPages({ issuerPath, instance, consolePath, words });

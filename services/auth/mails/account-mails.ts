@@ -5,16 +5,32 @@ import type { AttemptResult, DeliveryKind, DueRow } from '#lib/deliveries/delive
 import { newUuid } from '#lib/ids/random-ids.ts';
 import { createSecretBox } from '#lib/jose/secret-box.ts';
 import type { MailTransport, SendResult } from '#lib/mail/mail-transport.ts';
+import { mailboxOf } from '#lib/mail/mailbox.ts';
 import type { Logger } from '#lib/observability/logger.ts';
 import type { Metrics } from '#lib/observability/metrics.ts';
 import type { Tracing } from '#lib/observability/tracing.ts';
-import { accountMailTables, insertAccountMail, settleAccountMails } from '../queries/account-mails.ts';
+import type { KeyedHash } from '../domain/api-keys.ts';
+import {
+  accountMailTables,
+  addAccountMail,
+  countAccountMails,
+  insertAccountMail,
+  settleAccountMails,
+} from '../queries/account-mails.ts';
+import { type MailRefusal, refusalOf } from './mail-limits.ts';
 import type { AccountMail, WriteMail } from './write-mail.ts';
 
 /** Mails to people with an account. */
 export interface AccountMails {
-  /** Queues a mail in the transaction that makes its link; {@link wake} after the COMMIT. */
-  queue(tx: Queries, account: string, mail: Omit<AccountMail, 'until'> & { expiresAt: Date }): Promise<void>;
+  /**
+   * Queues a mail in the transaction that makes its link; {@link wake} after the COMMIT.
+   * @param mail.isByStranger whether somebody without a sign-in causes it. @returns why it is not sent.
+   */
+  queue(
+    tx: Queries,
+    account: string,
+    mail: Omit<AccountMail, 'until'> & { expiresAt: Date; isByStranger?: boolean },
+  ): Promise<MailRefusal>;
   wake(): void;
   start(): void;
   stop(): Promise<void>;
@@ -28,6 +44,7 @@ interface Dependencies {
   write: WriteMail;
   /** Secrets that encrypt waiting mails. */
   keys: readonly Uint8Array[];
+  keyedHash: Pick<KeyedHash, 'hash'>;
   log: Logger;
   metrics?: Pick<Metrics, 'deliveries'> | undefined;
   tracing?: Tracing | undefined;
@@ -43,7 +60,7 @@ const backoff = listedBackoff({
 const outageWait = exponentialBackoff({ minMs: 250, maxMs: 30_000 });
 
 export function createAccountMails({ tracing, ...dependencies }: Dependencies): AccountMails {
-  const { db, transport, keys, log, metrics } = dependencies;
+  const { db, transport, keys, keyedHash, log, metrics } = dependencies;
   const box = createSecretBox(keys, 'accord account mails');
   const engine: DeliveryEngine = createDeliveryEngine({
     db,
@@ -54,11 +71,19 @@ export function createAccountMails({ tracing, ...dependencies }: Dependencies): 
     tracing,
   });
   return {
-    async queue(tx, account, { expiresAt, ...mail }) {
+    async queue(tx, account, { expiresAt, isByStranger = false, ...mail }) {
+      const mailbox = keyedHash.hash(`mails to ${mailboxOf(mail.to)}`);
+      const refusal = refusalOf(await countAccountMails(tx, mailbox), { isByStranger });
+      if (refusal !== null) {
+        log.warn('mail to an account not sent: a limit is reached', { id: account, code: refusal });
+        return refusal;
+      }
+      await addAccountMail(tx, mailbox);
       const id = newUuid();
       const content: AccountMail = { ...mail, until: expiresAt.toISOString() };
       const sealed = box.seal(id, JSON.stringify(content));
       await insertAccountMail(tx, { id, account, sealed, expiresAt });
+      return null;
     },
     wake: () => engine.wake(),
     start: engine.start,
@@ -75,10 +100,9 @@ function mailDeliveries({
   write,
   box,
   log,
-}: Omit<Dependencies, 'db' | 'keys'> & { box: ReturnType<typeof createSecretBox> }): DeliveryKind<
-  MailRow,
-  string | null
-> {
+}: Omit<Dependencies, 'db' | 'keys' | 'keyedHash'> & {
+  box: ReturnType<typeof createSecretBox>;
+}): DeliveryKind<MailRow, string | null> {
   return {
     name: 'account-mail',
     tables: accountMailTables,

@@ -32,7 +32,9 @@ export function createForgottenPassword({ db, mails, linkOf, log }: Parts): Forg
       const expiresAt = await insertResetLink(tx, id, digest);
       if (!expiresAt) return;
       const { name, email: to } = account;
-      await mails.queue(tx, id, { kind: 'reset', to, name, link: linkOf(token), languages, expiresAt });
+      const link = linkOf(token);
+      const mail = { kind: 'reset', to, name, link, languages, expiresAt, isByStranger: true } as const;
+      if ((await mails.queue(tx, id, mail)) !== null) return;
       await recordAction(tx, { action: 'password.reset-requested', target: `account/${id}` }, thisInstance);
     });
     mails.wake();

@@ -19,6 +19,34 @@ export async function insertAccountMail(tx: Queries, mail: NewAccountMail): Prom
     VALUES (${mail.id}, ${mail.account}, 'accounts', ${mail.sealed}, accord_now(), ${mail.expiresAt})`);
 }
 
+/** The mails of the last day to a mailbox, and those of the last hour to all, before a further one. */
+export interface CountedMails {
+  toMailbox: number;
+  ofHour: number;
+}
+
+/** Counts mails, until the COMMIT alone: mails that are queued at once cannot exceed the limits together. */
+export async function countAccountMails(tx: Queries, mailbox: Buffer): Promise<CountedMails> {
+  await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('accord account mails'))`);
+  const row = await tx.maybeOne<CountedMails>(sql`
+    SELECT (SELECT count(*)::int FROM account_mail_counts AS c
+             WHERE c.mailbox = ${mailbox} AND c.queued_at > accord_now() - interval '1 day') AS "toMailbox",
+           (SELECT count(*)::int FROM account_mail_counts AS c
+             WHERE c.queued_at > accord_now() - interval '1 hour') AS "ofHour"`);
+  return row ?? { toMailbox: 0, ofHour: 0 };
+}
+
+/** Counts one more mail to a mailbox. */
+export async function addAccountMail(tx: Queries, mailbox: Buffer): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO account_mail_counts (mailbox, queued_at) VALUES (${mailbox}, accord_now())`);
+}
+
+/** Deletes what counts no more. */
+export async function deleteOldMailCounts(db: Queries): Promise<void> {
+  await db.query(sql`DELETE FROM account_mail_counts WHERE queued_at < accord_now() - interval '1 day'`);
+}
+
 /** Tables and conditions for the delivery engine (docs/adr/0020-one-delivery-engine.md). */
 export const accountMailTables = {
   targets: sql`mail_queues`,

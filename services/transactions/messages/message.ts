@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import type { MessageChannel, MessageKind } from '#lib/contracts/messages.ts';
 import { exponentialBackoff, listedBackoff } from '#lib/deliveries/backoff.ts';
-import { mailboxOf, mailDomain } from '../transaction/contact.ts';
+import { mailboxOf, mailDomain } from '#lib/mail/mailbox.ts';
 import type { Destination } from '../transaction/destination.ts';
 
 /**

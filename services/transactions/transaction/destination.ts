@@ -1,7 +1,7 @@
 import type { MessageChannel } from '#lib/contracts/messages.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
+import { mailboxOf } from '#lib/mail/mailbox.ts';
 import {
-  mailboxOf,
   maskEmailAddress,
   maskPhoneNumber,
   parseEmailAddress,
