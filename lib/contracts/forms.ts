@@ -212,6 +212,8 @@ export interface FormsOperations {
   >;
   checkImported: CheckImported;
   activeVersions(input: { keys: string[] }): Promise<ActiveVersions>;
+  /** @returns those of the own entries that had an option with a comma, in any language of any version. */
+  withCommas(input: { keys: string[] }): Promise<{ keys: string[] }>;
   /**
    * @param input.keys of own entries, and of peers' by `<key>@<host[:port]>`.
    * @param input.at RFC 3339; now if absent.

@@ -36,6 +36,7 @@ export const readOperations: {
     'checkSubmission',
     'checkImported',
     'activeVersions',
+    'withCommas',
     'versionsAt',
     'exportModels',
     'renderPage',

@@ -9,11 +9,13 @@ export function csvLine(row: readonly Cell[]): string {
 }
 
 /**
- * Chosen options as the text of one cell: divided by commas or, where an option has a comma itself, by line
- * breaks, which options cannot have.
+ * Chosen options as the text of one cell: divided by commas or, where an option of the question has a comma
+ * itself, by line breaks, which options cannot have.
+ * @param withCommas whether any option of the question has a comma, also one that is not chosen: otherwise the
+ * options `a` and `b` would be written as the option `a,b`.
  */
-export function joinOptions(options: readonly string[]): string {
-  return options.join(options.some((option) => option.includes(',')) ? '\n' : ',');
+export function joinOptions(options: readonly string[], withCommas: boolean): string {
+  return options.join(withCommas ? '\n' : ',');
 }
 
 /** How a formula begins, also in full-width and small forms. */

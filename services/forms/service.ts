@@ -28,6 +28,7 @@ export const formsService = defineService({
     checkSubmission: ['transactions'],
     checkImported: ['transactions'],
     activeVersions: ['transactions'],
+    withCommas: ['transactions'],
     versionsAt: ['transactions'],
     exportModels: ['transactions'],
     renderPage: ['transactions'],

@@ -1,4 +1,3 @@
-import { joinOptions } from '#lib/text/csv.ts';
 import type { Schemas } from '../api/api-types.ts';
 import { formPath } from '../models/read-model.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
@@ -43,6 +42,6 @@ export function kindColumn<Row extends Pick<Schemas['ListedTransaction'], 'kinds
   return {
     label: reader.t('transaction.kind'),
     cell: ({ kinds: [first, second] = [] }) => ({ text: wordOf(first) ?? '–', note: wordOf(second) }),
-    csv: ({ kinds = [] }) => joinOptions(kinds),
+    csv: ({ kinds = [] }) => kinds.join(','),
   };
 }

@@ -3,7 +3,7 @@ import type { PageContent, PageOptions } from '#lib/contracts/pages.ts';
 import { withoutDirectionControls } from '#lib/text/direction-controls.ts';
 import type { PageModel } from '../pages/page-model.ts';
 import { pageText } from '../pages/page-text.ts';
-import { readActive } from '../queries/active-entries.ts';
+import { readActive, readWithCommas } from '../queries/active-entries.ts';
 import { readExportedModels } from '../queries/exported-models.ts';
 import { saveChannels } from '../queries/message-channels.ts';
 import { deletePeer, finishState, readPeerChoices, saveKnownPeers } from '../queries/store-peers.ts';
@@ -38,6 +38,7 @@ export function createOperations(context: FormsContext): FormsOperations {
     checkSubmission: createCheckSubmission(context),
     checkImported: createCheckImported(context),
     activeVersions: async ({ keys }) => presentActive(keys.length > 0 ? await readActive(db, { keys }) : []),
+    withCommas: async ({ keys }) => ({ keys: keys.length > 0 ? await readWithCommas(db, keys) : [] }),
     versionsAt: (input) => readVersions(db, input),
     exportModels: (input) => readExportedModels(db, input),
     sharedEntries: createSharedEntries(context),

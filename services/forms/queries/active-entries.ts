@@ -45,6 +45,17 @@ export function selectActive({ keys, ids = [], withDefault = false }: Wanted): S
     ${withDefault ? sql`UNION ${from} WHERE m.is_default` : empty}`;
 }
 
+/** Which of the entries had an option with a comma, in any language of a version that was activated. */
+export async function readWithCommas(db: Queries, keys: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ key: string }>(sql`
+    SELECT m.key FROM models AS m
+     WHERE m.key = ANY(${keys}::text[]) AND m.type = 'preference' AND EXISTS (
+           SELECT FROM model_versions AS v
+            WHERE v.model = m.id AND v.activated_at IS NOT NULL
+              AND jsonb_path_exists(v.data, '$.*.options[*] ? (@ like_regex ",")'))`);
+  return rows.map(({ key }) => key);
+}
+
 /**
  * Marks entries as answered, because records may exist from now on.
  * @returns how many of them still exist.

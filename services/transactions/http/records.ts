@@ -81,7 +81,9 @@ export function recordHandlers(dependencies: Dependencies) {
       if (found.next)
         linkNext(ctx, `${instance.baseUrl}/records/extraction`, { cursor: found.next, limit: String(limit) });
       ctx.type = 'text/csv; charset=utf-8';
-      ctx.body = presentCsv(found.values);
+      const keys = new Set(found.values.flatMap(({ records }) => records.map(({ bodyKey }) => bodyKey)));
+      const withCommas = await dependencies.forms.withCommas({ keys: [...keys] });
+      ctx.body = presentCsv(found.values, new Set(withCommas.keys));
     },
   } satisfies OperationHandlers;
 }

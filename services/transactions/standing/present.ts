@@ -53,12 +53,15 @@ export interface Extracted {
   records: PresentedRecord[];
 }
 
-const columns: [header: string, cell: (found: Extracted, record: PresentedRecord) => Cell][] = [
+/** @param withCommas keys of elements with an option that has a comma. */
+type ReadCell = (found: Extracted, record: PresentedRecord, withCommas: ReadonlySet<string>) => Cell;
+
+const columns: [header: string, cell: ReadCell][] = [
   ['subjectName', ({ subjectName }) => subjectName],
   ['emailAddress', ({ emailAddress }) => emailAddress],
   ['key', (_, { bodyKey }) => bodyKey],
   ['serial', (_, { bodySerial }) => bodySerial],
-  ['value', (_, { values }) => joinOptions(values)],
+  ['value', (_, { bodyKey, values }, withCommas) => joinOptions(values, withCommas.has(bodyKey))],
   ['object', (_, { object }) => object],
   ['creationTimestamp', (_, { creationTimestamp }) => creationTimestamp],
   ['expirationTimestamp', (_, { expirationTimestamp }) => expirationTimestamp],
@@ -70,9 +73,9 @@ const columns: [header: string, cell: (found: Extracted, record: PresentedRecord
 ];
 
 /** The records of an extraction as CSV (RFC 4180). */
-export function presentCsv(values: readonly Extracted[]): string {
+export function presentCsv(values: readonly Extracted[], withCommas: ReadonlySet<string>): string {
   const rows = values.flatMap((found) =>
-    found.records.map((record) => columns.map(([, cell]) => cell(found, record))),
+    found.records.map((record) => columns.map(([, cell]) => cell(found, record, withCommas))),
   );
   const header = columns.map(([name]) => name);
   return [header, ...rows].map(csvLine).join('');

@@ -1,5 +1,4 @@
 import type Router from '@koa/router';
-import { joinOptions } from '#lib/text/csv.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { entryChoices } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
@@ -94,7 +93,8 @@ function columnsOf(reader: ConsoleReader, kit: RoomKit, isObjection: boolean): C
       cell: ({ record }) => ({
         text: wordsOf(reader, isObjection ? { ...record, basis: 'OBJECTION' } : record),
       }),
-      csv: ({ record }) => joinOptions(record.values),
+      // Options have no line breaks, but may have commas.
+      csv: ({ record }) => record.values.join('\n'),
     },
     {
       ...given,
