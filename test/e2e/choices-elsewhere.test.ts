@@ -1,3 +1,4 @@
+import { DomUtils } from 'htmlparser2';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../support/instances/callers.ts';
@@ -8,6 +9,7 @@ import { createTransaction, recordAnswers, recordsOf } from '../support/instance
 import { tablesWith } from '../support/instances/tables-with.ts';
 import { leadsTo, linkIn } from '../support/network/mail-server.ts';
 import { startTraceCollector, type TraceCollector } from '../support/network/trace-collector.ts';
+import { type Element, parsePage } from '../support/pages/parse-page.ts';
 import { useBrowser } from '../support/pages/use-browser.ts';
 import {
   type Organisation,
@@ -32,6 +34,12 @@ afterAll(async () => {
 });
 
 const wishes = (address: string) => (of: Organisation) => `wishes of ${address} for ${of}`;
+/** What a click on the button of a form sends. */
+const fieldsOf = (form: Element | undefined): [string, string][] =>
+  DomUtils.getElementsByTagName('input', form ?? []).map(({ attribs }) => [
+    attribs.name ?? '',
+    attribs.value ?? '',
+  ]);
 const sidIn = (link: string) => new URL(link).hash.replace('#from=', '');
 const identifiersAt = async (visitor: ReturnType<typeof choicesVisitor>) =>
   ((await visitor.read())[0]?.choices ?? []).map(({ identifier }) => identifier.split('/')[2]).sort();
@@ -85,9 +93,11 @@ describe('a person with answers at three organisations', () => {
     await world.answer(address, wishes(address));
     const bea = await world.open('clinic', { address });
     const before = world.mails.to(address).length;
-    const html = await (await bea.get('/choices')).text();
-    for (const [, peer = ''] of html.matchAll(/name="peers" value="([^"]+)"/g))
-      expect((await bea.post('/choices/withdraw', [['peers', peer]])).status).toBe(303);
+    const page = parsePage(await (await bea.get('/choices')).text());
+    const button = page
+      .tagged('form')
+      .find((form) => page.text(form).includes('Withdraw everything sent to these organisations'));
+    expect((await bea.post(button?.attribs.action ?? '', fieldsOf(button))).status).toBe(303);
     for (const owner of ['lab', 'council'] as const)
       await until(async () => {
         const [record] =

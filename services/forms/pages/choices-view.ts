@@ -36,6 +36,7 @@ export function choicesView(page: Drawn<ChoicesPage>, reader: Reader) {
     choices,
     withdrawAll: links && withdrawable.length > 1 ? actOfAll(links.withdraw, withdrawable) : null,
     peers: page.peers.map((peer) => peerView(peer, page, reader)),
+    withdrawPeers: withdrawPeers(page),
     leaders: page.leaders.map(({ name, location, page: url }) => ({
       name,
       location,
@@ -119,12 +120,19 @@ function peerView(
       { label: t('choices.peer.forms'), value: t('choices.peer.count', { count: forms }) },
       { label: t('choices.peer.last'), value: reader.date(last) },
     ],
-    withdraw:
-      links && withdrawable
-        ? { url: links.withdraw, fields: [['peers', location]] satisfies Act['fields'] }
-        : null,
+    withdraw: links && withdrawable ? actAtPeers(links.withdraw, [location]) : null,
     there,
   };
+}
+
+/** Withdraws everything that was sent from here; null if a button of one peer does it. */
+function withdrawPeers({ peers, links, inFrame }: ChoicesPage): Act | null {
+  const locations = peers.flatMap(({ location, sent }) => (sent.withdrawable ? location : []));
+  return links && !inFrame && locations.length > 1 ? actAtPeers(links.withdraw, locations) : null;
+}
+
+function actAtPeers(url: string, locations: readonly string[]): Act {
+  return { url, fields: locations.map((location) => ['peers', location]) };
 }
 
 /** The link to the choices of another organisation; null if no http page is known. */
