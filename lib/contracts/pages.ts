@@ -232,6 +232,8 @@ export interface ResultPage extends OfTransaction, GivenAnswers {
   page: 'result' | 'child';
   /** The elements of each part, in the order of `transaction.followers`. */
   asked: { title: string; lang: string }[][];
+  /** In the same order: where the owner of a part shows the person the answers; null if nowhere. */
+  choicesAt?: (string | null)[];
   /** Only for a withdrawal: peers that could still be told to withdraw their part of the parent. */
   keptBy?: string[];
   /** Whether the last code had expired or no attempt was left. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, createKey } from '../support/instances/callers.ts';
 import type { ShownChoices } from '../support/instances/choices-visitor.ts';
 import type { TestInstance } from '../support/instances/instance.ts';
+import { runInDatabase } from '../support/instances/live-database.ts';
 import { recordsOf } from '../support/instances/live-transactions.ts';
 import { type ClinicAndLab, own, startClinicAndLab } from '../support/peers/clinic-and-lab.ts';
 import { until } from '../support/run/until.ts';
@@ -75,6 +76,25 @@ describe('answers that went to a peer', () => {
       const [, told] = await choicesOf(clinicShop, made.subject);
       expect(told?.sent?.withdrawal).toMatchObject({ state: 'ACKNOWLEDGED' });
     });
+  });
+
+  it('have their page behind the final page of the person, who holds its link, and of nobody else', async () => {
+    const made = await world.consent();
+    const final = (headers: Record<string, string>, query = '') =>
+      world.clinic.fetch(`/consents/${made.id}${query}`, { headers: { Accept: 'text/html', ...headers } });
+    await world.delivered(made);
+    const page = await (await final({}, `?t=${made.token}`)).text();
+    const [, sid] = /href="[^"]*\/choices#from=(\w{22})"[^>]*>My choices at Northern Lab/.exec(page) ?? [];
+    expect(page).toContain(`href="${world.way.url}/choices#from=${sid}"`);
+    const ofStaff = await (await final(clinicShop.headers)).text();
+    expect(ofStaff).toContain('Northern Lab');
+    expect(ofStaff).not.toContain('/choices#from=');
+    // A peer of an earlier release announces no page.
+    await runInDatabase(
+      world.clinic,
+      "UPDATE forms.known_peers SET choices = array_fill(''::text, ARRAY[cardinality(choices)])",
+    );
+    expect(await (await final({}, `?t=${made.token}`)).text()).not.toContain('/choices#from=');
   });
 
   it('are only named in a frame', async () => {

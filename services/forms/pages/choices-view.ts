@@ -136,7 +136,7 @@ function actAtPeers(url: string, locations: readonly string[]): Act {
 }
 
 /** The link to the choices of another organisation; null if no http page is known. */
-function thereAt(url: string | undefined, owner: string, { t }: Reader) {
+export function thereAt(url: string | null | undefined, owner: string, { t }: Reader) {
   return url && safeUrl(url)?.startsWith('http') ? { url, text: t('choices.there', { owner }) } : null;
 }
 

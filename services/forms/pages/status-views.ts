@@ -6,6 +6,7 @@ import { problemStatus } from '#lib/http/problem.ts';
 import type { Reader } from '#lib/pages/reader.ts';
 import { enteredFields } from '../domain/entered-answers.ts';
 import { safeUrl } from '../domain/rich-text.ts';
+import { thereAt } from './choices-view.ts';
 import {
   answerView,
   controllerOf,
@@ -54,7 +55,7 @@ export function resultView(page: Result, reader: Reader) {
     texts: textsOf(page, reader),
     answers: answersOf(page).map((answer) => answerView(answer, reader, page.withdrawal)),
     withdrawAll: withdrawAllView(page.withdrawal),
-    parts: followers.map((follower, place) => partView(follower, page.asked[place] ?? [], reader)),
+    parts: followers.map((follower, place) => partView(follower, page, place, reader)),
     recipients: recipientViews(transaction.recipients, reader),
     /** Until when the link to the receipt is valid; null without a receipt. */
     keep: page.receiptUntil ? reader.t('committed.keep', { date: reader.date(page.receiptUntil) }) : null,
@@ -111,7 +112,7 @@ function otherText(page: ResultPage): string {
   return followers.length > 0 ? 'rolledback.textPeers' : 'rolledback.text';
 }
 
-function partView(follower: Follower, asked: ResultPage['asked'][number], reader: Reader) {
+function partView(follower: Follower, { asked, choicesAt }: ResultPage, place: number, reader: Reader) {
   const { name: owner } = follower;
   const { state, isWithdrawn } = partState(follower);
   const withdrawnText = state === 'held' ? 'part.heldWithdrawn' : 'part.withdrawn';
@@ -119,7 +120,8 @@ function partView(follower: Follower, asked: ResultPage['asked'][number], reader
     state,
     title: reader.t('part.title', { owner }),
     text: reader.t(isWithdrawn ? withdrawnText : `part.${state}`, { owner }),
-    elements: asked.map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
+    elements: (asked[place] ?? []).map(({ title, lang }) => ({ title, attributes: reader.in(lang) })),
+    there: thereAt(choicesAt?.[place], owner, reader),
   };
 }
 

@@ -11,7 +11,8 @@ import { isFresh } from '../choices/session.ts';
 import { presentExportFacts } from '../export/present.ts';
 import { listTransactionIds, readExportFacts } from '../export/store.ts';
 import type { Subject } from '../person/store.ts';
-import { presentChoice, presentSent } from '../present/choices.ts';
+import { pageWithPart, presentChoice, presentSent } from '../present/choices.ts';
+import type { Part } from '../sent-parts/part.ts';
 import { readNow } from '../transaction/store.ts';
 import type { Dependencies } from './handlers.ts';
 import { hereOf, readerLanguages } from './send.ts';
@@ -71,6 +72,19 @@ export async function readElsewhere(
       return { name, location, ...(page && { page }) };
     }),
   };
+}
+
+/** Where the owners of these parts show the person the answers that they have stored; null if nowhere. */
+export async function readChoicesAt(
+  { forms }: Pick<Dependencies, 'forms'>,
+  parts: readonly Part[],
+): Promise<(string | null)[]> {
+  const urls = parts.flatMap(({ state, location }) => (state === 'ACCEPTED' ? location : []));
+  const { choices: pages } = urls.length > 0 ? await forms.peerChoices({ urls }) : { choices: {} };
+  return parts.map((part) => {
+    const page = part.state === 'ACCEPTED' ? pages[part.location] : undefined;
+    return page === undefined ? null : pageWithPart(page, part);
+  });
 }
 
 /** Sends the page "My choices". */

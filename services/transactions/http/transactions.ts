@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { isReader, type Principal } from '#lib/contracts/principal.ts';
+import { isAnonymousSubject } from '#lib/contracts/public-forms.ts';
 import { type Fault, fail } from '#lib/errors/fail.ts';
 import { readPage } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
@@ -19,6 +20,7 @@ import { countTransactions, type ListedTransaction, listTransactions } from '../
 import { readHistory, readTransaction } from '../transaction/store.ts';
 import { historyAt, isAwaitingCode, stateAt, type Transaction } from '../transaction/transaction.ts';
 import { readResult, type TransactionResult } from '../withdrawal/results.ts';
+import { readChoicesAt } from './choices-page.ts';
 import { readTransactionFilter } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
 import {
@@ -155,10 +157,16 @@ async function sendFinalPage(
 ): Promise<void> {
   const { db, instance } = dependencies;
   const { transaction } = read;
+  const related = await readRelated(db, [transaction]);
   const page = resultPage('result', read, {
     baseUrl: instance.baseUrl,
     links: mintPageLinks(ctx, dependencies, read, principal),
-    related: await readRelated(db, [transaction]),
+    related,
+    // Whoever has the link is the person; strangers without a name are found nowhere.
+    choicesAt:
+      principal.transaction && !isAnonymousSubject(transaction.subject)
+        ? await readChoicesAt(dependencies, related.parts.get(transaction.id) ?? [])
+        : undefined,
     keptBy: transaction.kind === 'WITHDRAWAL' ? await ownersOf(dependencies, transaction) : undefined,
   });
   const languages = readerLanguages(ctx, transaction.context.language, instance.language);

@@ -8,10 +8,14 @@ type Presented = components['schemas']['Choice'];
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** The page of a peer, with the part that is looked for in the fragment, which browsers do not send. */
+export function pageWithPart(page: string, { sid }: { sid: string }): string {
+  return `${page}#from=${sid}`;
+}
+
 /**
  * The representation of the answers that went to a peer (openapi.yaml, `ChoicesAt`).
- * @param page of the peer; undefined: none is known. The part is named in the fragment, which browsers do not
- * send.
+ * @param page of the peer; undefined: none is known.
  */
 export function presentSent(
   { name, location, sid, forms, last, state, isWithdrawable, notice }: SentAnswers,
@@ -25,7 +29,7 @@ export function presentSent(
       last: last.toISOString(),
       state,
       withdrawable: isWithdrawable,
-      ...(page && { page: `${page}#from=${sid}` }),
+      ...(page && { page: pageWithPart(page, { sid }) }),
       ...(notice && { withdrawal: { state: notice.state, since: notice.since.toISOString() } }),
     },
   };

@@ -14,13 +14,14 @@ interface Shown {
   related: Related;
   baseUrl: string;
   keptBy?: string[] | undefined;
+  choicesAt?: (string | null)[] | undefined;
 }
 
 /** The page of a transaction in a final state, or whose answers wait for peers; or of its child. */
 export function resultPage(
   page: ResultPage['page'],
   read: TransactionResult,
-  { links, related, baseUrl, keptBy }: Shown,
+  { links, related, baseUrl, keptBy, choicesAt }: Shown,
 ): ResultPage {
   const { transaction } = read;
   const parts = related.parts.get(transaction.id) ?? [];
@@ -30,6 +31,7 @@ export function resultPage(
     ...pageOf(read, baseUrl, { related, links }),
     ...(receipt && { receipt, withdrawal: withdrawalChoice(links, receipt, { ...read, parts }) }),
     asked: parts.map(({ shown }) => shown.elements.map(shownTitle)),
+    choicesAt,
     keptBy,
     awaitsCode: transaction.awaitsCode,
     changed: transaction.changedAt.toISOString(),

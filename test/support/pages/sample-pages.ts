@@ -409,12 +409,15 @@ function finalPages(language: SampleLanguage): Record<string, PageModel> {
   const nothing = { ...sampleReceipt(language), consents: [], expirationTimestamp: undefined };
   const { consents: withdrawn, ...withdrawal } = withdrawalReceipt(language);
   const { followers, asked } = sampleParts(language);
+  const choicesAt = followers.map(({ state }) =>
+    state === 'ACCEPTED' ? 'https://lab.example/choices#from=7Zk3pQxWm4tYv9LsRb2NcD' : null,
+  );
   const since = at;
   return {
     committed: result(
       'COMMITTED',
       { followers },
-      { asked, receipt: given, withdrawal: withdrawalOf(given, 2), receiptUntil: until },
+      { asked, choicesAt, receipt: given, withdrawal: withdrawalOf(given, 2), receiptUntil: until },
     ),
     withdrawn: result(
       'COMMITTED',
