@@ -224,10 +224,7 @@ interface GivenAnswers {
   withdrawal?: WithdrawalChoice;
 }
 
-/**
- * `result`: a final state, or answers that wait for peers. `child`: GET …/child, which offers to create the
- * child or to withdraw consents.
- */
+/** `result`: a final state, or answers that wait for peers. `child`: offers the child, or to withdraw. */
 export interface ResultPage extends OfTransaction, GivenAnswers {
   page: 'result' | 'child';
   /** The elements of each part, in the order of `transaction.followers`. */
@@ -252,8 +249,8 @@ export interface ReceiptPage extends Partial<OfTransaction>, GivenAnswers {
   receipt: ReceiptBody;
 }
 
-/** An error in HTML mode. The embedding page gets only `code`. */
-export interface ErrorPage extends Pick<Partial<OfTransaction>, 'layout'> {
+/** An error in HTML mode. The embedding page gets only `code`. `choices`: if the link does not work. */
+export interface ErrorPage extends Pick<Partial<OfTransaction>, 'layout'>, Pick<GivenAnswers, 'choices'> {
   page: 'error';
   code: ProblemCode;
   /** The transaction was begun at the address of a form, and deleted because it was not finished in time. */

@@ -4,7 +4,7 @@ import { choicesVisitor } from '../support/instances/choices-visitor.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-database.ts';
 import { letter } from '../support/instances/live-subject.ts';
-import { recordAnswers } from '../support/instances/live-transactions.ts';
+import { createTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
 import { leadsTo, linkIn, startMailServer } from '../support/network/mail-server.ts';
 import { languagesOn, parsePage } from '../support/pages/parse-page.ts';
 import { until } from '../support/run/until.ts';
@@ -94,6 +94,25 @@ describe('a link to the own choices', () => {
     expect(opened.headers.get('location')).toBe(`${instance.url}/choices?language=fr`);
     const choices = await inFrench('/choices');
     for (const { attribs } of choices.tagged('form')) expect(attribs.action).toContain('language=fr');
+  });
+
+  it('is offered where a link to a form or a receipt does not work, in words without numbers', async () => {
+    const { id, token } = await createTransaction(shop);
+    for (const path of [
+      `/consents/${id}?t=${token}x&language=fr`,
+      `/receipts/${id}?t=${token}x&language=fr`,
+      '/consents/1111111111111111111111?language=fr',
+      '/l/AAAAAAAAAA?language=fr',
+    ]) {
+      const response = await instance.fetch(path, { headers: { Accept: 'text/html' } });
+      expect([path, [401, 404].includes(response.status)]).toEqual([path, true]);
+      const page = parsePage(await response.text());
+      const [link] = page
+        .tagged('a')
+        .filter((each) => page.text(each) === 'Recevoir par e-mail un lien vers mes choix');
+      expect(link?.attribs.href, path).toBe(`${instance.url}/choices?language=fr`);
+      expect(page.text(), path).not.toMatch(/Erreur \d/);
+    }
   });
 
   it('opens nothing by itself, because mail scanners follow links', async () => {

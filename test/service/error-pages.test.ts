@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { signIn } from '../support/instances/callers.ts';
-import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel, withdrawModel } from '../support/instances/live-models.ts';
 import { createTransaction, expire, type LiveTransaction } from '../support/instances/live-transactions.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
@@ -45,6 +45,19 @@ describe('a late answer to a transaction that is not updatable', () => {
     const page = await (await submit(made)).text();
     expect(page).toContain(`/consents/${made.id}/child?t=`);
     expect(page).not.toContain('privacy@riverside-theatre.example');
+  });
+});
+
+describe('a link that does not work', () => {
+  it('leads to no mail where none is sent, and says what to do without numbers', async () => {
+    const mailless = await startTestInstance({ DEMO: 'false' });
+    onTestFinished(() => mailless.stop());
+    for (const path of ['/consents/1111111111111111111111?t=wrong', '/l/AAAAAAAAAA']) {
+      const page = await (await mailless.fetch(path, { headers: browser })).text();
+      expect(page).toContain('Ouvrez de nouveau');
+      expect(page).not.toContain('/choices');
+      expect(page).not.toMatch(/Erreur \d/);
+    }
   });
 });
 

@@ -225,6 +225,9 @@ export function childView(page: Result, reader: Reader) {
 /** Errors that the subject cannot resolve without help. */
 const needsContact = new Set<ErrorPage['code']>(['expired', 'withdrawn', 'layout-conflict']);
 
+/** Errors of a link that is wrong, or no longer works. */
+const brokenLinks = new Set<ErrorPage['code']>(['unauthorized', 'not-found']);
+
 /** The title and the remedy for the subject. The problem's detail is for clients and is not shown. */
 export function errorView(page: Drawn<ErrorPage>, reader: Reader) {
   const { code, links = { child: null, transaction: null }, layout, retryAfter, isOver } = page;
@@ -236,7 +239,9 @@ export function errorView(page: Drawn<ErrorPage>, reader: Reader) {
     text: reader.t(isOver ? 'error.over.text' : `error.${code}.text`),
     kept: entered.length > 0 ? reader.t('error.expired.kept') : null,
     retry: retryAfter === undefined ? null : retryText(retryAfter, reader),
-    status: String(problemStatus[code].status),
+    /** People with a link that does not work are told what to do instead. */
+    status: brokenLinks.has(code) ? null : String(problemStatus[code].status),
+    choices: page.choices ?? null,
     links,
     entered,
     ...contactOf(page, !hasLink && hasContact, reader),

@@ -5,7 +5,7 @@ import type { Principal } from '#lib/contracts/principal.ts';
 import type { Failure } from '#lib/errors/fail.ts';
 import type { RenderErrorPage } from '#lib/http/handle-errors.ts';
 import { askedColorScheme } from '#lib/pages/color-scheme.ts';
-import { withKeptQuery } from '#lib/pages/kept-query.ts';
+import { keepQuery, withKeptQuery } from '#lib/pages/kept-query.ts';
 import { mintFormLinks } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
@@ -39,6 +39,7 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
       page: 'error',
       code: failure.code,
       ...(isOver && { isOver }),
+      ...(!isOver && choicesAfter(ctx, dependencies, failure)),
       iframeOrigin: read?.transaction.context.iframeOrigin,
       ...(retryAfter && { retryAfter: Number(retryAfter) }),
       ...(read && {
@@ -55,6 +56,18 @@ export function renderErrorPage(dependencies: Dependencies): RenderErrorPage {
     const { html } = await forms.renderPage({ page, languages, colorScheme });
     return { html, frameAncestors: frameAncestors(read?.transaction, embedOrigins) };
   };
+}
+
+/** Where a person whose link does not work can ask for another one: by mail alone. */
+function choicesAfter(
+  ctx: Context,
+  { messaging, instance }: Pick<Dependencies, 'messaging' | 'instance'>,
+  { code }: Failure,
+): { choices?: string } {
+  const isBroken = code === 'unauthorized' || code === 'not-found';
+  const isPersons = /^\/(consents|receipts|l)\//.test(ctx.path);
+  if (!isBroken || !isPersons || messaging.channels.mail === null) return {};
+  return { choices: keepQuery(`${instance.baseUrl}/choices`, ctx.query) };
 }
 
 /** Whether a request has a token of a transaction that a stranger has not finished in time. */

@@ -667,6 +667,9 @@ function otherPages(language: SampleLanguage): Record<string, PageModel> {
       links: { child: null, transaction: link('') },
     }),
     'error-not-found': sampleError(language, 'not-found'),
+    'error-unauthorized': sampleError(language, 'unauthorized', {
+      choices: 'https://consent.riverside.example/choices',
+    }),
     'error-over': sampleError(language, 'not-found', { isOver: true }),
     'error-too-many': sampleError(language, 'too-many-requests', { retryAfter: 30 }),
     'receipt-withdrawal': {
