@@ -34,6 +34,36 @@ async function inEditor(
 
 const shown = (page: Page) => page.frameLocator('iframe:not([hidden])').locator('body');
 
+it.each([
+  ['elements', 'form.editor', '[name="en:title"]'],
+  ['forms', 'form.designer', '[name^="submitText"]'],
+])(
+  'an editor of %s is not left with unsaved text unasked, by a link or by another form of the page',
+  (room, editor, text) =>
+    inEditor(
+      {},
+      async (page) => {
+        const asked: string[] = [];
+        page.on('dialog', async (dialog) => {
+          asked.push(dialog.type());
+          await dialog.dismiss();
+        });
+        const field = page.locator(text).first();
+        await field.fill('Not saved yet');
+        await page.click('.places a[href="/console"]', { noWaitAfter: true });
+        await expect.poll(() => asked).toEqual(['beforeunload']);
+        await page.fill('.search input', 'nobody');
+        await page.press('.search input', 'Enter', { noWaitAfter: true });
+        await expect.poll(() => asked).toEqual(['beforeunload', 'beforeunload']);
+        expect(await field.inputValue()).toBe('Not saved yet');
+        page.removeAllListeners('dialog');
+        page.once('dialog', (dialog) => dialog.accept());
+        await page.goto(`${instance.url}/console`);
+      },
+      { room, editor },
+    ),
+);
+
 describe('the editor of an element', () => {
   it('shows what is typed as people will see it, saves nothing, and adds nothing to the history', () =>
     inEditor({}, async (page) => {

@@ -115,8 +115,8 @@ document.addEventListener('input', (event) => {
   if (event.target.closest?.('form[data-guard]') && !event.target.closest('.looks')) isChanged = true;
 });
 document.addEventListener('submit', ({ target, submitter }) => {
-  // Previews and dialogs save nothing.
-  if (!submitter?.formTarget && target.method !== 'dialog') isChanged = false;
+  // Previews save nothing, and other forms of the page, such as the search at the top, send other things.
+  if (target.matches('form[data-guard]') && !submitter?.formTarget) isChanged = false;
 });
 /* Ctrl+S saves, as the first button does. */
 document.addEventListener('keydown', (event) => {
