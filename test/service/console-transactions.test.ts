@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
+import { makeAskedElement } from '../support/instances/live-campaigns.ts';
 import { acknowledge, addRecipient, recipientIn, withdrawNew } from '../support/instances/live-recipients.ts';
 import { letter } from '../support/instances/live-subject.ts';
 import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
@@ -120,20 +121,24 @@ describe('transactions in the console', () => {
     expect(locations).toContain(`${here}/${id}?done=repeated`);
   });
 
-  it('withdraw consents for a person, with a reason that is kept', async () => {
+  it('lead to the person, where each consent is withdrawn by itself, also one that a major version has ended', async () => {
     const shop = await signIn(instance, 'operator');
-    const made = await recordAnswers(shop, 'dina', { [letter]: ['accepted'] });
-    expect(await textOf(`${here}/${made.id}/withdraw`)).toContain('refused from now on');
-    const answer = await operator.post(`${here}/${made.id}/withdraw`, { comment: 'By telephone' });
-    const location = answer.headers.get('location') ?? '';
-    expect(location).toMatch(/\?done=withdrawn$/);
-    expect(await textOf(location)).toContain('Withdrawal or objection');
-    expect((await recordsOf(shop, 'dina'))['processing.001']?.[0]).toMatchObject({
-      value: 'refused',
-      comment: 'By telephone',
-    });
-    const nothing = await recordAnswers(shop, 'dino', { [letter]: ['refused'] });
-    expect((await operator.post(`${here}/${nothing.id}/withdraw`, {})).status).toBe(409);
+    const boss = await signIn(instance, 'admin');
+    const element = await makeAskedElement(boss);
+    const name = await element.answered();
+    const [record] = (await recordsOf(shop, name))[element.key] ?? [];
+    await element.change();
+    const html = await textOf(`${here}/${record?.transaction}`);
+    expect(html).not.toContain('/withdraw"');
+    expect((await operator.post(`${here}/${record?.transaction}/withdraw`, {})).status).toBe(404);
+    const [, person = ''] = /href="([^"]+)">Withdraw a consent of the person</.exec(html) ?? [];
+    const [, act = ''] = /href="([^"]+\/withdraw\?[^"]+)"/.exec(await textOf(person)) ?? [];
+    const withdrawn = await operator.fill(act.replaceAll('&amp;', '&'), { way: 'TELEPHONE' });
+    expect(await textOf(withdrawn.headers.get('location') ?? '')).toContain('The consent is withdrawn.');
+    const newest = (await recordsOf(shop, name))[element.key]?.[0];
+    expect(newest).toMatchObject({ value: 'refused' });
+    // The transaction of the withdrawal offers none.
+    expect(await textOf(`${here}/${newest?.transaction}`)).not.toContain('Withdraw a consent');
   });
 
   it('say to which address an invitation goes: theirs, else the one of the person', async () => {
@@ -231,7 +236,7 @@ describe('transactions in the console', () => {
 
   it.each(['en', 'fr', 'ar'])('have all their words in %s', async (language) => {
     const id = await create('words');
-    for (const path of ['', `/${id}`, `/${id}/cancel`, `/${id}/child`, `/${id}/invite`, `/${id}/withdraw`]) {
+    for (const path of ['', `/${id}`, `/${id}/cancel`, `/${id}/child`, `/${id}/invite`]) {
       const html = await (await operator.get(here + path, { 'Accept-Language': language })).text();
       expect(html, path).not.toMatch(/>(transactions|partState|messageKind|origin)\.[a-zA-Z.-]+</);
     }

@@ -32,6 +32,14 @@ function currentAnswers(answers: readonly Answer[]): Answer[] {
   );
 }
 
+/** A consent can be withdrawn as well after it has expired, and after its texts have changed. */
+const standing: ReadonlySet<Answer['statusExplanation']> = new Set([
+  'LATEST_VALID',
+  'EXPIRED',
+  'INFO_SERIAL_ARCHIVED',
+  'BODY_SERIAL_ARCHIVED',
+]);
+
 /** What a person answered, in words; a refusal that ended a consent was a withdrawal. */
 export function answerOf(reader: ConsoleReader, { values, withdraws, basis }: Answer): string {
   if (withdraws !== undefined && basis === undefined) return reader.t('withdrawn');
@@ -103,8 +111,8 @@ export function consentTable(
 ) {
   const reader = kit.reader(ctx);
   const mayWithdraw = kit.may(ctx, 'withdrawConsents');
-  const canWithdraw = ({ type, values, status }: Answer) =>
-    mayWithdraw && type === 'processing' && values[0] === 'accepted' && status === 'VALID';
+  const canWithdraw = ({ type, values, statusExplanation }: Answer) =>
+    mayWithdraw && type === 'processing' && values[0] === 'accepted' && standing.has(statusExplanation);
   return shortTable(reader, 'subjects.consents', {
     rows: currentAnswers(answers),
     columns: ({ time, link }) => [

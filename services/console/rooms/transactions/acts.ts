@@ -1,6 +1,5 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { fieldsFor } from '../../pages/form.ts';
 import { actPage, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { addressField, keepAddress } from '../../people/subject-path.ts';
@@ -53,18 +52,6 @@ export function actRoutes(router: Router, kit: RoomKit): void {
     words: 'transactions.child',
     isCreating: true,
     done: openMade('childMade'),
-  });
-  actPage(router, kit, {
-    path: '/:txid/withdraw',
-    operation: 'withdrawConsents',
-    words: 'transactions.withdraw',
-    isEnding: true,
-    ask(_, reader) {
-      const rest = { word: 'withdrawComment', kind: 'textarea', maxLength: 4_000 } as const;
-      return { fields: [fieldsFor(reader, 'transactions')('comment', rest)] };
-    },
-    body: (field) => (field('comment') ? { comment: field('comment') } : {}),
-    done: openMade('withdrawn'),
   });
   formPage(router, kit, {
     path: '/:txid/invite',

@@ -50,7 +50,7 @@ export async function readTransaction(ctx: Context, kit: RoomKit, id: string): P
 const finalStates = ['COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'];
 
 /** What may be done with a transaction in its state. */
-function actsOf(ctx: Context, kit: RoomKit, { id, kind, state, updatable, erased }: Transaction) {
+function actsOf(ctx: Context, kit: RoomKit, { id, kind, state, subject, updatable, erased }: Transaction) {
   if (erased) return [];
   const isFinal = finalStates.includes(state);
   const act = (name: string) => ({ href: `${kit.path}/${id}/${name}`, word: `transactions.${name}` });
@@ -59,11 +59,12 @@ function actsOf(ctx: Context, kit: RoomKit, { id, kind, state, updatable, erased
     { ...act('invite'), operation: 'sendInvitation', when: !isFinal },
     { ...act('child'), operation: 'createChild', when: isFinal && updatable },
     { ...act('cancel'), operation: 'cancelTransaction', when: !isFinal, isEnding: true },
+    // Each consent is withdrawn by itself, with the way and the day of the request: at the person.
     {
-      ...act('withdraw'),
+      href: subjectPath(kit, subject),
+      word: 'transactions.consents',
       operation: 'withdrawConsents',
       when: state === 'COMMITTED' && kind !== 'WITHDRAWAL',
-      isEnding: true,
     },
   ]);
 }
