@@ -83,9 +83,13 @@ describe.each([
     await admin.send('POST', `/models/${letter.id}/versions`, { defaultLanguage: 'en', data });
     await openPage(`/elements/${letter.key}`);
     await device.open(link('Activate'));
-    await device.tick(page.getByRole('radio', { name: /^Major: 1 person is asked again/ }));
+    await device.tick(
+      page.getByRole('radio', {
+        name: /^Major: 1 valid answer stops counting, and this person is asked again/,
+      }),
+    );
     await device.open(button('Activate'));
-    await told('The version is active.');
+    await told('The major version is active. Ask people again');
     const { versions } = await jsonOf<{ versions: object[] }>(admin.get(`/models/${letter.id}`));
     expect(versions).toContainEqual(expect.objectContaining({ serial: '2.0', status: 'ACTIVE' }));
     expect((await recordsOf(admin, subject))[letter.key]).toMatchObject([

@@ -3,6 +3,7 @@ import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { draftCampaign, makeAskedElement } from '../support/instances/live-campaigns.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { until } from '../support/run/until.ts';
 
 const instance = useInstance();
@@ -55,6 +56,28 @@ it('from an element one sees who is asked again and why, the text in each langua
   await clerk.fill(`${path}/cancel`, {});
   expect(await page(path)).toContain('Cancelled');
   expect(await page(`${path}/people?state=ANSWERED`)).not.toContain(ann);
+});
+
+it('a draft says what its form asks besides, and no form is chosen beforehand if there are several', async () => {
+  const [element, other] = [await makeAskedElement(admin), await makeAskedElement(admin)];
+  const content = { type: 'layout', elements: [element.key, other.key] };
+  const form = await makeLiveModel(admin, 'layout', { en: content });
+  const draft = await draftCampaign(admin, { ...element, context: { layout: form.key } });
+  const html = await page(`${here}/${draft}`);
+  const [, besides] = html.split('The form also asks');
+  expect(besides?.slice(0, 400)).toMatch(/A processing.*unless they have a valid answer/s);
+  const alone = await draftCampaign(admin, element);
+  expect(await page(`${here}/${alone}`)).not.toContain('The form also asks');
+
+  const chosen = /<option value="" selected[^>]*>Choose a form</;
+  expect(await page(`${here}/new`)).toMatch(chosen);
+  const fields = { name: 'None', who: 'CHANGED', within: 'P30D', layout: '' };
+  expect((await clerk.fill(`${here}/new`, fields)).status).toBe(422);
+  expect(await page(`${here}/new?form=${form.key}`)).toContain(`<option value="${form.key}" selected`);
+  // After a fault the page is still about the element that it was opened for.
+  const faulty = await clerk.fill(`${here}/new?element=${element.key}`, { ...fields, layout: '-', who: '' });
+  expect(faulty.status).toBe(422);
+  expect(await faulty.text()).toContain('<option value="-" selected');
 });
 
 it('who may only read sees campaigns without anything to do, and an author and a technician see none', async () => {

@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([admin, operator].map((each) => each?.close())));
 
 const here = '/console/elements';
+const locationOf = (response: Response) => response.headers.get('location') ?? '';
 const textOf = async (path: string, by = admin) => (await by.get(path)).text();
 const hiddenOf = (html: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1]?.replaceAll('&quot;', '"') ?? '';
@@ -346,14 +347,32 @@ describe('elements in the console', () => {
     const context = { subject: 'major', layoutData: { elements: [key] } };
     const values = { [`element/processing/${key}/1.0`]: ['accepted'] };
     expect((await shop.send('POST', '/consents/singlestep', { context, values })).ok).toBe(true);
+    const refusal = {
+      context: { ...context, subject: 'minor' },
+      values: { [`element/processing/${key}/1.0`]: ['refused'] },
+    };
+    expect((await shop.send('POST', '/consents/singlestep', refusal)).ok).toBe(true);
     const countValid = async () => (await (await shop.get(`/stats/valid?keys=${key}`)).json()) as object;
-    expect(await countValid()).toMatchObject({ values: [{ key, subjects: 1 }] });
+    expect(await countValid()).toMatchObject({ values: [{ key, subjects: 2, accepted: 1, refused: 1 }] });
     await write(path, { ...letter, 'en:usage': 'We call you.', 'fr:usage': 'Nous vous appelons.' });
     const html = await textOf(`${path}/activate`);
-    expect(html).toContain('1 person is asked again');
+    expect(html).toContain('2 valid answers stop counting');
+    expect(html).toContain('Of these answers, 1 accepts and 1 refuses.');
+    expect(html).toContain('Nobody who refused or objected is invited to answer again.');
+    const again = `/console/campaigns/new?element=${key}&amp;who=CHANGED`;
+    expect(html).toContain(again);
     expect(html).toContain('The new texts are shown and recorded as 1.1.');
-    expect((await activate(path, { type: 'MAJOR' })).status).toBe(303);
-    expect(await textOf(path)).toContain('2.0');
+    const shown = await textOf(locationOf(await activate(path, { type: 'MAJOR' })));
+    expect(shown).toMatch(
+      new RegExp(`The major version is active. <a href="${again.replace('?', '\\?')}">Ask people again<`),
+    );
+    expect(shown).toContain('2.0');
+    const listed = await textOf(
+      locationOf(await admin.post('/console/subjects/answers', { element: key, answer: 'accepted' })),
+    );
+    expect(listed).toContain(
+      'Answers to earlier major versions, of the element or of its information, do not',
+    );
     expect(await countValid()).toMatchObject({ values: [] });
   });
 
@@ -383,7 +402,17 @@ describe('elements in the console', () => {
     await write(path, { 'en:title': 'Another study' }, ['en']);
     const html = await textOf(`${path}/activate`);
     expect(html).toContain('6 valid answers that were given under it stop counting');
-    expect((await activate(path, { type: 'MAJOR' })).status).toBe(303);
+    expect(html).toContain('Of these answers, 2 accept and 2 refuse.');
+    const form = await makeLiveModel(shop, 'layout', {
+      en: { type: 'layout', name: 'A study form', info: key, elements: ['processing.001'] },
+    });
+    const shown = await textOf(locationOf(await activate(path, { type: 'MAJOR' })));
+    const again = `/console/campaigns/new?information=${key}&who=CHANGED`;
+    expect(shown).toContain(`<a href="${again.replace('&', '&amp;')}">Ask people again</a>`);
+    // Only forms that show the information are offered.
+    const asked = await textOf(again);
+    expect(asked).toContain(`<option value="${form.key}">`);
+    expect(asked).not.toContain('<option value="layout.001"');
     expect(await countAll()).toBe(0);
   });
 
@@ -403,7 +432,7 @@ describe('elements in the console', () => {
     onTestFinished(pages.close);
     const html = await textOf(`${path}/activate`, pages);
     expect(html).toContain('at least 7 people have a valid answer');
-    expect(html).toContain('at least 7 people are asked again');
+    expect(html).toContain('at least 7 valid answers stop counting');
     expect(await textOf(`${path}/archive`, pages)).toContain('At least 7 valid answers stop counting.');
   });
 

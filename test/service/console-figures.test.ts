@@ -35,6 +35,18 @@ it('the first page says what was created, committed, accepted, and what expires'
   expect(html).toContain('4 valid answers expire in the next 30 days.');
 });
 
+it('answers that expire soon lead to asking their people again, who may do so', async () => {
+  const page = parsePage(await read());
+  const to = page.tagged('a').find(({ attribs: { href = '' } }) => href.includes('who=EXPIRING'));
+  expect(to?.attribs.href).toBe('/console/campaigns/new?element=processing.001&who=EXPIRING');
+  const form = parsePage(await (await pages.get(to?.attribs.href ?? '')).text());
+  const ticked = form.tagged('input').filter(({ attribs }) => attribs.name === 'who' && 'checked' in attribs);
+  expect(ticked.map(({ attribs }) => attribs.value)).toEqual(['EXPIRING']);
+  const author = await openPages(instance, 'author');
+  expect(await (await author.get('/console?wait=true')).text()).not.toContain('/console/campaigns/new');
+  await author.close();
+});
+
 it('the plot and its table have the same counts', async () => {
   const page = parsePage(await read('&days=7'));
   const bars = (name: string) =>

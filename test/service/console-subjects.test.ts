@@ -481,6 +481,18 @@ describe('a form for a person', () => {
     expect(await textOf(made)).toContain('The form was sent.');
   });
 
+  it('is no form that nobody chose, if several are active', async () => {
+    const admin = await signIn(instance, 'admin');
+    await makeLiveModel(admin, 'layout', { en: { type: 'layout', elements: ['processing.001'] } });
+    await admin.send('POST', '/subjects', { name: 'rosa' });
+    const path = await linkPage('rosa');
+    expect(await textOf(path)).toMatch(/<option value="" selected[^>]*>Choose a form</);
+    const fields = { layout: '', way: 'mail', emailAddress: 'rosa@example.org', deadline: 'P7D' };
+    const refused = await operator.fill(path, fields);
+    expect(refused.status).toBe(422);
+    expect(await textOf(`${path}?form=layout.001`)).toContain('<option value="layout.001" selected');
+  });
+
   it('asks for an address before anything is made, and keeps it', async () => {
     await answer('saul', 'accepted');
     const path = await linkPage('saul');

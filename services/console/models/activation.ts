@@ -134,9 +134,11 @@ export function activationRoutes<Type extends Entry['type']>(
       if (type) ifMatch = (await api.call('setVersionType', { params, body, ifMatch })).etag;
       await api.call('setVersionStatus', { params, body: { status: 'ACTIVE' }, ifMatch });
       const next = nextPath?.(found);
-      return next && kit.opens(ctx, next) ? next : found.href;
+      const isMajor = type === 'MAJOR' && active !== undefined;
+      const done = `${one}Activated${isMajor && one === 'element' ? 'Major' : ''}`;
+      return { path: next && kit.opens(ctx, next) ? next : found.href, done };
     },
-    done: (ctx, next) => kit.open(ctx, next, `${one}Activated`),
+    done: (ctx, { path, done }) => kit.open(ctx, path, done),
   });
 }
 

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { ApiClient } from '../api/api-client.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { Schemas } from '../api/api-types.ts';
+import type { ConsoleReader } from '../pages/console-reader.ts';
 import type { Choice } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
 
@@ -39,6 +40,11 @@ export function answeredPath(key: string): string {
 /** Options for entries. */
 export function entryChoices(entries: readonly Pick<Entry, 'key' | 'name'>[]): Choice[] {
   return entries.map(({ key, name }) => [key, name]);
+}
+
+/** Options for the forms that may be sent to people: of several, none is chosen beforehand. */
+export function formChoices({ t }: ConsoleReader, forms: readonly Pick<Entry, 'key' | 'name'>[]): Choice[] {
+  return [...(forms.length > 1 ? [['', t('page.chooseForm')] as const] : []), ...entryChoices(forms)];
 }
 
 /** The path of the page of an entry. */

@@ -13,7 +13,7 @@ export type LiveCampaign = Schemas['Campaign'];
 /** An element of its own, with people who have answered it, and a form in a context. */
 export interface AskedElement {
   key: string;
-  context: { layoutData: { elements: string[] } };
+  context: { layoutData: { elements: string[] } } | { layout: string };
   /** Activates a MAJOR, so that who has answered is asked again. */
   change(): Promise<unknown>;
   /** Deletes the element, which archives an element with answers. */

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { Temporal } from 'temporal-polyfill';
 import { fieldFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import { type Entry, entryChoices, findVersion, listEntries } from '../../models/read-model.ts';
+import { type Entry, entryChoices, formChoices, listEntries } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { timesOfDays } from '../../pages/filters.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
+import { elementsOf } from './elements-of-form.ts';
 
 type Campaign = Schemas['Campaign'];
 type Input = Schemas['CampaignInput'];
@@ -30,6 +31,8 @@ const alone = '-';
 interface About {
   /** Key of the only element; undefined: those of the form. */
   element: string | undefined;
+  /** Key of an information: the forms that show it are offered. */
+  information: string | undefined;
   /** The only person. */
   person: string | undefined;
 }
@@ -42,7 +45,8 @@ export function campaignFormRoutes(router: Router, kit: RoomKit): void {
     view: 'form',
     isCreating: true,
     async ask(ctx, reader) {
-      const about = aboutOf(kit, (name) => one(ctx.query[name]));
+      const posted = readerOf(kit.posted(ctx));
+      const about = aboutOf(kit, (name) => one(ctx.query[name]) ?? one(posted(name)));
       const person = about.person ?? '';
       return {
         title: reader.t(person ? 'campaign.newFor' : 'campaign.new', { name: person }),
@@ -51,14 +55,18 @@ export function campaignFormRoutes(router: Router, kit: RoomKit): void {
         values: {
           name: await nameFor(ctx, kit, reader, about),
           layout: one(ctx.query.form) ?? (about.element ? alone : ''),
-          who: about.person ? ['CHANGED', 'EXPIRED', 'EXPIRING'] : ['CHANGED'],
+          who: whoOf(ctx, about),
           within: 'P30D',
           perMinute: '60',
           from: '08:00',
           to: '20:00',
           reminders: '0',
         },
-        hidden: { element: about.element ?? '', s: one(ctx.query.s) ?? '' },
+        hidden: {
+          element: about.element ?? '',
+          information: about.information ?? '',
+          s: one(ctx.query.s) ?? one(posted('s')) ?? '',
+        },
         locals: { text: reader.t('campaign.text') },
       };
     },
@@ -80,7 +88,7 @@ export function campaignFormRoutes(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('campaign.editTitle', { name: campaign.name }),
         submit: reader.t('campaign.save'),
-        fields: await fieldsOf(ctx, kit, reader, { element, person: undefined }),
+        fields: await fieldsOf(ctx, kit, reader, { element, information: undefined, person: undefined }),
         values: valuesOf(campaign, kit.timeZone),
         hidden: { element: element ?? '' },
         ...(campaign.select.named !== undefined && { locals: { text: reader.t('campaign.editNamed') } }),
@@ -99,30 +107,52 @@ const one = (value: unknown) => (typeof value === 'string' && value !== '' ? val
 
 function aboutOf(kit: RoomKit, read: (name: string) => string | undefined): About {
   const sealed = read('s');
-  return { element: read('element'), person: sealed && kit.names.open(sealed) };
+  return {
+    element: read('element'),
+    information: read('information'),
+    person: sealed && kit.names.open(sealed),
+  };
+}
+
+/** Whom the page that leads here means; else who is asked again after a major version. */
+function whoOf(ctx: Context, { person }: About): readonly string[] {
+  const named = reasons.filter((reason) => [ctx.query.who].flat().includes(reason));
+  if (named.length > 0) return named;
+  return person ? ['CHANGED', 'EXPIRED', 'EXPIRING'] : ['CHANGED'];
 }
 
 /** A name to begin with: that of the element or the form. */
-async function nameFor(ctx: Context, kit: RoomKit, reader: ConsoleReader, { element, person }: About) {
-  const key = element ?? one(ctx.query.form);
+async function nameFor(
+  ctx: Context,
+  kit: RoomKit,
+  reader: ConsoleReader,
+  { element, information, person }: About,
+) {
+  const key = element ?? one(ctx.query.form) ?? information;
   if (!key) return person ? reader.t('campaign.nameFor', { name: reader.t('campaign.onePerson') }) : '';
   const { body } = await kit.api(ctx).call('getModelByKey', { params: { key } });
   return reader.t('campaign.nameFor', { name: body.name });
 }
 
-/** The forms that ask the element, or all that are active. */
-async function formChoices(ctx: Context, kit: RoomKit, reader: ConsoleReader, element: string | undefined) {
-  const of: Record<string, string> = element ? { uses: element, usesIn: 'ACTIVE' } : {};
+/** The forms that ask the element or show the information, or all that are active. */
+async function choicesOf(
+  ctx: Context,
+  kit: RoomKit,
+  reader: ConsoleReader,
+  { element, information }: Omit<About, 'person'>,
+): Promise<Choice[]> {
+  const uses = element ?? information;
+  const of: Record<string, string> = uses ? { uses, usesIn: 'ACTIVE' } : {};
   const forms: Entry[] = await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE', ...of });
-  const only: Choice[] = element ? [[alone, reader.t('campaign.alone')]] : [];
-  return [...only, ...entryChoices(forms)];
+  if (element) return [[alone, reader.t('campaign.alone')], ...entryChoices(forms)];
+  return formChoices(reader, forms);
 }
 
 async function fieldsOf(
   ctx: Context,
   kit: RoomKit,
   reader: ConsoleReader,
-  { element, person }: About,
+  about: About,
 ): Promise<FieldSpec[]> {
   const field = fieldsFor(reader, 'campaign');
   const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
@@ -132,7 +162,7 @@ async function fieldsOf(
       kind: 'select',
       isRequired: true,
       pointer: ['/context', '/context/layout', '/select/elements', '/layout'],
-      options: await formChoices(ctx, kit, reader, element),
+      options: await choicesOf(ctx, kit, reader, about),
     }),
     field('who', {
       kind: 'checks',
@@ -154,7 +184,7 @@ async function fieldsOf(
           }),
         ]
       : []),
-    ...(person ? [] : paceFields(reader)),
+    ...(about.person ? [] : paceFields(reader)),
     field('reminders', {
       kind: 'select',
       options: wordChoices(reader, 'campaignReminders', ['0', '1', '2', '3']),
@@ -203,7 +233,7 @@ async function readInput(ctx: Context, kit: RoomKit, posted: PostedForm): Promis
   const { element, person } = aboutOf(kit, (name) => field(name) || undefined);
   const layout = field('layout');
   if (!layout) throw fieldFailure('layout', 'required');
-  const elements = element ? [element] : await elementsOf(ctx, kit, layout);
+  const elements = element ? [element] : (await elementsOf(ctx, kit, layout)).filter(isOwn);
   const who = reasons.filter((reason) => posted.who?.includes(reason));
   if (who.length === 0) throw fieldFailure('who', 'required');
   const [from, to] = [field('from'), field('to')];
@@ -228,10 +258,5 @@ async function readInput(ctx: Context, kit: RoomKit, posted: PostedForm): Promis
   };
 }
 
-/** Keys of the own elements of a form. */
-async function elementsOf(ctx: Context, kit: RoomKit, key: string): Promise<string[]> {
-  const { body: entry } = await kit.api(ctx).call('getModelByKey', { params: { key } });
-  const active = await findVersion(ctx, kit, entry, 'ACTIVE');
-  const content = active?.version.data[active.version.defaultLanguage] as { elements?: string[] } | undefined;
-  return (content?.elements ?? []).filter((each) => !each.includes('@'));
-}
+/** Answers to elements of peers are known to the peers alone. */
+const isOwn = (key: string) => !key.includes('@');

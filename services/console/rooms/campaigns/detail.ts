@@ -8,6 +8,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
+import { elementsOf } from './elements-of-form.ts';
 import { peopleTable } from './people.ts';
 
 type Campaign = Schemas['Campaign'];
@@ -27,8 +28,9 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     const { body: campaign } = await api.call('getCampaign', { params });
     const isDraft = campaign.state === 'DRAFT';
     const href = ctx.path;
-    const [names, panels] = await Promise.all([
+    const [names, others, panels] = await Promise.all([
       readNames(ctx, kit),
+      isDraft ? alsoAsked(ctx, kit, campaign) : [],
       readPanels(
         reader,
         {
@@ -45,7 +47,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     ]);
     await kit.page(ctx, 'campaign', {
       title: campaign.name,
-      facts: factsOf(reader, campaign, names),
+      facts: factsOf(reader, campaign, { names, others }),
       isDraft,
       progress: isDraft ? null : progressTable(reader, campaign),
       picking: campaign.isPicking,
@@ -83,7 +85,19 @@ async function readNames(ctx: Context, kit: RoomKit): Promise<(key: string) => s
   return (key) => names.get(key) ?? key;
 }
 
-function factsOf(reader: ConsoleReader, campaign: Campaign, nameOf: (key: string) => string) {
+/** What the form asks besides the elements for which people are chosen. */
+async function alsoAsked(ctx: Context, kit: RoomKit, { context, select }: Campaign): Promise<string[]> {
+  const inline = context.layoutData as { elements?: string[] } | undefined;
+  const asked = context.layout ? await elementsOf(ctx, kit, context.layout) : (inline?.elements ?? []);
+  return asked.filter((key) => !select.elements.includes(key));
+}
+
+/** @param of.others elements that the form also asks. */
+function factsOf(
+  reader: ConsoleReader,
+  campaign: Campaign,
+  { names: nameOf, others }: { names: (key: string) => string; others: readonly string[] },
+) {
   const { state, select, context, channel, start, end, started, ended, perMinute, hours, reminders } =
     campaign;
   const { ground, author, problem } = campaign;
@@ -101,6 +115,10 @@ function factsOf(reader: ConsoleReader, campaign: Campaign, nameOf: (key: string
     'campaign.who': { text: list(who) },
     'campaign.elements': { text: list(select.elements.map(nameOf)) },
     'campaign.layout': context.layout !== undefined && { text: nameOf(context.layout) },
+    'campaign.alsoAsks': others.length > 0 && {
+      text: list(others.map(nameOf)),
+      note: t('campaign.alsoAsksNote'),
+    },
     'campaign.named': select.named !== undefined && {
       text: t('campaign.namedCount', { count: select.named }),
     },

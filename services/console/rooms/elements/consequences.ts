@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { isObjection } from '#lib/contracts/element-rules.ts';
 import type { Fault } from '#lib/errors/fail.ts';
 import { type ContentByLanguage, changedTerms } from '#lib/models/proposed-type.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
@@ -37,8 +38,14 @@ export async function describeActivation(
     readPeerNames(ctx, kit, entry),
   ]);
   const [major = 1, minor = 0] = (active.version.serial ?? '').split('.').map(Number);
+  const split = `activate.split${Object.values(contentOf(active)).some(isObjection) ? 'Objection' : ''}`;
+  const sentencesOf = (kind: 'MINOR' | 'MAJOR', serial: string) => [
+    t(`${kind.toLowerCase()}.${group}`, { ...counted, serial }),
+    ...(counted && counted.accepted + counted.refused > 0 ? [t(split, { ...counted })] : []),
+    ...(kind === 'MAJOR' && counted && counted.refused > 0 ? [t('major.refused')] : []),
+  ];
   const option = (kind: 'MINOR' | 'MAJOR', serial: string) =>
-    [kind, t(`${kind.toLowerCase()}.${group}`, { ...counted, serial })] as const;
+    [kind, sentencesOf(kind, serial).join(' ')] as const;
   const mayBeMinor = check.minor.allowed;
   const grown = mayBeMinor ? changedTerms(contentOf(active), contentOf(draft)) : [];
   const members = kit.reader(ctx).list(grown.map((member) => t(`content.${wordOf[member] ?? member}`)));
@@ -65,13 +72,21 @@ export async function describeActivation(
         ...(entry.default ? [{ text: t('elements.shownByDefault') }] : []),
         ...(peers ? [{ text: t('elements.shownByPeers', { peers }) }] : []),
       ],
-      againUrl:
-        isQuestion(entry.type) &&
-        kit.may(ctx, 'createCampaign') &&
-        withQuery('/console/campaigns/new', { element: entry.key }),
+      againUrl: againUrl(ctx, kit, entry),
       whyMajor: mayBeMinor ? [] : placeFaults(ctx, kit, { entry, draft, errors: check.minor.errors }),
     },
   };
+}
+
+/** Where those are invited whom a major version asks again; undefined if nobody answers under the entry. */
+export function againUrl(
+  ctx: Context,
+  kit: RoomKit,
+  { type, key }: Pick<Element, 'type' | 'key'>,
+): string | undefined {
+  if (!isAnswered(groupOf(type)) || !kit.may(ctx, 'createCampaign')) return undefined;
+  const about = isQuestion(type) ? { element: key } : { information: key };
+  return withQuery('/console/campaigns/new', { ...about, who: 'CHANGED' });
 }
 
 const contentOf = ({ version }: FoundVersion) => version.data as ContentByLanguage;
@@ -124,7 +139,7 @@ export async function describeEnding(
 }
 
 /** Elements with the same consequences, as their messages name them. */
-function groupOf(type: ElementType): string {
+function groupOf(type: Element['type']): string {
   return isQuestion(type) ? 'question' : type;
 }
 

@@ -6,6 +6,9 @@ import type { RoomKit } from '../../pages/kit.ts';
 /** How many valid answers a change of an element concerns. */
 export interface AnswerCount {
   count: number;
+  /** Those of them that decide something, as a processing or conditions do; preferences do not. */
+  accepted: number;
+  refused: number;
   /** `yes` if the API has stopped counting: there may be more. */
   atLeast: 'yes' | 'no';
 }
@@ -33,14 +36,18 @@ async function addUp(
   groups: readonly string[][],
   information?: string,
 ): Promise<AnswerCount> {
-  let count = 0;
+  const total = { count: 0, accepted: 0, refused: 0 };
   let atLeast: AnswerCount['atLeast'] = 'no';
   for (const keys of groups) {
     const { body } = await api.call('countValidAnswers', { query: { keys, information } });
-    for (const { subjects } of body.values) count += subjects;
+    for (const { subjects, accepted = 0, refused = 0 } of body.values) {
+      total.count += subjects;
+      total.accepted += accepted;
+      total.refused += refused;
+    }
     if (body.atLeast) atLeast = 'yes';
   }
-  return { count, atLeast };
+  return { ...total, atLeast };
 }
 
 /** Keys of all ACTIVE questions; answers to others are not valid. */

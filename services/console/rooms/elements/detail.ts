@@ -19,6 +19,7 @@ import { withQuery } from '../../pages/filters.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { readAnswers } from './answers.ts';
+import { againUrl } from './consequences.ts';
 import { hasOrientation } from './preview.ts';
 
 /** An element: facts, preview, versions, forms that use it, what can be done. */
@@ -38,6 +39,7 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
     );
     await kit.page(ctx, 'detail', {
       title: entry.name,
+      doneLink: ctx.query.done === 'elementActivatedMajor' && againLink(ctx, kit, entry),
       answeredUrl: isQuestion(entry.type) && kit.may(ctx, 'extractRecords') && answeredPath(entry.key),
       facts: entryFacts(reader, entry, 'elements'),
       acts: actsOf(ctx, kit, found),
@@ -69,6 +71,12 @@ async function readUses(ctx: Context, kit: RoomKit, { key }: Entry) {
       state('elements.status', 'entryStatus', ({ status }) => status),
     ],
   });
+}
+
+/** After a major version: where people are asked again. */
+function againLink(ctx: Context, kit: RoomKit, entry: FoundElement['entry']) {
+  const href = againUrl(ctx, kit, entry);
+  return href && { href, word: kit.reader(ctx).t('elements.again') };
 }
 
 /** What can be done with the element; the first is the next step. */

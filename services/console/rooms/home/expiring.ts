@@ -2,6 +2,7 @@ import type { ApiClient } from '../../api/api-client.ts';
 import { listEntries, questionTypes } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { withQuery } from '../../pages/filters.ts';
 import { type Column, tableView } from '../../pages/table.ts';
 import { elementColumn } from './figures.ts';
 
@@ -31,12 +32,20 @@ export async function readExpiring(
   return { elements, isAtLeast: body.atLeast };
 }
 
-export function expiringColumns(reader: ConsoleReader): Column<ExpiringCount>[] {
-  const { number } = columnsFor<ExpiringCount>(reader);
+/** @param mayAsk whether the person may have people asked again. */
+export function expiringColumns(reader: ConsoleReader, mayAsk: boolean): Column<ExpiringCount>[] {
+  const { number, link } = columnsFor<ExpiringCount>(reader);
   return [
     elementColumn(reader),
     number('home.expiring', ({ expiring }) => expiring),
     number('home.valid', ({ valid }) => valid),
+    ...(mayAsk
+      ? [
+          link('home.again', 'home.againLink', ({ key }) =>
+            withQuery('/console/campaigns/new', { element: key, who: 'EXPIRING' }),
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -44,14 +53,14 @@ export function expiringColumns(reader: ConsoleReader): Column<ExpiringCount>[] 
 export function expiringFigures(
   reader: ConsoleReader,
   { elements, isAtLeast }: Awaited<ReturnType<typeof readExpiring>>,
-  path: string,
+  { path, mayAsk }: { path: string; mayAsk: boolean },
 ) {
   const count = elements.reduce((sum, { expiring }) => sum + expiring, 0);
   return {
     sentence: reader.t(isAtLeast ? 'home.expiringAtLeast' : 'home.expiringText', { count }),
     table: tableView(reader, {
       caption: reader.t('home.expiringTitle'),
-      columns: expiringColumns(reader),
+      columns: expiringColumns(reader, mayAsk),
       rows: elements,
       path,
       csv: 'expiring',

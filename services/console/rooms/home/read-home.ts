@@ -36,7 +36,9 @@ export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> 
       expiring: expiring && countSoon(expiring, ctx.query.wait === 'true'),
     }),
     steps: readNextSteps(api, reader, { may, hasRecent }),
-    ...(stats && expiring && readFigures(api, reader, { stats, expiring, here })),
+    ...(stats &&
+      expiring &&
+      readFigures(api, reader, { stats, expiring, here, mayAsk: may('createCampaign') })),
     ...(lists.webhooks && {
       webhooks: lists.webhooks.then((all) => watchedWebhooks(reader, all, may('createWebhook'))),
     }),
@@ -75,12 +77,18 @@ function readFigures(
     stats,
     expiring,
     here,
-  }: { stats: ReturnType<typeof readDays>; expiring: ReturnType<typeof readExpiring>; here: string },
+    mayAsk,
+  }: {
+    stats: ReturnType<typeof readDays>;
+    expiring: ReturnType<typeof readExpiring>;
+    here: string;
+    mayAsk: boolean;
+  },
 ) {
   const answers = stats.then(({ elements }) => nameElements(api, elements));
   return {
     transactions: stats.then((read) => transactionFigures(reader, read, here)),
     answers: answers.then((elements) => answerFigures(reader, elements, here)),
-    expiring: expiring.then((read) => expiringFigures(reader, read, here)),
+    expiring: expiring.then((read) => expiringFigures(reader, read, { path: here, mayAsk })),
   };
 }

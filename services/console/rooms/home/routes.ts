@@ -29,7 +29,7 @@ async function sendTable(ctx: Context, kit: RoomKit): Promise<void> {
     sendCsv(ctx, reader, { name, columns, read: async () => ({ rows }) });
   if (ctx.query.table === 'expiring') {
     const { elements } = await readExpiring(kit.api(ctx));
-    return send('expiring', expiringColumns(reader), elements);
+    return send('expiring', expiringColumns(reader, false), elements);
   }
   const stats = await readDays(kit.api(ctx), kit.timeZone, periodOf(ctx.query.days));
   if (ctx.query.table === 'elements') {

@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { qrImage } from '#lib/pages/qr-code.ts';
-import { unlessMissing } from '../../api/api-failure.ts';
-import { entryChoices } from '../../models/read-model.ts';
+import { fieldFailure, unlessMissing } from '../../api/api-failure.ts';
+import { formChoices } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
@@ -32,7 +32,7 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
         title: reader.t('link.title', { name }),
         submit: reader.t('invite.send'),
         locals: { text: sends.mail ? noAddress : reader.t('invite.noMail') },
-        fields: fieldsOf(reader, { forms: entryChoices(forms), sends, defaultLanguage }),
+        fields: fieldsOf(reader, { forms: formChoices(reader, forms), sends, defaultLanguage }),
         values: {
           layout: [ctx.query.form].flat()[0] ?? '',
           way: sends.mail ? 'mail' : 'link',
@@ -43,6 +43,7 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
     },
     async send(ctx, field) {
       const { name: subject } = nameOf(ctx, kit);
+      if (!field('layout')) throw fieldFailure('layout', 'required');
       const byMail = field('way') === 'mail';
       const address = field('emailAddress');
       const known = byMail ? await findSubject(ctx, kit, subject) : undefined;
