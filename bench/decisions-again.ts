@@ -7,8 +7,9 @@ import { createHttpClient } from './http-client.ts';
 import { accordSettings, prepareFolder } from './prepare-folder.ts';
 import { startServer } from './start-server.ts';
 
-// Whether a decision is repeated: pollers ask while persons change their answers; afterwards each decision is
-// asked for again, by its position and by its time alone. Prints how many differ.
+// Whether a decision is repeated: pollers ask while persons change their answers; afterwards each decision
+// is asked for again, by its position and by its time alone. Prints how many differ; it fails if any does by
+// its position.
 
 const { values: options } = parseArgs({
   options: {
@@ -104,6 +105,7 @@ try {
   await Promise.all([changeAll(), ...Array.from({ length: pollers }, (_, number) => poll(number))]);
   const byPosition = await countDifferences(({ asOf, position }) => ({ asOf, position }));
   const byTime = await countDifferences(({ asOf }) => ({ asOf }));
+  if (byPosition > 0) process.exitCode = 1;
   const reasons = Object.entries(Object.groupBy(given, ({ decision }) => decision.reason ?? 'none'));
   process.stdout.write(
     `${given.length} decisions of ${pollers} pollers during ${changes} changes of ${persons} persons ` +

@@ -168,13 +168,13 @@ function isLater(statement: Statement, incoming: Incoming): boolean {
     if (statement.source === incoming.source) return statement.givenAt > incoming.givenAt;
     return isRefusal && statement.committedAt >= earliest([incoming.givenAt, incoming.receivedAt]);
   }
-  if (incoming.waitingSince === null || !isRefusal || statement.isOrdered) return false;
+  if (incoming.waitingSince === null || statement.isOrdered) return false;
   return statement.endedConsent && statement.position > incoming.waitingSince;
 }
 
 /** Whether the leader of an incoming part has ordered, after it was given, to withdraw the question. */
-function isCoveredByOrder({ source, givenAt }: Incoming, { orderedAt }: Question): boolean {
-  return source !== null && orderedAt !== null && orderedAt > givenAt;
+function isCoveredByOrder({ givenAt }: Incoming, { orderedAt }: Question): boolean {
+  return orderedAt !== null && orderedAt > givenAt;
 }
 
 /** When a refusal took effect for the person: at a peer's form, when it was given. */
