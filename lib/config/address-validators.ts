@@ -161,13 +161,9 @@ export const mailSender = makeValidator<string>((text) => {
   throw new Error(`must be like consent@example.org or Accord <consent@example.org> (it is "${text}")`);
 });
 
-/** Senders that a context may name: mail addresses, and telephone numbers for text messages. */
+/** Senders of mails that a context may name. */
 export const senderList = makeValidator<string[]>((text) =>
-  splitList(
-    text,
-    (item) => isMailbox(item) || /^\+?\d[\d ]{2,18}$/.test(item),
-    'addresses such as consent@example.org, or telephone numbers',
-  ),
+  splitList(text, isMailbox, 'addresses such as consent@example.org'),
 );
 
 /** The sender of text messages: a telephone number, a short code, or a name of at most 11 characters. */
@@ -191,7 +187,7 @@ function splitList(text: string, isItem: (item: string) => boolean, what: string
     .map((item) => item.trim())
     .filter((item) => item !== '');
   for (const item of items)
-    if (!isItem(item)) throw new Error(`must be ${what}, separated by commas ("${item}" is neither)`);
+    if (!isItem(item)) throw new Error(`must be ${what}, separated by commas ("${item}" is not one)`);
   return items;
 }
 

@@ -32,14 +32,14 @@ describe('settings of an instance', () => {
       OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0',
       MAIL_URL: 'mail.example.org',
       MAIL_FROM: 'Accord',
-      MAIL_SENDERS: 'consent@example.org, shop',
+      MAIL_SENDERS: 'consent@example.org, +33123456789',
       SMS_URL: 'smtp://sms.example.org',
       LOG_LEVEL: 'chatty',
     });
     expect(faults.sort()).toEqual([
       'LOG_LEVEL: must be one of info, warn, error, silent (it is "chatty")',
       'MAIL_FROM: must be like consent@example.org or Accord <consent@example.org> (it is "Accord")',
-      'MAIL_SENDERS: must be addresses such as consent@example.org, or telephone numbers, separated by commas ("shop" is neither)',
+      'MAIL_SENDERS: must be addresses such as consent@example.org, separated by commas ("+33123456789" is not one)',
       'MAIL_URL: must be like smtp://user:password@mail.example.org:587 (it is "mail.example.org")',
       'OUTBOUND_ALLOWED_NETWORKS: must be networks such as 10.0.0.0/8, separated by commas ("10.0.0.0" is not one)',
       'SMS_URL: must be an http or https address such as https://sms.example.org/send (it is "smtp://sms.example.org")',
@@ -55,7 +55,7 @@ describe('settings of an instance', () => {
       SMS_SENDERS: 'Theatre',
     },
     { SMS_URL: 'https://accord:secret@sms.example.org/send?from=1' },
-    { MAIL_FROM: 'Théâtre, Rive Gauche <consent@example.org>', MAIL_SENDERS: 'a@b.org,+33 1 23 45 67 89' },
+    { MAIL_FROM: 'Théâtre, Rive Gauche <consent@example.org>', MAIL_SENDERS: 'a@b.org, c@d.org' },
     { OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0/8 fd00::/8', LOG_LEVEL: 'silent' },
     {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.org/otlp/',

@@ -16,7 +16,7 @@ export function createTransports(
   read: Read,
   { instance, mailbox }: { instance: Pick<Instance, 'baseUrl' | 'mailFrom'>; mailbox: DemoMailbox | null },
 ) {
-  const { MAIL_URL, MAIL_CA, MAIL_SENDERS, SMS_URL, SMS_FROM } = read;
+  const { MAIL_URL, MAIL_CA, MAIL_SENDERS, SMS_URL, SMS_FROM, SMS_SENDERS } = read;
   const { hostname: host } = new URL(instance.baseUrl);
   const mail = MAIL_URL ? createMailTransport({ url: MAIL_URL, ca: MAIL_CA, host }) : mailbox?.mail;
   const sms = SMS_URL ? createSmsTransport({ url: SMS_URL }) : mailbox?.sms;
@@ -31,24 +31,13 @@ export function createTransports(
           return mailSenders(instance.mailFrom, MAIL_SENDERS);
         },
       },
-      sms: { senders: smsSenders(read) },
+      sms: { senders: SMS_SENDERS ?? (SMS_FROM === undefined ? [] : [SMS_FROM]) },
     },
   };
 }
 
-function isAddress(sender: string): boolean {
-  return sender.includes('@');
-}
-
-function mailSenders(from: string, listed: readonly string[] = []): string[] {
-  const addresses = listed.filter(isAddress);
-  return (addresses.length > 0 ? addresses : [from]).flatMap((sender) => [sender, addressOf(sender)]);
-}
-
-/** MAIL_SENDERS may list telephone numbers, too. */
-function smsSenders({ SMS_FROM, SMS_SENDERS, MAIL_SENDERS = [] }: Read): string[] {
-  const listed = SMS_SENDERS ?? (SMS_FROM === undefined ? [] : [SMS_FROM]);
-  return [...listed, ...MAIL_SENDERS.filter((sender) => !isAddress(sender))];
+function mailSenders(from: string, listed: readonly string[] = [from]): string[] {
+  return listed.flatMap((sender) => [sender, addressOf(sender)]);
 }
 
 /** The address in `Name <address>`. */
