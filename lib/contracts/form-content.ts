@@ -23,6 +23,8 @@ export interface PreviousAnswer {
   answers: string[];
   /** RFC 3339. */
   created: string;
+  /** The system from which it was taken over. */
+  importedFrom?: string;
 }
 
 /** What differs between the version that the subject answered and the one that is shown. */

@@ -64,6 +64,8 @@ export interface EarlierRecord {
   positions: number[] | null;
   committedAt: Date;
   expiresAt: Date | null;
+  /** The system from which the answer was taken over. */
+  importedFrom?: string | null;
 }
 
 /** The same between services; times are RFC 3339. */

@@ -7,10 +7,11 @@ import { rowsOf } from '../support/instances/live-database.ts';
 import { keepEvents } from '../support/instances/live-events.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { letter } from '../support/instances/live-subject.ts';
-import { recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
+import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
+type Form = components['schemas']['Form'];
 type Result = components['schemas']['ImportResult'];
 
 const instance = useInstance();
@@ -51,6 +52,38 @@ const withdraw = (subject: string) => operator.send('POST', '/choices/withdraw',
 const recordOf = async (subject: string) => (await recordsOf(operator, subject))[key]?.[0];
 
 describe('an answer of another system', () => {
+  it('is in the export of its person with its source, its evidence and the text of the question', async () => {
+    const subject = newSubject();
+    const url = 'https://old.example/proofs/7';
+    const given = row(subject, { evidence: { kind: 'URL', value: url } });
+    expect(await take([given])).toMatchObject({ created: 1 });
+    const path = `/subjects/${encodeURIComponent(subject)}/export`;
+    const whole = (await (await operator.get(path)).json()) as components['schemas']['SubjectExport'];
+    const [record] = whole.transactions[0]?.records ?? [];
+    expect(record?.imported).toMatchObject({ source: 'Old system', sourceId: given.sourceId });
+    expect(record?.imported).toMatchObject({ evidence: 'URL', value: url, verified: false, lang: 'en' });
+    const title = String(record?.imported?.texts?.title);
+    expect(title).toMatch(/\w/);
+    // Who took it over is an employee.
+    expect(JSON.stringify(record)).not.toContain('"by"');
+    const html = await (await operator.get(`${path}?format=html`)).text();
+    for (const shown of [title, `Taken over from another system: Old system, ${given.sourceId}`, url])
+      expect(html).toContain(shown);
+    expect(html).not.toContain(letter);
+    expect(html).not.toContain('Withdrawal of ');
+  });
+
+  it('is preselected in a form, which says from where it was taken over', async () => {
+    const subject = newSubject();
+    await take([row(subject)]);
+    const made = await createTransaction(operator, { subject, layoutData: { elements: [key] } });
+    const form = `${made.task}?t=${made.token}`;
+    const asked = (await (await fetch(form, { headers: { Accept: 'application/json' } })).json()) as Form;
+    expect(asked.elements[0]?.previous).toMatchObject({ answers: ['accepted'], importedFrom: 'Old system' });
+    const html = await (await fetch(form, { headers: { Accept: 'text/html' } })).text();
+    expect(html).toContain('(Taken over from another system: Old system)');
+  });
+
   it('counts from then on, and says from where, by whom and when it was taken over', async () => {
     const subject = newSubject();
     const given = row(subject);

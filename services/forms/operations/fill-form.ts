@@ -119,6 +119,7 @@ function previousAnswer(element: DescribedElement, valid: readonly EarlierRecord
     identifier: `element/${record.type}/${record.key}/${record.serial}`,
     answers: texts,
     created: record.committedAt.toISOString(),
+    ...(record.importedFrom && { importedFrom: record.importedFrom }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { areObjections, isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import type { components } from '#lib/contracts/openapi.gen.ts';
 import type { ExportPage, ExportPart } from '#lib/contracts/pages.ts';
-import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import type { ReceiptBody, ReceiptConsent } from '#lib/contracts/receipt-body.ts';
 import type { LanguageAttributes, Reader } from '#lib/pages/reader.ts';
 import { answerTexts, emptyKey, partState, recipientViews } from './facts.ts';
 import type { Drawn } from './page-model.ts';
@@ -176,18 +176,19 @@ function tablesOf(transaction: Transaction, reader: Reader) {
 }
 
 function titleOf({ kind, receipt }: Transaction): string {
-  if (!kind) return 'export.answers';
+  if (kind !== 'WITHDRAWAL') return 'export.answers';
   const { consents = [] } = (receipt ?? {}) as Partial<ReceiptBody>;
   return areObjections(consents) ? 'export.objection' : 'export.withdrawal';
 }
 
 function answerRow(
-  { element, answers, state, comment, created, expires }: Transaction['records'][number],
+  { element, answers, state, comment, created, expires, imported }: Transaction['records'][number],
   { receipt }: Transaction,
   reader: Reader,
 ): Cell[] {
   const { consents, collection } = (receipt ?? {}) as Partial<ReceiptBody>;
-  const consent = consents?.find(({ identifier }) => identifier === element);
+  const consent: ShownQuestion | undefined =
+    consents?.find(({ identifier }) => identifier === element) ?? takenOver(element, imported);
   const givenOn = collection?.givenOn;
   const title = consent?.texts.title ?? consent?.texts.label;
   const attributes = consent ? reader.in(consent.lang) : {};
@@ -205,6 +206,7 @@ function answerRow(
     [
       ...given.map((text) => (isPreference ? { text, attributes } : { text })),
       ...(comment ? [{ text: comment, isAside: true }] : []),
+      ...sourceLines(imported, reader).map((text) => ({ text, isAside: true })),
     ],
     [
       { text: reader.dateTime(created) },
@@ -215,6 +217,25 @@ function answerRow(
     ],
     plain(expires ? reader.date(expires) : '–'),
   ];
+}
+
+type Imported = Transaction['records'][number]['imported'];
+type ShownQuestion = Pick<ReceiptConsent, 'identifier' | 'type' | 'lang' | 'texts' | 'withdraws'>;
+
+/** What a receipt would say of an answer that was taken over. */
+function takenOver(identifier: string, imported: Imported): ShownQuestion | undefined {
+  if (!imported?.texts) return undefined;
+  const { lang = '', texts } = imported;
+  const type = identifier.startsWith('element/preference/') ? 'preference' : 'processing';
+  return { identifier, lang, texts, type };
+}
+
+/** From where an answer was taken over, and the evidence of it; a receipt is named, not written out. */
+function sourceLines(imported: Imported, reader: Reader): string[] {
+  if (!imported) return [];
+  const { source, sourceId, evidence, value = '' } = imported;
+  const shown = evidence === 'RECEIPT' ? reader.t('receipt.title') : value;
+  return [`${reader.t('method.IMPORTED')}: ${source}, ${sourceId}`, ...(shown ? [shown] : [])];
 }
 
 function messageRow(

@@ -145,9 +145,11 @@ function noteText(
   const { owner, previous } = element;
   if (owner !== null && page.peersOptional) return reader.t('previous.ofPeer', { owner });
   if (isEntered || !previous) return null;
-  return reader.t(isDeselected ? 'previous.accepted' : 'previous.note', {
+  const note = reader.t(isDeselected ? 'previous.accepted' : 'previous.note', {
     date: reader.date(previous.created),
   });
+  const { importedFrom: source } = previous;
+  return source === undefined ? note : `${note} (${reader.t('method.IMPORTED')}: ${source})`;
 }
 
 /** The organisation that asks a question: the data controller of its owner's information, else the owner. */

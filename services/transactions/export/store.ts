@@ -91,6 +91,16 @@ function targets(reference: string, ids: readonly string[]): string[] {
   return [`subject/${reference}`, ...ids.map((id) => `transaction/${id}`)];
 }
 
+/** SQL: from where the answer `r` was taken over, with its evidence and texts, without the employee. */
+const importedOf = sql`
+  SELECT jsonb_build_object('at', t.created_at, 'source', a.source, 'sourceId', a.source_id,
+           'evidence', e.kind, 'value', e.value, 'verified', coalesce(e.verified, false),
+           'lang', x.item->'lang', 'texts', x.item->'texts')
+    FROM imported_answers AS a JOIN transactions AS t ON t.id = r.transaction
+    LEFT JOIN import_evidence AS e ON e.transaction = t.id
+    LEFT JOIN imported_texts AS x ON x.identifier = concat_ws('/', 'element', r.type, r.key, r.serial)
+   WHERE a.record = r.id`;
+
 const recordsOf = sql`
   SELECT coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
            'record', r.id,
@@ -98,7 +108,8 @@ const recordsOf = sql`
            'information', concat_ws('/', 'element', 'information', r.info_key, r.info_serial),
            'object', nullif(r.object, ''), 'answers', r.value, 'state', r.state, 'origin', r.origin,
            'comment', r.comment, 'created', r.created_at, 'committed', r.committed_at,
-           'expires', r.expires_at)) ORDER BY r.key), '[]'::jsonb)
+           'expires', r.expires_at,
+           'imported', CASE WHEN r.origin = 'IMPORTED' THEN (${importedOf}) END)) ORDER BY r.key), '[]'::jsonb)
     FROM records AS r WHERE r.transaction = i.id`;
 
 const messagesOf = sql`

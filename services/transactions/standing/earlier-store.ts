@@ -10,7 +10,9 @@ import { toReadTransaction, transactionColumns } from '../transaction/store.ts';
 function recordInForce(subject: Statement, object: Statement): Statement {
   return sql`
     SELECT r.key, r.type, r.serial, r.info_key AS "infoKey", r.info_serial AS "infoSerial", r.value,
-           r.positions, r.committed_at AS "committedAt", r.expires_at AS "expiresAt"
+           r.positions, r.committed_at AS "committedAt", r.expires_at AS "expiresAt",
+           CASE WHEN r.origin = 'IMPORTED'
+                THEN (SELECT a.source FROM imported_answers AS a WHERE a.record = r.id) END AS "importedFrom"
       FROM records AS r
      WHERE r.subject = ${subject} AND r.object = ${object} AND r.key = element.key AND ${isInForce}`;
 }
