@@ -79,6 +79,12 @@ describe('content', () => {
     ['preference', 'with the same option twice', { options: ['a', 'b', ' a '] }, ['/options/2 duplicate']],
     [
       'preference',
+      'with an option that looks like another',
+      { options: ['x', 'x\u00ad'] },
+      ['/options/1 duplicate'],
+    ],
+    [
+      'preference',
       'with 51 options',
       { options: Array.from({ length: 51 }, (_, n) => `${n}`) },
       ['/options too-many'],

@@ -219,6 +219,14 @@ describe('checking answers', () => {
     );
   });
 
+  it.each(['\u200b', '\u00ad\u2060', ' \ufeff '])('has no text that nobody sees: %j', (text) => {
+    const content = { valueType: 'FREE_TEXT' };
+    const wish: Element = { type: 'preference', contents: { en: content, fr: content } };
+    const checked = check({ [nameOf(wish, 0)]: [text] }, formOf([wish]));
+    expect(checked).toMatchObject({ outcome: 'invalid', faults: [{ code: 'required' }] });
+    expect(check({ [nameOf(wish, 0)]: [`${text}yes`] }, formOf([wish])).outcome).toBe('valid');
+  });
+
   describe('from a page that states that it showed no element', () => {
     const made = (type: ModelType, content: Record<string, unknown>): Element => ({
       type,
