@@ -11,8 +11,8 @@ export function csvLine(row: readonly Cell[]): string {
 /**
  * Chosen options as the text of one cell: divided by commas or, where an option of the question has a comma
  * itself, by line breaks, which options cannot have.
- * @param withCommas whether any option of the question has a comma, also one that is not chosen: otherwise the
- * options `a` and `b` would be written as the option `a,b`.
+ * @param withCommas whether any option of the question has a comma, also one that is not chosen: otherwise
+ * the options `a` and `b` would be written as the option `a,b`.
  */
 export function joinOptions(options: readonly string[], withCommas: boolean): string {
   return options.join(withCommas ? '\n' : ',');
