@@ -109,7 +109,7 @@ describe('a link to the own choices', () => {
       const page = parsePage(await response.text());
       const [link] = page
         .tagged('a')
-        .filter((each) => page.text(each) === 'Recevoir par e-mail un lien vers mes choix');
+        .filter((each) => page.text(each) === 'Recevoir par courriel un lien vers mes choix');
       expect(link?.attribs.href, path).toBe(`${instance.url}/choices?language=fr`);
       expect(page.text(), path).not.toMatch(/Erreur \d/);
     }
