@@ -52,7 +52,7 @@ describe('versions of an element in the console', () => {
   it('are compared with any other, and the first shows all that it contains', async () => {
     const { page, first, draft } = await makeTwoVersions({ title: 'A parcel' });
     const path = `${page}/versions/${first}/changes`;
-    expect(await textOf(path)).toContain('>Your address</dd>');
+    expect(await textOf(path)).toContain('>Your address</div></dd>');
     expect(await textOf(`${path}?to=${draft}`)).toMatch(/A <del>parcel<\/del><ins>letter<\/ins>/);
     expect((await pages.get(`${page}/versions/01980000-0000-7000-8000-000000000000/changes`)).status).toBe(
       404,
