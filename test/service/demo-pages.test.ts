@@ -12,7 +12,7 @@ const readPage = async (path: string) => (await instance.fetch(path)).text();
 it('the first page of a demonstration leads to the console before anything else', async () => {
   instance = await startTestInstance();
   const page = await readPage('/');
-  expect(page).toMatch(/<h1>[^<]+<\/h1><p><a href="\/console">The console: [^<]+<\/a><\/p><p class="lead">/);
+  expect(page).toMatch(/<\/h1><ul class="links"><li><a href="\/console">The console: [^<]+<\/a><\/li><\/ul>/);
   expect(page.match(/href="\/console"/g)).toHaveLength(1);
 });
 
