@@ -49,7 +49,7 @@ CREATE INDEX transactions_on_behalf ON transactions (created_at DESC, id DESC) W
 CREATE INDEX transactions_open ON transactions (expires_at) WHERE state IN ('CREATED', 'SUBMITTED');
 -- One open child per parent.
 CREATE UNIQUE INDEX transactions_open_child ON transactions (parent) WHERE state IN ('CREATED', 'SUBMITTED');
--- Children of a transaction, also ended ones: whoever deletes or erases it looks for them.
+-- Children of a transaction, also ended ones: its deletion and its erasure look for them.
 CREATE INDEX transactions_children ON transactions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX transactions_notice ON transactions (notice_at) WHERE state = 'COMMITTED' AND (notice_at IS NULL OR notice_at < 'infinity');
 -- Transactions whose notices are to be planned, oldest first; almost always none.
@@ -531,7 +531,7 @@ CREATE TABLE notices (
 ) WITH (autovacuum_analyze_threshold = 1000, autovacuum_vacuum_threshold = 1000);
 -- A part is withdrawn once and erased once.
 CREATE UNIQUE INDEX notices_of_part ON notices (recipient, (erasure IS NULL)) WHERE kind = 'PEER';
--- Whoever deletes a transaction or an erasure looks for them.
+-- The deletion of a transaction or an erasure looks for them.
 CREATE INDEX notices_withdrawal ON notices (withdrawal) WHERE withdrawal IS NOT NULL;
 CREATE INDEX notices_erasure ON notices (erasure) WHERE erasure IS NOT NULL;
 CREATE INDEX notices_due ON notices (due_at) WHERE due_at IS NOT NULL;

@@ -7,8 +7,8 @@ const accountMailLimits = { mailbox: 10, hour: 300 } as const;
 export type MailRefusal = 'mailbox' | 'hour' | null;
 
 /**
- * Strangers can only ask for links of forgotten passwords: these may use half of the hour, so that they keep
- * nobody from an invitation.
+ * Strangers can only ask for links of forgotten passwords: these may use half of the hour, so that
+ * invitations can still be sent.
  */
 export function refusalOf({ toMailbox, ofHour }: CountedMails, { isByStranger }: { isByStranger: boolean }) {
   const { mailbox, hour } = accountMailLimits;

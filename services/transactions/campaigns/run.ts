@@ -94,7 +94,7 @@ export function createCampaignJob(dependencies: SendDependencies): RepeatedWork 
 
 /** How far a process has looked at the people who were asked. */
 interface Look {
-  /** Whom it has looked at last; null: it begins anew. */
+  /** Id of the last person of the round; null: the next round begins. */
   after: string | null;
   /** When it looks at the next ones, by the clock of `performance.now`. */
   nextAt: number;
