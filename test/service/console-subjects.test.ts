@@ -561,6 +561,51 @@ describe('a form for a person', () => {
   });
 });
 
+describe('a form that was sent', () => {
+  async function answerOnPaper(subject: string, decision: string): Promise<void> {
+    const caller = await signIn(instance, 'operator');
+    const collection = { way: 'PAPER', givenOn: '2026-03-12' };
+    const layoutData = { elements: ['processing.001'] };
+    const context = { subject, origin: 'OPERATOR', layoutData, collection };
+    await caller.send('POST', '/consents/singlestep', { context, values: { [question]: [decision] } });
+  }
+
+  it('is said to be open after its questions were answered on paper, and is closed from there', async () => {
+    const caller = await signIn(instance, 'operator');
+    const layoutData = { elements: ['processing.001'] };
+    const ask = async (object?: string) => {
+      const sent = await caller.send('POST', '/consents', { subject: 'wanda', layoutData, object });
+      return ((await sent.json()) as { id: string }).id;
+    };
+    const [open, ofBoat] = [await ask(), await ask('boat')];
+    const page = await pageOf('wanda');
+    const said = 'is still open, although its questions have been answered since';
+    expect(await textOf(page)).not.toContain(said);
+    await answerOnPaper('wanda', 'accepted');
+    const html = await textOf(page);
+    expect(html).toContain(said);
+    expect(html).not.toContain(`/close/${ofBoat}`);
+    const close = `${page}/close/${open}`;
+    expect(html).toContain(`href="${close}"`);
+    expect(await textOf(close)).toContain('<h1>Close the open form of wanda?</h1>');
+    expect(locationOf(await operator.post(close, {}))).toBe(`${page}?done=formClosed`);
+    const closed = await textOf(`${page}?done=formClosed`);
+    expect(closed).toContain('The open form is closed.');
+    expect(closed).not.toContain(said);
+    expect(await (await caller.get(`/consents/${open}`)).json()).toMatchObject({ state: 'CANCELLED' });
+  });
+
+  it('is not said to be open if only a part of it was answered, or before it was sent', async () => {
+    const caller = await signIn(instance, 'operator');
+    await answerOnPaper('wilma', 'accepted');
+    for (const elements of [['processing.001'], ['processing.001', 'processing.002']])
+      await caller.send('POST', '/consents', { subject: 'wilma', layoutData: { elements } });
+    expect(await textOf(await pageOf('wilma'))).not.toContain('is still open, although');
+    await answerOnPaper('wilma', 'refused');
+    expect((await textOf(await pageOf('wilma'))).match(/is still open, although/g)).toHaveLength(1);
+  });
+});
+
 describe('holds and erasures in the console', () => {
   let admin: ConsolePages;
   beforeAll(async () => {

@@ -19,6 +19,7 @@ import { inviteRoutes } from './invite.ts';
 import { newRoute } from './new-subject.ts';
 import { recordRoutes } from './record.ts';
 import { releaseRoutes } from './release.ts';
+import { closeRoute } from './still-open.ts';
 import { sayErased, subjectRoutes } from './subject.ts';
 
 type Subject = Schemas['Subject'];
@@ -99,6 +100,7 @@ export const subjects: Room = {
     subjectRoutes(router, kit);
     recordRoutes(router, kit);
     withdrawRoutes(router, kit);
+    closeRoute(router, kit);
   },
 };
 

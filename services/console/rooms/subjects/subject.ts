@@ -17,8 +17,10 @@ import { contactFields, nameOf } from '../../people/subject-path.ts';
 import { answerOf, consentTable, elementColumn, givenColumn, originColumn } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
+import { readStillOpen } from './still-open.ts';
 
 type Answer = Schemas['ConsentRecord'];
+type Listed = Schemas['ListedTransaction'];
 
 const transactionsPath = '/console/transactions';
 /** Transactions of the person on the page; all of them are in the list of transactions. */
@@ -36,16 +38,18 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       records: api
         .call('listSubjectRecords', { params: { name } })
         .then(({ body }) => Object.values(body).flat()),
-      transactions: Promise.all([
-        api.call('searchTransactions', { body: { subject: name, size: maxTransactions } }),
-        readEntryNames(ctx, kit, 'layout'),
-      ]).then(([{ body }, formName]) => transactionTable(reader, body.values, formName)),
+      transactions: api
+        .call('searchTransactions', { body: { subject: name, size: maxTransactions } })
+        .then(({ body }) => body.values),
+      forms: readEntryNames(ctx, kit, 'layout'),
     });
-    const { records, transactions, names } = read;
+    const { records, transactions, names, forms } = read;
     const elementName = names.value ?? ((key: string) => key);
     const answers = ((records.value ?? []) as Answer[]).toSorted(
       (one, other) => other.creationTimestamp - one.creationTimestamp,
     );
+    const listed = (transactions.value ?? []) as Listed[];
+    const table = transactions.value && transactionTable(reader, listed, forms.value ?? ((key) => key));
     const isHeld = subject.hold !== undefined;
     const log = { target: `subject/${subject.id}`, s: String(ctx.params.s) };
     await kit.page(ctx, 'subject', {
@@ -62,7 +66,8 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       ],
       consents: { ...records, value: consentTable(ctx, kit, { answers, nameOf: elementName, href }) },
       history: { ...records, value: historyTable(reader, answers, elementName) },
-      transactions,
+      transactions: { ...transactions, value: table },
+      stillOpen: await readStillOpen(ctx, kit, { transactions: listed, answers }),
       allUrl: `${transactionsPath}?s=${String(ctx.params.s)}`,
       acts: actLinks(ctx, kit, [
         { href: `${href}/record`, word: 'record.act', operation: 'createSingleStepTransaction' },
@@ -165,8 +170,6 @@ function historyTable(reader: ConsoleReader, rows: readonly Answer[], nameOf: (k
     ],
   });
 }
-
-type Listed = Schemas['ListedTransaction'];
 
 function transactionTable(reader: ConsoleReader, rows: readonly Listed[], formName: (key: string) => string) {
   return shortTable(reader, 'subjects.transactions', {
