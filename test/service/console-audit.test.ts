@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditActions, readActions } from '#lib/audit/actions.ts';
+import { startApiBetween } from '../support/console/api-between.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => pages?.close());
 
 const here = '/console/audit';
-const textOf = async (path: string) => (await pages.get(path)).text();
+const textOf = async (path: string, from = pages) => (await from.get(path)).text();
 /** The cells of a table of a page, without mark-up. */
 const rowsOf = (html: string) =>
   [...html.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)]
@@ -75,6 +76,38 @@ describe('the audit log in the console', () => {
     const file = await pages.get(`${here}/checkpoint/export`);
     expect(file.headers.get('content-disposition')).toContain('checkpoint.json');
     expect(await file.json()).toEqual(newest);
+  });
+
+  it('says in a sentence whether it is unchanged, and where not', async () => {
+    const admin = await signIn(instance, 'admin');
+    await admin.send('POST', '/models', { type: 'theme', name: 'Chalk' });
+    await until(async () => {
+      const { values } = (await (await admin.get('/audit/checkpoints')).json()) as {
+        values: { logs: object }[];
+      };
+      expect(values[0]?.logs).toHaveProperty('models');
+    });
+    expect(await textOf(here)).toContain(`href="${here}/check"`);
+    const html = await textOf(`${here}/check`);
+    expect(html).toMatch(/Yes\. At [^<]+ lines of the log were read again, and they are exactly what/);
+    expect(html).toContain('No witness is set');
+    const page = (await (await admin.get('/audit/models?from=0&limit=200')).json()) as { values: object[] };
+    page.values[0] = { ...page.values[0], target: 'model/another' };
+    const between = await startApiBetween(instance, (target) =>
+      target.startsWith('/audit/models?from=0') ? { body: page } : undefined,
+    );
+    const others = await openPages(instance, 'admin', { apiUrl: between.url });
+    const changed = await textOf(`${here}/check`, others);
+    expect(changed).toMatch(/No\. At [^<]+ It differs in: Elements and forms\. Tell who runs/);
+    expect(changed).toContain('state-needs-you');
+    await others.close();
+    await between.close();
+  });
+
+  it.each(['fr', 'ar'])('says it in %s', async (language) => {
+    const html = await (await pages.get(`${here}/check`, { 'Accept-Language': language })).text();
+    expect(html).toContain(language === 'fr' ? 'Le journal est-il inchangé' : 'هل السجل دون تغيير؟');
+    expect(html).not.toMatch(/>audit\.\w+/);
   });
 
   it('is filtered by area, action, actor and target, and exported as CSV', async () => {

@@ -11,7 +11,8 @@ export type AuditLine = Schemas['AuditLine'] & { area: AuditArea };
 /** What the lists are filtered by, as GET /audit/<area> takes it. */
 export type AuditFilter = Partial<Record<'actor' | 'action' | 'target' | 'after' | 'before', string>>;
 
-const operations = {
+/** The lists of the areas. */
+export const areaOperations = {
   auth: 'listAuthAudit',
   models: 'listModelsAudit',
   consents: 'listConsentsAudit',
@@ -60,7 +61,7 @@ export async function readMerged(
   const query = { ...filter, before: earlier(filter.before, before) };
   const readArea = async (area: AuditArea, position: Position) => {
     const page = { cursor: position.cursor, limit: pageSize };
-    const { rows: lines, next } = await api.list(operations[area], { query, page });
+    const { rows: lines, next } = await api.list(areaOperations[area], { query, page });
     return { area, position, next, lines: lines.filter(hasBody).slice(position.shown) };
   };
   const pages = await Promise.all(
@@ -94,7 +95,7 @@ export function mergedReader(
   const lists = of.map((area): ReadList => ({ area, lines: [], isOver: false }));
   const readOn = async (list: ReadList) => {
     const page = { cursor: list.cursor, limit: largestPage };
-    const { rows, next } = await api.list(operations[list.area], { query, page });
+    const { rows, next } = await api.list(areaOperations[list.area], { query, page });
     list.lines = rows.filter(hasBody).map((line) => ({ ...line, area: list.area }));
     list.cursor = next;
     list.isOver = next === undefined;
@@ -139,7 +140,7 @@ function readPlace(text: string): Place {
     const { before, lists } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Place;
     const isKnown = Object.entries(lists).every(
       ([area, { cursor, shown }]) =>
-        area in operations &&
+        area in areaOperations &&
         Number.isSafeInteger(shown) &&
         shown >= 0 &&
         (cursor === undefined || typeof cursor === 'string'),

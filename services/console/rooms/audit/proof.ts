@@ -10,6 +10,7 @@ type Checkpoint = Schemas['Checkpoint'];
 
 /** What the newest checkpoint says, for the page. */
 interface ProofView {
+  checkpoint: Checkpoint;
   /** When it was signed; then lines and root by area. */
   facts: Fact[];
   href: string;
@@ -61,6 +62,7 @@ export async function readProof(
     ];
   });
   return {
+    checkpoint: newest,
     facts: [signed, ...areas],
     verdict: verdictOf(reader, newest, witnesses),
     witnesses: witnesses.map((witness) => witnessFact(reader, witness)),

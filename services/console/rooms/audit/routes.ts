@@ -8,6 +8,7 @@ import type { FieldSpec } from '../../pages/form.ts';
 import { sendList } from '../../pages/list-page.ts';
 import { subjectPath } from '../../people/subject-path.ts';
 import type { Room } from '../room.ts';
+import { checkRoute } from './check.ts';
 import { findForm, findRoutes, namedPerson } from './find.ts';
 import { columnsOf, groupReads, type ShownLine } from './lines.ts';
 import { mergedReader, readMerged } from './merge-areas.ts';
@@ -20,7 +21,7 @@ export const audit: Room = {
   path: '/audit',
   reads: 'listConsentsAudit',
   feature: 'audit',
-  views: ['list'],
+  views: ['list', 'check'],
   routes(router, kit) {
     const show = async (ctx: Context, failure?: ApiFailure) => {
       const reader = kit.reader(ctx);
@@ -49,6 +50,7 @@ export const audit: Room = {
         read: shown ? async () => shown : mergedReader(api, { of, filter }),
         csv: 'audit',
         locals: {
+          checkUrl: `${kit.path}/check`,
           proof: !isExport && (await readProof(api, reader, kit.path)),
           find: findForm(ctx, kit, {
             fields: filterFields(reader),
@@ -66,6 +68,7 @@ export const audit: Room = {
     };
     router.get('/', (ctx) => show(ctx));
     findRoutes(router, kit, show);
+    checkRoute(router, kit);
 
     router.get('/checkpoint/export', async (ctx) => {
       const checkpoint = await readNewestCheckpoint(kit.api(ctx));
