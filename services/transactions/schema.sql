@@ -489,6 +489,8 @@ CREATE TABLE erasures (
   counts     jsonb NOT NULL DEFAULT '{}',
   -- [{name, location}]
   peers      jsonb NOT NULL DEFAULT '[]',
+  -- True: these peers alone were asked, by the person; it is DONE at once.
+  only_peers boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL,
   due_at     timestamptz NOT NULL,
   -- Transactions that were created later are a new subject's.

@@ -40,7 +40,7 @@ describe('answers that went to a peer', () => {
     expect(there).toEqual({
       name: 'Northern Lab',
       location: world.way.url,
-      sent: { forms: 1, last: expect.any(String), state: 'RECEIVED', withdrawable: true },
+      sent: { forms: 1, last: expect.any(String), state: 'RECEIVED', withdrawable: true, erasable: true },
     });
     const [atLab] = await choicesOf(labShop, made.subject);
     const [theirs] = atLab?.choices ?? [];

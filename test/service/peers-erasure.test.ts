@@ -75,6 +75,125 @@ const doneAtLab = (id: string | undefined) =>
 const atLab = async (subject: string) =>
   (await recordsOf(here.labAdmin, subject))['processing.002']?.map(({ value }) => value) ?? [];
 
+/** The choices of a person at the clinic: JSON, and the page with what its buttons post. Sessions end with time. */
+function choicesOf({ subject }: Pick<Asked, 'subject'>) {
+  const session = async () => {
+    const opened = await here.clinicAdmin.send('POST', '/choices', { subject });
+    return new URL(((await opened.json()) as { url: string }).url).search;
+  };
+  const read = async (accept: string) =>
+    here.clinic.fetch(`/choices${await session()}`, { headers: { Accept: accept } });
+  return {
+    sent: async () => {
+      const shown = (await (await read('application/json')).json()) as components['schemas']['Choices'];
+      return shown.organisations[1]?.sent;
+    },
+    html: async () => (await read('text/html')).text(),
+    /** Asks peers to erase, in JSON. */
+    ask: async (body: object) =>
+      here.clinic.fetch(`/choices/erasure${await session()}`, {
+        method: 'POST',
+        headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    /** Clicks. */
+    click: async () =>
+      here.clinic.fetch(`/choices/erasure${await session()}`, {
+        method: 'POST',
+        headers: { Accept: 'text/html' },
+        body: new URLSearchParams({ peers: here.way.url }),
+        redirect: 'manual',
+      }),
+  };
+}
+
+describe('an erasure at one peer, which the person asks for', () => {
+  it('is asked there, shown as under way and as done, and erases nothing here', async () => {
+    const made = await consent();
+    const choices = choicesOf(made);
+    expect(await choices.sent()).toMatchObject({ erasable: true });
+    expect(await choices.html()).toContain('This organisation is asked to erase everything');
+    expect((await choices.click()).status).toBe(303);
+    await until(async () => {
+      expect(await choices.sent()).toMatchObject({ erasable: false, erasure: { state: 'DELIVERED' } });
+    });
+    expect(await choices.html()).toContain(
+      'You asked for the erasure of everything that was sent there. Was told on',
+    );
+    expect(await choices.html()).not.toContain('This organisation is asked to erase everything');
+    const [request, ...others] = await asked(made);
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({ state: 'REQUESTED', peer: here.clinic.url });
+    await decide(request?.id, { status: 'RUNNING' });
+    await doneAtLab(request?.id);
+    expect(await tablesWith(here.lab, made.subject)).toEqual([]);
+    await letPass(25);
+    await until(async () => {
+      expect(await choices.sent()).toMatchObject({
+        erasable: false,
+        withdrawable: false,
+        erasure: { state: 'ACKNOWLEDGED', outcome: 'done' },
+      });
+    });
+    expect(await choices.html()).toContain('that it has carried this out.');
+    expect(await choices.html()).not.toContain('has received and saved answers of you');
+    const [kept] = (await recordsOf(here.clinicAdmin, made.subject))['processing.001'] ?? [];
+    expect(kept).toMatchObject({ state: 'COMMITTED', status: 'VALID' });
+  });
+
+  it('answers JSON with what each peer has done, is the same when it is repeated, and refuses other peers', async () => {
+    const made = await consent();
+    const choices = choicesOf(made);
+    const first = await choices.ask({ peers: [here.way.url] });
+    expect(first.status).toBe(202);
+    const erasure = (await first.json()) as Erasure;
+    expect(erasure).toMatchObject({
+      state: 'DONE',
+      at: [here.way.url],
+      counts: { transactions: 0, records: 0 },
+    });
+    await told(erasure.id, { state: 'DELIVERED' });
+    expect(await (await choices.ask({ peers: [here.way.url] })).json()).toMatchObject({ id: erasure.id });
+    expect(await asked(made)).toHaveLength(1);
+    const unknown = await choices.ask({ peers: [here.way.url, 'https://unknown.example'] });
+    expect(unknown.status).toBe(422);
+    expect(await unknown.json()).toMatchObject({ errors: [{ pointer: '/peers/1' }] });
+    const withReason = await choices.ask({ peers: [here.way.url], reason: 'A letter' });
+    expect(await withReason.json()).toMatchObject({ errors: [{ pointer: '/reason' }] });
+    const exported = await here.clinicAdmin.get(`/subjects/${made.subject}/export`);
+    expect(await exported.json()).toMatchObject({ erasures: [{ id: erasure.id, at: [here.way.url] }] });
+  });
+
+  it('waits for a peer that is away, which is told later', async () => {
+    const made = await consent();
+    const choices = choicesOf(made);
+    here.way.behave('down');
+    expect((await choices.ask({ peers: [here.way.url] })).status).toBe(202);
+    expect(await choices.sent()).toMatchObject({ erasure: { state: 'QUEUED' } });
+    expect(await choices.html()).toContain('Is being told.');
+    here.way.behave('well');
+    await until(async () => {
+      await here.letWaitsPass();
+      expect(await choices.sent()).toMatchObject({ erasure: { state: 'DELIVERED' } });
+    });
+  });
+
+  it('is told once: the erasure of everything that follows shows how it stands, and asks about the rest', async () => {
+    const made = await consent();
+    const choices = choicesOf(made);
+    await choices.ask({ peers: [here.way.url] });
+    await until(async () => expect(await choices.sent()).toMatchObject({ erasure: { state: 'DELIVERED' } }));
+    await consent({ subject: made.subject, validity: 'P5M' });
+    expect(await choices.sent()).toMatchObject({ forms: 2, erasable: true });
+    const id = await erase(made);
+    await told(id, { state: 'DELIVERED' });
+    expect(await asked(made)).toHaveLength(1);
+    const notices = await rowsOf(here.clinic, 'SELECT FROM transactions.notices WHERE erasure = $1', [id]);
+    expect(notices).toHaveLength(2);
+    expect(await tablesWith(here.clinic, made.subject)).toEqual([]);
+  });
+});
+
 describe('an erasure at the leader', () => {
   it('is requested at the owner, and reported as done after an administrator has started it', async () => {
     const made = await consent();

@@ -17,6 +17,8 @@ const part = (more: Partial<SentPart>): SentPart => ({
   withdrawal: null,
   transaction: 'a',
   givenAt: new Date('2026-05-03T08:00:00Z'),
+  isErasable: true,
+  erasure: null,
   ...more,
 });
 const withdrawal = { state: 'QUEUED', since: '2026-05-04T08:00:00Z' } as const;
@@ -65,8 +67,25 @@ describe('the answers of a person at peers', () => {
         state: 'RECEIVED',
         isWithdrawable: true,
         notice: null,
+        isErasable: true,
+        erasure: null,
       },
     ]);
+  });
+
+  it('are erased there if nothing can be asked about, and the most urgent request counts', () => {
+    const since = '2026-05-05T08:00:00Z';
+    const asked = (state: 'DELIVERED' | 'ACKNOWLEDGED', outcome: string | null = null) =>
+      part({ isErasable: false, erasure: { state, outcome, since } });
+    const done = asked('ACKNOWLEDGED', 'done');
+    const shownOf = (...parts: SentPart[]) => {
+      const [block] = sentAnswers(parts);
+      return [block?.erasure?.state, block?.erasure?.outcome, block?.isErasable, block?.isWithdrawable];
+    };
+    expect(shownOf(done)).toEqual(['ACKNOWLEDGED', 'done', false, false]);
+    expect(shownOf(done, asked('ACKNOWLEDGED', 'kept'))).toEqual(['ACKNOWLEDGED', 'kept', false, true]);
+    expect(shownOf(done, asked('DELIVERED'))).toEqual(['DELIVERED', null, false, true]);
+    expect(shownOf(done, part({}))).toEqual(['ACKNOWLEDGED', 'done', true, true]);
   });
 
   it('are found at the peer by the newest part that has arrived, rather by one whose address was confirmed', () => {

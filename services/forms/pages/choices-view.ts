@@ -11,6 +11,8 @@ import type { Drawn } from './page-model.ts';
 
 type Choice = components['schemas']['Choice'];
 
+type Sent = ChoicesPage['peers'][number]['sent'];
+
 /** A button that posts fields. */
 interface Act {
   url: string;
@@ -105,24 +107,39 @@ function peerView(
   reader: Reader,
 ) {
   const { t } = reader;
-  const { state, forms, last, withdrawable, withdrawal, page } = sent;
+  const { state, forms, last, withdrawable, withdrawal, erasable, page } = sent;
+  const erased = erasureText(sent, reader);
   const there = thereAt(page, name, reader);
   // In a frame, only that it has some.
-  if (inFrame) return { name, location, text: null, facts: [], withdraw: null, there };
+  if (inFrame) return { name, location, texts: [], facts: [], withdraw: null, erase: null, there };
+  const kept =
+    withdrawal && state === 'WITHDRAWN'
+      ? `${t('choices.peer.WITHDRAWN')} ${recipientText(withdrawal, reader)}`
+      : t(`choices.peer.${state}`, { owner: name });
   return {
     name,
     location,
-    text:
-      withdrawal && state === 'WITHDRAWN'
-        ? `${t('choices.peer.WITHDRAWN')} ${recipientText(withdrawal, reader)}`
-        : t(`choices.peer.${state}`, { owner: name }),
+    // What is erased there is not kept there, unless more was sent since.
+    texts: [...(isErased(sent) ? [] : [kept]), ...(erased === null ? [] : [erased])],
     facts: [
       { label: t('choices.peer.forms'), value: t('choices.peer.count', { count: forms }) },
       { label: t('choices.peer.last'), value: reader.date(last) },
     ],
     withdraw: links && withdrawable ? actAtPeers(links.withdraw, [location]) : null,
+    erase: links && erasable ? actAtPeers(links.erasure, [location]) : null,
     there,
   };
+}
+
+function isErased({ erasure, erasable }: Sent): boolean {
+  return erasure?.outcome === 'done' && !erasable;
+}
+
+/** What became of the request to erase what was sent to a peer; null without one. */
+function erasureText({ erasure }: Sent, reader: Reader): string | null {
+  if (!erasure) return null;
+  const state = erasure.state === 'UNSUPPORTED' ? 'FAILED' : erasure.state;
+  return `${reader.t('choices.peer.erasure.asked')} ${recipientText({ ...erasure, state }, reader)}`;
 }
 
 /** Withdraws everything that was sent from here; null if a button of one peer does it. */

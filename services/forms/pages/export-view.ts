@@ -83,14 +83,17 @@ function holdFacts({ reason, restrict, since, until }: Schemas['Hold'], reader: 
 }
 
 function erasureRow(
-  { state, reason, ground, peer, created, due, done }: Schemas['ExportedErasure'],
+  { state, reason, ground, peer, at, created, due, done }: Schemas['ExportedErasure'],
   reader: Reader,
 ) {
   return [
-    [{ text: reader.dateTime(created) }, ...(peer ? [{ text: peer, isAside: true }] : [])],
-    plain(reader.word('export.erasure', state)),
+    [
+      { text: reader.dateTime(created) },
+      ...[peer ?? at ?? []].flat().map((location) => ({ text: location, isAside: true })),
+    ],
+    plain(at ? reader.t('choices.peer.erasure.asked') : reader.word('export.erasure', state)),
     plain(reader.date(due)),
-    plain(done ? reader.dateTime(done) : '–'),
+    plain(done && !at ? reader.dateTime(done) : '–'),
     [reason, ground].flatMap((text) => text ?? []).map((text) => ({ text })),
   ];
 }

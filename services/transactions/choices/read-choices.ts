@@ -2,9 +2,10 @@ import type { FormsOperations } from '#lib/contracts/forms.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { sql } from '#lib/db/sql.ts';
+import { isErasable } from '../erasure/erase-at-peers.ts';
 import { isInForce } from '../person/positions-sql.ts';
 import { readReceiptBodies } from '../receipts/store.ts';
-import { readNotices, withdrawalNotice } from '../sent-parts/notices-store.ts';
+import { erasureNotice, readNotices, withdrawalNotice } from '../sent-parts/notices-store.ts';
 import { readActiveVersions } from '../standing/active-versions.ts';
 import { readNow } from '../transaction/store.ts';
 import { andBrought, type Scope } from './brought.ts';
@@ -71,8 +72,12 @@ export function readSentParts(db: Queries, subject: string): Promise<SentPart[]>
   return db.query<SentPart>(sql`
     SELECT f.sid, f.location, f.name, f.state, f.reason, f.shown, f.transaction, t.changed_at AS "givenAt",
            ${isConfirmed} AS "isConfirmed",
-           CASE WHEN n.state IS NOT NULL THEN jsonb_build_object('state', n.state, 'since', n.since) END AS withdrawal
+           CASE WHEN n.state IS NOT NULL THEN jsonb_build_object('state', n.state, 'since', n.since) END AS withdrawal,
+           ${isErasable} AS "isErasable",
+           CASE WHEN e.state IS NOT NULL
+                THEN jsonb_build_object('state', e.state, 'outcome', e.outcome, 'since', e.since) END AS erasure
       FROM transactions AS t JOIN sent_parts AS f ON f.transaction = t.id
       LEFT JOIN ${withdrawalNotice}
+      LEFT JOIN ${erasureNotice}
      WHERE t.subject = ${subject} AND t.state IN ('COMMITTED', 'SUBMITTED')`);
 }

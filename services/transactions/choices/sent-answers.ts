@@ -1,4 +1,4 @@
-import type { Notice } from '../sent-parts/notice.ts';
+import { type Notice, urgency } from '../sent-parts/notice.ts';
 import type { Part } from '../sent-parts/part.ts';
 import { untoldOwners } from '../sent-parts/part-withdrawal.ts';
 
@@ -10,6 +10,15 @@ export interface SentPart
   isConfirmed: boolean;
   /** When the answers were given. */
   givenAt: Date;
+  /** Whether the peer can be asked to erase it. */
+  isErasable: boolean;
+  /** What the peer has done about the request to erase it; null without one. */
+  erasure: Asked | null;
+}
+
+/** How a request to erase stands; `since` as in JSON. */
+interface Asked extends Pick<Notice, 'state' | 'outcome'> {
+  since: string;
 }
 
 /**
@@ -34,6 +43,10 @@ export interface SentAnswers {
   isWithdrawable: boolean;
   /** What it knows of the last withdrawal; null without one. */
   notice: { state: Notice['state']; since: Date } | null;
+  /** Whether it can be asked to erase something. */
+  isErasable: boolean;
+  /** How the most urgent request to erase stands; null without one. */
+  erasure: (Pick<Notice, 'state' | 'outcome'> & { since: Date }) | null;
 }
 
 /** The answers at each peer that may keep some, the peer with the last answers first. */
@@ -51,11 +64,21 @@ export function sentAnswers(parts: readonly SentPart[]): SentAnswers[] {
         forms: new Set(its.map(({ transaction }) => transaction)).size,
         last: newest.givenAt,
         state: stateOf(its),
-        isWithdrawable: untoldOwners(its).length > 0,
+        isWithdrawable: untoldOwners(its.filter(isNotErased)).length > 0,
         notice: last ? { state: last.state, since: new Date(last.since) } : null,
+        isErasable: its.some((part) => part.isErasable),
+        erasure: erasureOf(its),
       };
     })
     .sort((a, b) => b.last.getTime() - a.last.getTime());
+}
+
+const isNotErased = ({ erasure }: SentPart) => erasure?.outcome !== 'done';
+
+function erasureOf(parts: readonly SentPart[]): SentAnswers['erasure'] {
+  const rank = ({ state, outcome }: Asked) => urgency.indexOf(state) - (outcome === 'kept' ? 0.5 : 0);
+  const [first] = parts.flatMap(({ erasure }) => erasure ?? []).toSorted((a, b) => rank(a) - rank(b));
+  return first ? { ...first, since: new Date(first.since) } : null;
 }
 
 /** The part by which the peer most likely finds an address: of those that have arrived, a confirmed one. */

@@ -3,7 +3,7 @@ import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
 import { endTransactions } from '../answer/end-transactions.ts';
 import { eraseDocuments } from '../documents/store.ts';
-import { queuePeerNotices } from '../sent-parts/notices-store.ts';
+import { isAskedToErase, queuePeerNotices, takeOverRequests } from '../sent-parts/notices-store.ts';
 import type { ConsentContext } from '../transaction/context.ts';
 import { inPieces, insertEvents } from '../transaction/events.ts';
 import { type ErasureCounts, type ErasurePeer, erasedContext } from './erasure.ts';
@@ -25,7 +25,7 @@ export interface Picked {
  * SQL: whether the owner of a part `f` of a transaction `t` may have stored the part. It has not if the part
  * was never sent, or was refused without a transaction at the owner.
  */
-const mayBeStored = sql`(
+export const mayBeStored = sql`(
   f.state IN ('SENDING', 'HELD', 'ACCEPTED')
   OR f.state = 'DROPPED' AND NOT t.awaits_code AND coalesce(f.reason, '') NOT IN ('unsent', 'withdrawn')
   OR f.state = 'REFUSED' AND f.remote_id IS NOT NULL)`;
@@ -43,13 +43,12 @@ export async function eraseTransactions(
   const ids = picked.map(({ id }) => id);
   const peers = await readPeers(tx, ids);
   if (erasure === undefined) await detachChildren(tx, ids);
-  else
-    await queuePeerNotices(
-      tx,
-      { erasure },
-      sql`f.transaction = ANY(${ids}::text[]) AND ${mayBeStored}`,
-      source,
-    );
+  else {
+    // The person may have asked the owners of some already.
+    await takeOverRequests(tx, erasure, ids);
+    const untold = sql`f.transaction = ANY(${ids}::text[]) AND ${mayBeStored} AND NOT ${isAskedToErase}`;
+    await queuePeerNotices(tx, { erasure }, untold, source);
+  }
   await eraseRows(tx, picked);
   await eraseDocuments(tx, ids);
   const receipts = await eraseReceipts(tx, ids);

@@ -39,6 +39,8 @@ export interface Erasure {
   ground: string | null;
   counts: Partial<ErasureCounts>;
   peers: ErasurePeer[];
+  /** Whether the person wanted `peers` alone to be asked: nothing is erased here, and it is DONE at once. */
+  onlyPeers: boolean;
   createdAt: Date;
   dueAt: Date;
   endedAt: Date | null;

@@ -6,7 +6,7 @@ import type { Erased } from './erase-transactions.ts';
 import type { Erasure } from './erasure.ts';
 
 const columns = sql`e.id, e.reference::text AS reference, e.subject, e.peer, e.state, e.reason, e.ground, e.counts, e.peers,
-  e.created_at AS "createdAt", e.due_at AS "dueAt", e.ended_at AS "endedAt"`;
+  e.only_peers AS "onlyPeers", e.created_at AS "createdAt", e.due_at AS "dueAt", e.ended_at AS "endedAt"`;
 
 /**
  * Stores an erasure. @returns undefined if an erasure with the same `subject` and the same `peer` (null for
@@ -27,6 +27,27 @@ export function insertErasure(
     VALUES (${id}, ${reference}, ${subject}, ${peer}, ${digest}, ${state}, ${reason}, accord_now(), accord_now() + interval '1 month',
             CASE WHEN ${state === 'RUNNING'} THEN ${startOf(sql`${subject}`)} END)
     ON CONFLICT DO NOTHING RETURNING ${columns}`);
+}
+
+/** Stores an erasure at peers alone. There is nothing to repeat here after a restore, so it has no digest. */
+export function insertAtPeers(
+  tx: Queries,
+  { id, reference, peers }: Pick<Erasure, 'id' | 'reference' | 'peers'>,
+): Promise<Erasure> {
+  return tx.one<Erasure>(sql`
+    INSERT INTO erasures AS e (id, reference, state, peers, only_peers, created_at, due_at, started_at, ended_at)
+    VALUES (${id}, ${reference}, 'DONE', ${JSON.stringify(peers)}::jsonb, true, accord_now(),
+            accord_now() + interval '1 month', accord_now(), accord_now())
+    RETURNING ${columns}`);
+}
+
+/** The newest erasure for which the owners of parts were asked. @param sids of parts, one at least asked about. */
+export function readNewestAt(db: Queries, sids: readonly string[]): Promise<Erasure> {
+  return db.one<Erasure>(sql`
+    SELECT ${columns} FROM erasures AS e
+     WHERE e.id IN (SELECT n.erasure FROM notices AS n
+                     WHERE n.recipient = ANY(${sids}::text[]) AND n.kind = 'PEER' AND n.erasure IS NOT NULL)
+     ORDER BY e.created_at DESC, e.id DESC LIMIT 1`);
 }
 
 export function readErasure(db: Queries, id: string): Promise<Erasure | undefined> {

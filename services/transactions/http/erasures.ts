@@ -6,6 +6,7 @@ import { linkNext, readPage, readTime, uuidPattern } from '#lib/http/lists.ts';
 import type { OperationHandlers } from '#lib/http/operation.ts';
 import { requireWhole } from '../choices/brought.ts';
 import { decideErasure, noSuchErasure, requestErasure } from '../erasure/erase.ts';
+import { eraseAtPeers } from '../erasure/erase-at-peers.ts';
 import type { Erasure } from '../erasure/erasure.ts';
 import { endHold, holdSubject } from '../erasure/hold.ts';
 import { listErasures, listRepeatable, type RepeatableErasure, readErasure } from '../erasure/store.ts';
@@ -14,6 +15,7 @@ import { presentErasure, presentHold } from '../present/person.ts';
 import { readNotices } from '../sent-parts/notices-store.ts';
 import { readNow } from '../transaction/store.ts';
 import { isFault, parseText } from '../transaction/values.ts';
+import { readNamed } from '../withdrawal/withdrawal-request.ts';
 import { redirectToChoices } from './choices.ts';
 import { firstOf, readText } from './filters.ts';
 import type { Dependencies } from './handlers.ts';
@@ -66,7 +68,12 @@ export function erasureHandlers(dependencies: Dependencies) {
       requireWhole(principal.choices);
       const subject = await ensureSubject(db, ownSubject(principal));
       const reason = readReason(body);
-      const erasure = await requestErasure(dependencies, subject, { state: 'REQUESTED', reason });
+      const peers = readNamed(body?.peers, '/peers');
+      if (peers && reason !== null)
+        throw invalidMember('Peers are told no reason.', '/reason', 'must be absent with peers');
+      const erasure = peers
+        ? await eraseAtPeers(dependencies, subject, peers)
+        : await requestErasure(dependencies, subject, { state: 'REQUESTED', reason });
       if (form) {
         const now = await readNow(db);
         return redirectToChoices(ctx, dependencies, principal, { done: 'erasure', now });

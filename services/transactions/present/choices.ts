@@ -18,7 +18,7 @@ export function pageWithPart(page: string, { sid }: { sid: string }): string {
  * @param page of the peer; undefined: none is known.
  */
 export function presentSent(
-  { name, location, sid, forms, last, state, isWithdrawable, notice }: SentAnswers,
+  { name, location, sid, forms, last, state, isWithdrawable, notice, isErasable, erasure }: SentAnswers,
   page: string | undefined,
 ) {
   return {
@@ -29,8 +29,16 @@ export function presentSent(
       last: last.toISOString(),
       state,
       withdrawable: isWithdrawable,
+      erasable: isErasable,
       ...(page && { page: pageWithPart(page, { sid }) }),
       ...(notice && { withdrawal: { state: notice.state, since: notice.since.toISOString() } }),
+      ...(erasure && {
+        erasure: {
+          state: erasure.state,
+          ...(erasure.outcome && { outcome: erasure.outcome as 'done' | 'kept' }),
+          since: erasure.since.toISOString(),
+        },
+      }),
     },
   };
 }

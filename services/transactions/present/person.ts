@@ -7,10 +7,11 @@ import { presentNotice } from './transaction.ts';
 
 /** The facts of an erasure that its subject may read, too; members without a value are left out. */
 export function presentErasureFacts(erasure: Erasure) {
-  const { id, peer, state, reason, ground, createdAt, dueAt, endedAt } = erasure;
+  const { id, peer, peers, onlyPeers, state, reason, ground, createdAt, dueAt, endedAt } = erasure;
   return {
     id,
     peer: peer ?? undefined,
+    at: onlyPeers ? peers.map(({ location }) => location) : undefined,
     state,
     reason: reason ?? undefined,
     ground: ground ?? undefined,

@@ -20,6 +20,14 @@ export const withdrawalNotice = sql`
 export const isWithdrawn = sql`EXISTS (
   SELECT FROM notices AS n WHERE n.recipient = f.sid AND n.kind = 'PEER' AND n.withdrawal IS NOT NULL)`;
 
+/** SQL, for a join: the notice `e` about the erasure of a part `f`. */
+export const erasureNotice = sql`
+  notices AS e ON e.recipient = f.sid AND e.kind = 'PEER' AND e.erasure IS NOT NULL`;
+
+/** SQL: whether the owner of a part `f` was asked to erase it. */
+export const isAskedToErase = sql`EXISTS (
+  SELECT FROM notices AS e WHERE e.recipient = f.sid AND e.kind = 'PEER' AND e.erasure IS NOT NULL)`;
+
 /**
  * Notices by withdrawal or erasure, in the order of their names. Of several parts of a peer, the most urgent
  * state counts. A refusal in a form can withdraw a consent, too.
@@ -79,6 +87,14 @@ export async function queuePeerNotices(
        WHERE ${parts}
       RETURNING n.*
     ) ${noticeEvents(sql`queued`, source)}`);
+}
+
+/** Makes the requests to erase parts of transactions those of another erasure, which then shows how they stand. */
+export async function takeOverRequests(tx: Queries, erasure: string, ids: readonly string[]): Promise<void> {
+  await tx.query(sql`
+    UPDATE notices AS n SET erasure = ${erasure} FROM sent_parts AS f
+     WHERE f.transaction = ANY(${ids}::text[]) AND n.recipient = f.sid AND n.kind = 'PEER'
+       AND n.erasure IS NOT NULL`);
 }
 
 /** A locked notice to the owner of a part, and the time now. */

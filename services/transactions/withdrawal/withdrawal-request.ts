@@ -43,7 +43,8 @@ function readCollection(value: unknown): Collection {
   return read;
 }
 
-function readNamed(value: unknown, pointer: string, maxNamed: number): string[] | undefined {
+/** Reads a list of names, or one. @throws Failure `invalid` for an empty list, or for too many. */
+export function readNamed(value: unknown, pointer: string, maxNamed = 200): string[] | undefined {
   if (value === undefined) return undefined;
   const named = [value].flat().map(String);
   if (named.length > 0 && named.length <= maxNamed) return named;

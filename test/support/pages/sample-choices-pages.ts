@@ -32,13 +32,14 @@ const samplePeers: ChoicesPage['peers'] = [
       last,
       state: 'RECEIVED',
       withdrawable: true,
+      erasable: true,
       page: 'https://lab.example/choices#from=7Zk3pQxWm4tYv9LsRb2NcD',
     },
   },
   {
     name: 'Institute of Sleep',
     location: 'https://sleep.example:8443',
-    sent: { forms: 1, last, state: 'SENDING', withdrawable: true },
+    sent: { forms: 1, last, state: 'SENDING', withdrawable: true, erasable: true },
   },
   {
     name: 'Harbour Pharmacy',
@@ -48,13 +49,27 @@ const samplePeers: ChoicesPage['peers'] = [
       last,
       state: 'WITHDRAWN',
       withdrawable: false,
+      erasable: false,
+      erasure: { state: 'DELIVERED', since: '2025-06-04T08:31:00Z' },
       withdrawal: { state: 'ACKNOWLEDGED', since: '2025-06-03T08:31:00Z' },
     },
   },
   {
     name: 'Old Library',
     location: 'https://library.example',
-    sent: { forms: 1, last, state: 'UNKNOWN', withdrawable: false },
+    sent: { forms: 1, last, state: 'UNKNOWN', withdrawable: false, erasable: false },
+  },
+  {
+    name: 'Valley School',
+    location: 'https://school.example',
+    sent: {
+      forms: 1,
+      last,
+      state: 'RECEIVED',
+      withdrawable: false,
+      erasable: false,
+      erasure: { state: 'ACKNOWLEDGED', outcome: 'done', since: '2025-06-04T08:31:00Z' },
+    },
   },
 ];
 

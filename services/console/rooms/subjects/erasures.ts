@@ -27,7 +27,9 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
       text('erasures.requested', ({ created }) => reader.time(created).text, {
         href: ({ id }) => `${kit.path}/erasures/${id}`,
       }),
-      state('erasures.state', 'erasureState', (erasure) => erasure.state, { note: ({ ground }) => ground }),
+      state('erasures.state', 'erasureState', (erasure) => erasure.state, {
+        note: ({ ground, at }) => (at ? reader.t('erasures.onlyAt') : ground),
+      }),
       time('erasures.due', ({ due }) => due),
       number('erasures.records', ({ counts }) => counts.records),
       text('erasures.peers', ({ peers }) => reader.list(peers.map(({ name }) => name))),
@@ -98,7 +100,7 @@ async function findPerson(ctx: Context, kit: RoomKit, name: string): Promise<str
 
 function factsOf(reader: ConsoleReader, erasure: Erasure, person: CellView | '' | undefined) {
   const { t } = reader;
-  const { state, peer, created, due, done, reason, ground, counts } = erasure;
+  const { state, peer, at, created, due, done, reason, ground, counts } = erasure;
   return factsView(reader, {
     'erasures.person': person,
     'erasures.state': { state: stateMark(reader, 'erasureState', state) },
@@ -108,7 +110,9 @@ function factsOf(reader: ConsoleReader, erasure: Erasure, person: CellView | '' 
     'erasure.done': done && { time: reader.time(done) },
     'erasure.reason': reason && { text: reason },
     'erasure.ground': ground && { text: ground },
-    'erasure.counts': state !== 'REQUESTED' && { text: t('erasure.counted', counts) },
+    'erasure.counts': state !== 'REQUESTED' && {
+      text: at ? t('erasures.onlyAt') : t('erasure.counted', counts),
+    },
   });
 }
 
