@@ -11,6 +11,8 @@ const programs: Readonly<Record<string, string>> = {
   withdrawals: './withdrawals.ts',
   // Among few and among many records.
   records: './records.ts',
+  // Every operation among few and among many records.
+  operations: './operations.ts',
   // Two instances that are peers; a peer that makes trouble.
   peers: './peers.ts',
   trouble: './peers-trouble.ts',

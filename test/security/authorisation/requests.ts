@@ -1,4 +1,4 @@
-import { vi } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
 import { makeLiveModel } from '../../support/instances/live-models.ts';
 import { sampleContent } from '../../support/samples/forms-models.ts';
 import type { Relation } from './oracle.ts';
@@ -173,14 +173,11 @@ async function newWebhook(aim: Aim): Promise<{ id: string }> {
 async function newDelivery(aim: Aim): Promise<{ id: string; did: string }> {
   const { id } = await newWebhook(aim);
   await newKey(aim);
-  const did = await vi.waitFor(
-    async () => {
-      const [made] = await answer<{ id: string }[]>(aim.operator.get(`/webhooks/${id}/deliveries`));
-      return made?.id ?? Promise.reject(new Error('It has not been told yet.'));
-    },
-    { timeout: 10_000 },
-  );
-  return { id, did };
+  for (;;) {
+    const [made] = await answer<{ id: string }[]>(aim.operator.get(`/webhooks/${id}/deliveries`));
+    if (made) return { id, did: made.id };
+    await setTimeout(20);
+  }
 }
 
 async function newDraft(aim: Aim): Promise<{ id: string; vid: string }> {
