@@ -76,7 +76,7 @@ async function run({ folder, ...options }: Given): Promise<void> {
 }
 
 function describe(findings: Findings): string {
-  const { instance, keys, checkpoints, logs, receipts, models, witnesses } = findings;
+  const { instance, keys, checkpoints, logs, receipts, models, mappings, witnesses } = findings;
   const origin = keys.areTrusted
     ? 'All keys are among those that you gave.'
     : 'The keys are of unknown origin: they are those of the folder, and who made the folder may have made them. Compare their thumbprints with those that the instance told you, or give them with --thumbprint or --keys.';
@@ -92,6 +92,7 @@ function describe(findings: Findings): string {
     `${receipts.proved} receipts are as they were logged; ${receipts.erased} were erased, ${receipts.notGiven} are not in the folder.`,
     ...describeOthers(findings),
     `${models} versions of models: none says something else than a receipt.`,
+    `${mappings} mappings of AuthZEN are as the instance sent them.`,
     '',
   ].join('\n');
 }

@@ -4,8 +4,8 @@ import canonicalize from 'canonicalize';
 /** `typ` of the JWS that an instance makes of a page of an export. */
 export const pageType = 'accord-export-page+jws';
 
-/** Models, transactions whose receipt has a line of the audit log, and the other transactions. */
-export type ExportPart = 'models' | 'receipts' | 'others';
+/** Models, mappings, transactions whose receipt has a line of the audit log, and the other transactions. */
+export type ExportPart = 'models' | 'mappings' | 'receipts' | 'others';
 
 /** What an instance signs of a page that it sends (docs/evidence.md, "Export"). */
 export interface PageStatement {

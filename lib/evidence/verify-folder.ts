@@ -7,6 +7,7 @@ import { openCheckpoints, readHeld } from '#lib/evidence/verify-checkpoints.ts';
 import { type CosignatureCounter, createCosignatureCounter } from '#lib/evidence/verify-cosignatures.ts';
 import { createJwsVerifier, type VerifyJws } from '#lib/evidence/verify-jws.ts';
 import { createLogReader, type LogReader } from '#lib/evidence/verify-log.ts';
+import { countMappings, mappingsName } from '#lib/evidence/verify-mappings.ts';
 import { modelsName, readFolderModels } from '#lib/evidence/verify-models.ts';
 import { openPages, type SignedPages, signaturesName } from '#lib/evidence/verify-pages.ts';
 import { openReceipts, type ReceiptFindings, recordsName } from '#lib/evidence/verify-receipts.ts';
@@ -26,6 +27,8 @@ export interface Findings {
   receipts: ReceiptFindings;
   /** Versions of models. */
   models: number;
+  /** Mappings of AuthZEN. */
+  mappings: number;
   /** Keys of other instances, whose receipts prove what was taken over. */
   others: { kids: string[]; areTrusted: boolean };
   witnesses: {
@@ -111,6 +114,10 @@ async function verifyFiles(
   const models = hasModels
     ? await readFolderModels(pages.cover(path.join(folder, modelsName), ['models']))
     : undefined;
+  const hasMappings = !withoutReceipts || names.includes(mappingsName);
+  const mappings = hasMappings
+    ? await countMappings(pages.cover(path.join(folder, mappingsName), ['mappings']))
+    : 0;
   const others = new Set<string>();
   const onOtherKey = (kid: string) => others.add(kid);
   const records = pages.cover(path.join(folder, recordsName), ['receipts', 'others']);
@@ -140,6 +147,7 @@ async function verifyFiles(
       logs: found,
       receipts: receiptFindings,
       models: models?.versions ?? 0,
+      mappings,
       others,
       witnesses: { byArea: cosignatures.latest(), areTrusted: options.witnessKeys !== undefined },
     };
@@ -169,7 +177,7 @@ function areaOf(name: string): string {
 
 const otherFiles = [
   ...['checkpoints.ndjson', 'keys.json'],
-  ...[manifestName, modelsName, recordsName, signaturesName],
+  ...[manifestName, modelsName, mappingsName, recordsName, signaturesName],
 ];
 
 /** @throws EvidenceFault for what is not a file of an export. */

@@ -237,6 +237,7 @@ function later(one: string, other: string | undefined): string {
   return otherMajor > major || (otherMajor === major && otherMinor > minor) ? other : one;
 }
 
-function sayRefusal({ message, faults }: RefusedError): string {
+/** What an instance refused, in a line. */
+export function sayRefusal({ message, faults }: RefusedError): string {
   return [message, ...faults.slice(0, 3).map(({ pointer, detail }) => `${pointer} ${detail}`)].join(' ');
 }

@@ -19,6 +19,8 @@ export interface Progress {
   heads: Record<string, { size: number; root: string }>;
   /** As `checkpoints`. */
   models: string | null;
+  /** Whether the mappings are written. */
+  mappings: boolean;
   /** Lines of each log that are written, by area. */
   lines: Record<string, number>;
   /** As `checkpoints`, of the transactions without a line in the log. */
@@ -104,7 +106,12 @@ export async function openExportFiles(folder: string, instance: string): Promise
     },
     async finish() {
       // A log without a line is a file, too.
-      for (const name of ['models', 'records', ...Object.keys(progress.heads).map((area) => `audit-${area}`)])
+      for (const name of [
+        'models',
+        'access-mappings',
+        'records',
+        ...Object.keys(progress.heads).map((area) => `audit-${area}`),
+      ])
         await openFile(`${name}.ndjson`);
       await close();
       await writeManifest(folder, { without: progressName });
@@ -133,6 +140,7 @@ function newProgress(instance: string): Progress {
     checkpoints: '',
     heads: {},
     models: '',
+    mappings: false,
     lines: {},
     others: '',
     kids: [],

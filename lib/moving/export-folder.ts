@@ -35,8 +35,8 @@ interface Exporting {
 /**
  * Writes everything that an instance has about answers, with what proves them, into a folder
  * (docs/evidence.md, "Export"): the logs up to the newest checkpoint, so that all lines can be verified, the
- * receipts that they name, the other transactions, and the models, with the signatures of the instance. An
- * export that was stopped goes on.
+ * receipts that they name, the other transactions, the models, and the mappings of AuthZEN, with the
+ * signatures of the instance. An export that was stopped goes on.
  * @throws StartupError.
  */
 export async function exportFolder({
@@ -53,6 +53,7 @@ export async function exportFolder({
   try {
     await exportCheckpoints({ source, files });
     await exportModels({ source, files });
+    await exportMappings({ source, files });
     for (const area of Object.keys(progress.heads)) await exportLog({ source, files }, area);
     await exportOthers({ source, files });
     // Keys of later checkpoints are not needed.
@@ -113,6 +114,19 @@ async function exportModels({ source, files }: Exporting): Promise<void> {
     progress.models = page.next ?? null;
     await files.save();
   }
+}
+
+/** The first mapping that fits decides, so their order is kept. */
+async function exportMappings({ source, files }: Exporting): Promise<void> {
+  const { progress } = files;
+  if (progress.mappings) return;
+  const { mappings, signature } = await source.read<Schemas['StoredAccessMappings']>(
+    `/access/mappings?exportId=${progress.id}`,
+  );
+  for (const mapping of mappings) await files.write('access-mappings', mapping);
+  await writeSignature(files, signature);
+  progress.mappings = true;
+  await files.save();
 }
 
 /** The log of consents is written together with the transactions whose receipts it names. */

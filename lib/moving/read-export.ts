@@ -4,8 +4,10 @@ import type { JWK } from 'jose';
 import { StartupError } from '#lib/errors/fail.ts';
 import { verifyManifest } from '#lib/evidence/manifest.ts';
 import { EvidenceFault, readObjects } from '#lib/evidence/ndjson.ts';
+import { mappingsName } from '#lib/evidence/verify-mappings.ts';
 import { modelsName } from '#lib/evidence/verify-models.ts';
 import type { Schemas } from '#lib/models/models-api.ts';
+import { bringMappings } from '#lib/moving/bring-mappings.ts';
 import {
   type BroughtModels,
   bringModels,
@@ -51,6 +53,7 @@ export async function readExport(
       const options = { from: instance, isDryRun, notCarried };
       brought = await bringModels(target, readModels(folder), options);
       sayBrought(brought, { isDryRun, say });
+      await bringMappings(target, await readMappings(folder), { isDryRun, notCarried, say });
     },
     isPrepared: (row) => brought !== undefined && namesBrought(brought, row),
   };
@@ -81,6 +84,12 @@ async function* readModels(folder: string): AsyncGenerator<ModelHistory> {
     if (!isModel(value)) throw new EvidenceFault(`${place}: not a model of an export.`);
     yield value;
   }
+}
+
+async function readMappings(folder: string): Promise<Schemas['AccessMapping'][]> {
+  const mappings: Schemas['AccessMapping'][] = [];
+  for await (const { value } of readObjects(path.join(folder, mappingsName))) mappings.push(value);
+  return mappings;
 }
 
 function isModel(value: object): value is ModelHistory {

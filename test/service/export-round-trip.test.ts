@@ -88,6 +88,12 @@ async function textsIn(folder: string): Promise<unknown[]> {
   );
 }
 
+const mappings = [
+  { action: 'send', element: 'processing.001', when: { 'resource.properties.channel': 'mail' } },
+  { action: 'text', purpose: 'CONSENT_MARKETING', object: 'resource.id' },
+];
+const mappingsOf = async (caller: Caller) => (await (await caller.get('/access/mappings')).json()) as object;
+
 let receipts = 0;
 
 /** A history of every kind. */
@@ -153,6 +159,7 @@ beforeAll(async () => {
     }),
   }));
   expect((await importRows(rows)).status).toBe(200);
+  expect((await admin.send('PUT', '/access/mappings', { mappings })).status).toBe(200);
   expect((await admin.send('POST', '/subjects/leaves/erasure')).status).toBe(202);
   await until(async () => {
     const { state } = ((await (await admin.get('/erasures')).json()) as { state: string }[])[0] ?? {
@@ -168,6 +175,7 @@ describe('an export that is imported into an empty instance and exported again',
   }, async () => {
     const first = await exportEvidence(old, admin, receipts);
     const found = await verifyFolder(first);
+    expect(found.mappings).toBe(2);
     expect(found.receipts).toMatchObject({ erased: 1, imported: { verified: 0, all: expect.any(Number) } });
     const answers = await answersIn(first);
     expect(answers).toHaveLength(receipts - 1 + 230 + 5);
@@ -183,6 +191,11 @@ describe('an export that is imported into an empty instance and exported again',
     const again = await verifyFolder(second);
     expect(await answersIn(second)).toEqual(answers);
     expect(await textsIn(second)).toEqual(await textsIn(first));
+    expect(moved.output).toContain('Stored 2 mappings of AuthZEN here.');
+    expect(await mappingsOf(freshAdmin)).toEqual({ mappings });
+    const { 'access-mappings.ndjson': exported } = await readFiles(first);
+    expect(parse(exported)).toEqual(mappings);
+    expect((await readFiles(second))['access-mappings.ndjson']).toBe(exported);
     // The receipts of the first instance are proved with its keys, which came along.
     expect(again.receipts.imported.verified).toBe(found.receipts.proved);
     expect(again.others).toEqual({ kids: found.keys.kids.slice(0, 1), areTrusted: false });
@@ -190,7 +203,11 @@ describe('an export that is imported into an empty instance and exported again',
     const further = await importTo(third, thirdAdmin, second);
     expect([further.code, further.errors]).toEqual([0, '']);
     expect(await answersIn(await exportEvidence(third, thirdAdmin, 0))).toEqual(answers);
+    const kept = [{ action: 'mine', purpose: 'CONSENT_MARKETING' }];
+    expect((await thirdAdmin.send('PUT', '/access/mappings', { mappings: kept })).status).toBe(200);
     const repeated = await importTo(third, thirdAdmin, second);
+    expect(repeated.output).toContain('Not carried: 1 mappings of AuthZEN, because there are others here.');
+    expect(await mappingsOf(thirdAdmin)).toEqual({ mappings: kept });
     expect(repeated.output).toMatch(new RegExp(`rows: 0 created, ${answers.length} unchanged, 0 rejected`));
   });
 
@@ -252,7 +269,7 @@ describe('an export that is imported into an empty instance and exported again',
 /** The same answers and models: a later export has later lines of the log. */
 async function expectSame(folder: string, other: string): Promise<void> {
   await verifyFolder(folder);
-  for (const name of ['models.ndjson', 'records.ndjson'])
+  for (const name of ['access-mappings.ndjson', 'models.ndjson', 'records.ndjson'])
     expect(await readFile(path.join(folder, name), 'utf8')).toBe(
       await readFile(path.join(other, name), 'utf8'),
     );

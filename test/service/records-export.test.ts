@@ -143,7 +143,8 @@ describe('the export of all transactions', () => {
       let query = start;
       for (let isOpen = true; isOpen; isOpen = after !== null) {
         const response = await admin.get(`${path}?limit=2&exportId=${exportId}${query}`);
-        const { values, next = null, signature = '' } = (await response.json()) as Page;
+        const page = (await response.json()) as Page & { mappings?: object[] };
+        const { values = page.mappings ?? [], next = null, signature = '' } = page;
         const { payload, protectedHeader } = await compactVerify(signature, createLocalJWKSet(jwks));
         expect(protectedHeader.typ).toBe('accord-export-page+jws');
         const text = values.map((line) => `${canonicalize(line)}\n`).join('');
@@ -163,9 +164,13 @@ describe('the export of all transactions', () => {
     };
     await readSigned('/records/export/models', 'models');
     await readSigned('/records/export', 'others', '&logged=false');
+    const mappings = [{ action: 'pay', element: 'processing.001' }];
+    expect((await admin.send('PUT', '/access/mappings', { mappings })).status).toBe(200);
+    await readSigned('/access/mappings', 'mappings');
     const unsigned = await read('?logged=false');
     expect(unsigned).not.toHaveProperty('signature');
-    expect((await admin.get('/records/export?exportId=mine')).status).toBe(400);
+    for (const path of ['/records/export', '/access/mappings'])
+      expect((await admin.get(`${path}?exportId=mine`)).status).toBe(400);
   });
 
   it('has all models with the versions that were ever active, in one order', async () => {

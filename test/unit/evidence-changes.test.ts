@@ -92,6 +92,7 @@ describe('a folder whose manifest describes it', () => {
         imported: { verified: 1, all: 3 },
       },
       models: 5,
+      mappings: 3,
       others: { kids: [other.jwk.kid], areTrusted: false },
       witnesses: { byArea: { auth: 0, consents: 0, forms: 0 }, areTrusted: false },
     });
@@ -414,6 +415,7 @@ describe('ten years of checkpoints', () => {
       'checkpoints.ndjson': checkpoints.toReversed().join(''),
       'keys.json': `${canonicalize({ instance: madeInstance, keys: [signer.jwk] })}\n`,
       'models.ndjson': '',
+      'access-mappings.ndjson': '',
       'records.ndjson': '',
     };
     return writeFolder(signPages(unsigned, signer));

@@ -7,15 +7,19 @@ import { type AccessMapping, isObjectPlace, isScalar, readPlace } from '../decis
 import { readContext } from '../request/read-context.ts';
 import { invalid, keyOf } from '../transaction/values.ts';
 import type { Dependencies } from './handlers.ts';
+import { readExportId } from './records-export.ts';
 
 type Given = Input<'setAccessMappings'>['body']['mappings'][number];
 
 /** /access/mappings (docs/decisions-api.md, "AuthZEN") */
 export function accessMappingHandlers(dependencies: Dependencies) {
-  const { accessMappings } = dependencies;
+  const { accessMappings, signPage } = dependencies;
   return {
-    async getAccessMappings(ctx) {
-      ctx.body = { mappings: await accessMappings.known() };
+    async getAccessMappings(ctx, { query }) {
+      const id = readExportId(query.exportId);
+      const mappings = await accessMappings.known();
+      const page = { part: 'mappings', after: null, next: null, values: mappings } as const;
+      ctx.body = { mappings, ...(id && { signature: signPage({ export: id, ...page }) }) };
     },
 
     async setAccessMappings(ctx, { body, query, principal }) {

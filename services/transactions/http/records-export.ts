@@ -70,7 +70,7 @@ function chooseType(ctx: Context): string | undefined {
 }
 
 /** @throws Failure `malformed` */
-function readExportId(id: string | undefined): string | undefined {
+export function readExportId(id: string | undefined): string | undefined {
   if (id === undefined || uuidPattern.test(id)) return id;
   throw fail('malformed', 'exportId must be a UUID.');
 }

@@ -198,7 +198,13 @@ function* changesOfNames(files: FolderFiles): Generator<FolderChange> {
     'records.json',
   ])
     yield { name: `with ${name}`, files: { ...files, [name]: '' } };
-  for (const name of ['checkpoints.ndjson', 'models.ndjson', 'records.ndjson', 'signatures.ndjson'])
+  for (const name of [
+    'access-mappings.ndjson',
+    'checkpoints.ndjson',
+    'models.ndjson',
+    'records.ndjson',
+    'signatures.ndjson',
+  ])
     yield {
       name: `audit-copy.ndjson with ${name}`,
       files: { ...files, 'audit-copy.ndjson': files[name] ?? '' },

@@ -8,7 +8,8 @@ type Changes = Generator<FolderChange>;
 const logs = ['audit-auth.ndjson', 'audit-consents.ndjson', 'audit-forms.ndjson'];
 const receiptFile = 'records.ndjson';
 const pageFile = 'signatures.ndjson';
-const lists = [...logs, 'checkpoints.ndjson', 'models.ndjson', receiptFile, pageFile];
+const mappingFile = 'access-mappings.ndjson';
+const lists = [...logs, 'checkpoints.ndjson', 'models.ndjson', mappingFile, receiptFile, pageFile];
 
 const objectsOf = (files: FolderFiles, file: string) =>
   linesOf(files[file] ?? '').map((line) => JSON.parse(line) as Json);
@@ -151,10 +152,11 @@ function* otherPages(files: FolderFiles): Changes {
   const claims = signatures.map(
     ({ jws }) => JSON.parse(Buffer.from(partsOf(jws).payload, 'base64url').toString()) as PageStatement,
   );
-  const fileOf = ({ part }: PageStatement) => (part === 'models' ? 'models.ndjson' : receiptFile);
+  const fileOf = ({ part }: PageStatement) =>
+    part === 'models' ? 'models.ndjson' : part === 'mappings' ? mappingFile : receiptFile;
   /** The folder with these pages, each with its lines. */
   const folderOf = (pages: readonly number[]): FolderFiles => {
-    const lines: Record<string, string[]> = { 'models.ndjson': [], [receiptFile]: [] };
+    const lines: Record<string, string[]> = { 'models.ndjson': [], [mappingFile]: [], [receiptFile]: [] };
     for (const page of pages) {
       const claim = claims[page] as PageStatement;
       const file = fileOf(claim);

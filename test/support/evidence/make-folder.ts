@@ -133,6 +133,9 @@ export function makeFiles(): MadeFolder {
     checkpoints.unshift(writeCheckpoint(signer, timeOf(round), heads()));
   }
   const unsigned = {
+    'access-mappings.ndjson': ['send', 'pay', 'write']
+      .map((action) => write({ action, element: 'processing.001', when: { 'resource.id': '7' } }))
+      .join(''),
     'audit-auth.ndjson': lines.auth,
     'audit-consents.ndjson': lines.consents,
     'audit-forms.ndjson': lines.forms,

@@ -20,7 +20,7 @@ function pagesOf(part: ExportPart, lines: readonly string[], size: number): Omit
   });
 }
 
-/** The files with a signature of each page of the models and records that they have. */
+/** The files with a signature of each page of the models, mappings and records that they have. */
 export function signPages(files: FolderFiles, signer: Signer, id: string = randomUUID()): FolderFiles {
   const logged = linesOf(files['audit-consents.ndjson'] ?? '').filter((line) =>
     line.includes('"action":"receipt.signed"'),
@@ -28,6 +28,7 @@ export function signPages(files: FolderFiles, signer: Signer, id: string = rando
   const records = linesOf(files['records.ndjson'] ?? '');
   const pages = [
     ...pagesOf('models', linesOf(files['models.ndjson'] ?? ''), 2),
+    ...pagesOf('mappings', linesOf(files['access-mappings.ndjson'] ?? ''), 200),
     ...(logged > 0 ? pagesOf('receipts', records.slice(0, logged), 4) : []),
     ...pagesOf('others', records.slice(logged), 3),
   ];
