@@ -132,8 +132,8 @@ function requireCommitted({ value, place }: ReadObject, kind: unknown): void {
 
 /** After an erasure only what tells of no person is left. */
 function requireErased({ subject, records, place }: Line): void {
-  const isErased = ({ state, object, comment, author }: FolderRecord) =>
-    state === 'ERASED' && object === undefined && comment === undefined && author === undefined;
+  const isErased = ({ state, object, comment, author, endedBy }: FolderRecord) =>
+    state === 'ERASED' && [object, comment, author, endedBy].every((member) => member === undefined);
   if (!String(subject).startsWith('erased:') || !records.every(isErased))
     throw new EvidenceFault(`${place}: not all is erased as the receipt is.`);
 }

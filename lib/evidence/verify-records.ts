@@ -48,6 +48,9 @@ const ofRecordOrNot: typeof ofRecord = {
   committed: isTime,
   expires: isTime,
   withdraws: isId,
+  from: isTime,
+  until: isTime,
+  endedBy: isId,
   sourceId: isText,
 };
 

@@ -73,6 +73,16 @@ async function answersIn(folder: string): Promise<string[]> {
   return answers.sort();
 }
 
+/** Which answers of a folder are in force: who said what last to which question. */
+async function inForceIn(folder: string): Promise<string[]> {
+  const { 'records.ndjson': records } = await readFiles(folder);
+  return (parse(records) as Line[])
+    .flatMap((line) => line.records.map((record) => ({ subject: line.subject, ...record })))
+    .filter(({ from, until }) => from !== undefined && until === undefined)
+    .map(({ subject, object, element, answers }) => JSON.stringify([subject, object, element, answers]))
+    .sort();
+}
+
 /** Keys, serials and texts of everything that can be answered. */
 async function textsIn(folder: string): Promise<unknown[]> {
   type Model = {
@@ -190,6 +200,9 @@ describe('an export that is imported into an empty instance and exported again',
     const second = await exportEvidence(fresh, freshAdmin, 0);
     const again = await verifyFolder(second);
     expect(await answersIn(second)).toEqual(answers);
+    const inForce = await inForceIn(first);
+    expect(inForce.length).toBeGreaterThan(10);
+    expect(await inForceIn(second)).toEqual(inForce);
     expect(await textsIn(second)).toEqual(await textsIn(first));
     expect(moved.output).toContain('Stored 2 mappings of AuthZEN here.');
     expect(await mappingsOf(freshAdmin)).toEqual({ mappings });

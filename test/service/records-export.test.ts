@@ -35,6 +35,7 @@ const made: Record<string, string> = {};
 
 beforeAll(async () => {
   made.erased = (await recordAnswers(shop, 'leaves', { [letter]: ['accepted'] })).id;
+  made.later = (await recordAnswers(shop, 'leaves', { [letter]: ['refused'] })).id;
   made.first = (await recordAnswers(shop, 'alice', { [letter]: ['accepted'] }, { object: 'card' })).id;
   made.open = (await createTransaction(shop, { subject: 'alice', object: 'another card' })).id;
   const row = { subject: 'bob', element: 'processing.001', serial: '1.0', answer: ['refused'] };
@@ -50,14 +51,19 @@ beforeAll(async () => {
   expect((await admin.send('POST', '/subjects/leaves/erasure')).status).toBe(202);
   await until(async () => expect((await shop.get(`/receipts/${made.erased}`)).status).toBe(404));
   // The sealer is a second behind.
-  await until(async () => expect(await readAll('logged=true')).toHaveLength(3));
+  await until(async () => expect(await readAll('logged=true')).toHaveLength(4));
 });
 
 describe('the export of all transactions', () => {
   it('has each with its records, its receipt as it was signed, or what is left of it', async () => {
     const lines = await readAll();
-    const { first = '', withdrawal = '', erased = '', open = '' } = made;
-    expect(lines.slice(0, 3).map(({ transaction }) => transaction)).toEqual([erased, first, withdrawal]);
+    const { first = '', withdrawal = '', erased = '', later = '', open = '' } = made;
+    expect(lines.slice(0, 4).map(({ transaction }) => transaction)).toEqual([
+      erased,
+      later,
+      first,
+      withdrawal,
+    ]);
     const byId = new Map(lines.map((line) => [line.transaction, line]));
     const jws = await (await shop.get(`/receipts/${first}`, { Accept: 'application/jose' })).text();
     expect(byId.get(first)).toMatchObject({
@@ -91,7 +97,28 @@ describe('the export of all transactions', () => {
         { answers: ['refused'], committed: '2024-05-01T00:00:00.000Z', sourceId: '7', comment: 'by letter' },
       ],
     });
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
+  });
+
+  it('says from when until when each answer was in force, and what has ended it', async () => {
+    const byId = new Map((await readAll()).map((line) => [line.transaction, line]));
+    const recordOf = (id = '') => byId.get(id)?.records[0];
+    const [accepted, refused] = [recordOf(made.first), recordOf(made.withdrawal)];
+    expect(accepted).toMatchObject({
+      from: accepted?.committed,
+      until: refused?.committed,
+      endedBy: refused?.record,
+    });
+    expect(refused).toMatchObject({ from: refused?.committed });
+    expect(refused).not.toHaveProperty('until');
+    expect(refused).not.toHaveProperty('endedBy');
+    const taken = [...byId.values()].find(({ subject }) => subject === 'bob');
+    expect(taken?.records[0]).toMatchObject({ from: taken?.imported?.at });
+    expect(taken?.records[0]).not.toHaveProperty('until');
+    // An erased answer was in force; what ended it would lead to the answers that are left.
+    expect(recordOf(made.erased)).toMatchObject({ from: recordOf(made.erased)?.committed });
+    expect(recordOf(made.erased)).toMatchObject({ until: expect.any(String) });
+    expect(recordOf(made.erased)).not.toHaveProperty('endedBy');
   });
 
   it('is divided into pages, and can begin at a line of the log', async () => {

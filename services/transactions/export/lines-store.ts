@@ -90,6 +90,10 @@ export interface ExportRecord {
   committed: string | null;
   expires: string | null;
   withdraws: string | null;
+  /** When it was in force; null: never, and not ended. */
+  from: string | null;
+  until: string | null;
+  endedBy: string | null;
   sourceId: string | null;
 }
 
@@ -145,6 +149,8 @@ const recordsOf = sql`
            'object', nullif(r.object, ''), 'answers', r.value, 'state', r.state, 'origin', r.origin,
            'author', nullif(r.author, ''), 'comment', r.comment, 'created', r.created_at,
            'committed', r.committed_at, 'expires', r.expires_at, 'withdraws', r.withdraws,
+           'from', r.from_at, 'until', r.until_at,
+           'endedBy', CASE WHEN r.state <> 'ERASED' THEN r.ended_by END,
            'sourceId', (SELECT a.source_id FROM imported_answers AS a WHERE a.record = r.id))
            ORDER BY r.key), '[]'::jsonb)
     FROM records AS r WHERE r.transaction = t.id`;

@@ -190,8 +190,8 @@ function presentSource(
 }
 
 function presentRecord(record: ExportRecord): Line['records'][number] {
-  const { object, author, comment, created, committed, expires, withdraws, sourceId, origin, ...rest } =
-    record;
+  const { object, author, comment, created, committed, expires, sourceId, origin, ...others } = record;
+  const { withdraws, from, until, endedBy, ...rest } = others;
   return {
     ...rest,
     origin: origin as Line['records'][number]['origin'],
@@ -202,6 +202,9 @@ function presentRecord(record: ExportRecord): Line['records'][number] {
     ...(committed !== null && { committed: timeOf(committed) }),
     ...(expires !== null && { expires: timeOf(expires) }),
     ...(withdraws !== null && { withdraws }),
+    ...(from !== null && { from: timeOf(from) }),
+    ...(until !== null && { until: timeOf(until) }),
+    ...(endedBy !== null && { endedBy }),
     ...(sourceId !== null && { sourceId }),
   };
 }

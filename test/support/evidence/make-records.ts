@@ -89,6 +89,8 @@ export function makeRecords({ transaction, at, answers, kind, object }: Made): J
     record: idOf(transaction + element),
     created: timeOf(at),
     committed: timeOf(at),
+    from: timeOf(at),
+    ...(place > 0 && { until: timeOf(at, 1), endedBy: idOf(`${transaction} ends`) }),
     ...(object && { object }),
     ...(place === 0 && { comment: 'on paper' }),
     ...(kind
@@ -114,7 +116,7 @@ export function makeLine(made: Pick<Made, 'transaction' | 'at' | 'kind'>, more: 
   });
 }
 
-const erase = ({ object: _object, comment: _comment, author: _author, ...record }: Json) => ({
+const erase = ({ object: _object, comment: _comment, author: _author, endedBy: _by, ...record }: Json) => ({
   ...record,
   state: 'ERASED',
 });
