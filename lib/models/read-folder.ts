@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { marked } from 'marked';
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml';
+import { lineWithoutUtf8, notUtf8, textOfUtf8 } from '#lib/text/utf8.ts';
 import {
   type FileObject,
   type FileValue,
@@ -61,7 +62,13 @@ export async function readFolder(root: string): Promise<Folder> {
   const folder: Folder = { models: [], noticeCheck: 'WARNINGS', faults: [] };
   for (const file of await listFiles(root)) {
     const lines = new LineCounter();
-    const document = parseDocument(await readFile(path.join(root, file), 'utf8'), { lineCounter: lines });
+    const bytes = await readFile(path.join(root, file));
+    const text = textOfUtf8(bytes);
+    if (text === undefined) {
+      folder.faults.push({ file, line: lineWithoutUtf8(bytes) ?? 1, detail: notUtf8 });
+      continue;
+    }
+    const document = parseDocument(text, { lineCounter: lines });
     const errors = document.errors.map(({ message, linePos }) => ({
       file,
       ...(linePos && { line: linePos[0].line }),
@@ -170,7 +177,8 @@ async function readText(
     return name;
   }
   if (bytes.length > maxBytes) return fail(`${name} has more than 1 MiB`);
-  const text = bytes.toString('utf8').trimEnd();
+  const text = textOfUtf8(bytes)?.trimEnd();
+  if (text === undefined) return fail(`${name}, line ${lineWithoutUtf8(bytes)}: ${notUtf8}`);
   return name.endsWith('.md') ? renderMarkdown(text) : text;
 }
 

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { StartupError } from '#lib/errors/fail.ts';
 import { isTimeZone } from '#lib/moving/local-time.ts';
+import { readText } from '#lib/moving/read-lines.ts';
 import { type Encoding, encodings } from '#lib/moving/read-table.ts';
 
 /** A version of an element. */
@@ -46,9 +46,7 @@ const objects: readonly string[] = ['time', 'evidence', 'columns', 'element', 'a
 
 /** Reads a mapping file. @throws StartupError that names each fault. */
 export async function readMapping(file: string): Promise<Mapping> {
-  const text = await readFile(file, 'utf8').catch((cause: Error) => {
-    throw new StartupError(`The mapping ${file} cannot be read: ${cause.message}`, { cause });
-  });
+  const text = await readText(file);
   let value: unknown;
   try {
     value = parse(text);

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { DuplicateMember, parseUniqueJson } from '#lib/json/check-json.ts';
+import { readLines } from '#lib/moving/read-lines.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
+import { notUtf8 } from '#lib/text/utf8.ts';
 
 /** Rows as `POST /records/import` takes them, one a line; the first line may have the keys of receipts. */
 export async function readNdjson(file: string): Promise<ImportSource> {
@@ -18,15 +18,12 @@ export async function readNdjson(file: string): Promise<ImportSource> {
 }
 
 async function* parseLines(file: string): AsyncGenerator<SourceItem> {
-  let number = 0;
   const name = path.basename(file);
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-    number += 1;
-    const place = `${name}, line ${number}`;
-    const text = number === 1 ? line.replace(/^\uFEFF/, '') : line;
-    if (text.trim() === '') continue;
-    const original = { line: number, text };
-    const parsed = parseRow(text);
+  for await (const { line, bytes, text } of readLines(file)) {
+    const place = `${name}, line ${line}`;
+    if (text?.trim() === '') continue;
+    const original = { line, text: text ?? bytes };
+    const parsed = text === undefined ? { fault: notUtf8 } : parseRow(text);
     yield 'row' in parsed ? { place, ...parsed } : { place, original, ...parsed };
   }
 }

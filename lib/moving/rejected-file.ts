@@ -33,7 +33,8 @@ export function createRejectedFile(
       if (file === undefined || text === undefined || (original && original.line === last)) return;
       last = original?.line;
       stream ??= open(file);
-      stream.write(`${text}\n`);
+      stream.write(text);
+      stream.write('\n');
     },
     async close() {
       if (!stream) return;

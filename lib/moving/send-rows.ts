@@ -104,14 +104,16 @@ export async function sendRows(
       counts.created += 1;
       return;
     }
-    const text = 'row' in item ? JSON.stringify(item.row) : (original?.text ?? '');
-    const length = Buffer.byteLength(text) + 1;
+    const line = 'row' in item ? JSON.stringify(item.row) : undefined;
+    const length = Buffer.byteLength(line ?? original?.text ?? '') + 1;
     if (chunk.items.length >= 2 * pace.rows || chunk.rows === pace.rows || chunk.bytes + length > maxBytes)
       await flush();
-    if ('row' in item) chunk.items.push({ place, original, line: text });
-    else chunk.items.push({ place, original, fault: item.fault, isTold: item.isTold ?? true });
     counts.rows += 1;
-    if ('row' in item) chunk.rows += 1;
+    if (line !== undefined) {
+      chunk.items.push({ place, original, line });
+      chunk.rows += 1;
+    } else if ('fault' in item)
+      chunk.items.push({ place, original, fault: item.fault, isTold: item.isTold ?? true });
     chunk.bytes += length;
   }
 

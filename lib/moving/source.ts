@@ -17,7 +17,8 @@ interface SourceFault {
 export interface Original {
   /** Several rows may come from one line. */
   line: number;
-  text: string;
+  /** Bytes: they are not UTF-8. */
+  text: string | Buffer;
 }
 
 /** What an import reads: keys that verify its receipts, and rows, which are read as they are needed. */

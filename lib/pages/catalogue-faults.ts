@@ -3,6 +3,7 @@ import path from 'node:path';
 import IntlMessageFormat from 'intl-messageformat';
 import { canonicalLanguageTag } from '#lib/i18n/language-tag.ts';
 import { languagesIn, localesOf } from '#lib/pages/catalogues.ts';
+import { lineWithoutUtf8, notUtf8 } from '#lib/text/utf8.ts';
 
 type Messages = Readonly<Record<string, string>>;
 
@@ -97,16 +98,26 @@ const readers: readonly string[] = ['forms', 'auth'];
  */
 export function localesFaults(own: string | undefined, service: string, product: URL): string[] {
   if (own === undefined) return [];
-  if (!statSync(own, { throwIfNoEntry: false })?.isDirectory())
-    return [`LOCALES_DIR: must be a folder ("${own}" is none)`];
-  const [, folder] = localesOf(service, product, own);
-  return [...unreadFaults(own), ...(folder ? filesFaults(folder, service, product) : [])];
+  if (!isFolder(own)) return [`LOCALES_DIR: must be a folder ("${own}" is none)`];
+  try {
+    const names = readdirSync(own);
+    const files = readers.filter((name) => names.includes(name) && !isFolder(path.join(own, name)));
+    if (files.length > 0) return [`LOCALES_DIR: ${files.join(' and ')} must be a folder, and is a file`];
+    const [, folder] = localesOf(service, product, own);
+    return [...unreadFaults(names), ...(folder ? filesFaults(folder, service, product) : [])];
+  } catch (error) {
+    const { code, path: place = own } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return [`LOCALES_DIR: ${place} cannot be read (${code})`];
+  }
 }
 
+const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+
 /** A file beside the folders of the services, or a folder with another name, would change nothing. */
-function unreadFaults(own: string): string[] {
+function unreadFaults(names: readonly string[]): string[] {
   const isRead = (name: string) => readers.includes(name) || name.startsWith('.') || name === 'README.md';
-  const unread = readdirSync(own).filter((name) => !isRead(name));
+  const unread = names.filter((name) => !isRead(name));
   if (unread.length === 0) return [];
   return [`LOCALES_DIR: only the folders ${readers.join(' and ')} are read, and not ${unread.join(', ')}`];
 }
@@ -122,8 +133,13 @@ function filesFaults(folder: URL, service: string, product: URL): string[] {
       if (!file.endsWith('.json') || canonicalLanguageTag(language) !== language)
         return [fault('must be named by a language, such as ca.json')];
       try {
+        const bytes = readFileSync(new URL(file, folder));
+        const line = lineWithoutUtf8(bytes);
+        if (line !== undefined) return [fault(`line ${line} ${notUtf8}`)];
         const isWhole = !known.has(language);
-        return catalogueFaults(messagesIn(file, folder), { language, english, isWhole }).map(fault);
+        return catalogueFaults(JSON.parse(String(bytes)) as Messages, { language, english, isWhole }).map(
+          fault,
+        );
       } catch (error) {
         return [fault(`is not JSON (${(error as Error).message})`)];
       }

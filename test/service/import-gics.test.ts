@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
@@ -117,13 +117,19 @@ describe('npm run import -- --from gics', () => {
       JSON.stringify(fhirConsent('d1', '2024-04-02', { 7.1: true })),
     ];
     const at = await write({ 'lake.json': exchangeFile, 'consents.ndjson': lines.join('\n') });
+    const broken = Buffer.from('\n{"resourceType":"Consent","id":"caf\xe9"}\n', 'latin1');
+    await appendFile(at('consents.ndjson'), broken);
     const files = [at('lake.json'), at('consents.ndjson')];
     const read = await run([...files, '--rejected', at('rejected.ndjson')]);
-    expect(read.output).toContain('4 rows: 1 created, 0 unchanged, 3 rejected.');
+    expect(read.output).toContain('5 rows: 1 created, 0 unchanged, 4 rejected.');
     expect(read.errors).toContain('consents.ndjson, line 2: is neither JSON nor XML');
     expect(read.errors).toContain('consents.ndjson, line 3: has two members of the same name: /status');
     expect(read.errors).toContain('consents.ndjson, line 4: is no resource of FHIR');
-    expect((await readFile(at('rejected.ndjson'), 'utf8')).split('\n')).toEqual([...lines.slice(1, 4), '']);
+    expect(read.errors).toContain('consents.ndjson, line 6: has bytes that are not UTF-8');
+    const rejected = [...lines.slice(1, 4), ''].join('\n');
+    expect(await readFile(at('rejected.ndjson'))).toEqual(
+      Buffer.concat([Buffer.from(rejected), broken.subarray(1)]),
+    );
     expect((await recordsOf(admin, 'psn d'))['Lake.policy.collect_water']).toHaveLength(1);
   });
 
@@ -143,5 +149,7 @@ describe('npm run import -- --from gics', () => {
       'None of the files is an ExchangeFormatDefinition of gICS.',
     );
     expect((await run([at('bad.xml')])).errors).toContain('bad.xml is not XML');
+    await writeFile(at('bad.xml'), Buffer.from('<a>\n<b value="caf\xe9"/></a>', 'latin1'));
+    expect((await run([at('bad.xml')])).errors).toContain('bad.xml, line 2: has bytes that are not UTF-8.');
   });
 });

@@ -50,6 +50,26 @@ describe('npm run import', () => {
     expect(errors).toContain('rows.ndjson, line 1: /answer has two members of the same name');
   });
 
+  it('rejects a line that is not UTF-8 as it is written, and divides lines by line feeds alone', async () => {
+    const folder = await temporaryFolder();
+    const file = path.join(folder, 'rows.ndjson');
+    const rejected = path.join(folder, 'rejected.ndjson');
+    const row = (subject: string, comment: string) =>
+      JSON.stringify({
+        ...{ subject, element: key, serial, answer: ['accepted'], given: '2024-05-01' },
+        ...{ source: 'Old', sourceId: subject, comment },
+      });
+    const broken = Buffer.from(row('another encoding', 'caf\xe9'), 'latin1');
+    const lines = [row('of one line', 'first\u2028second'), broken, `\ufeff${row('whole', 'caf\xe9')}\r`];
+    await writeFile(file, Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')])));
+    const { code, output, errors } = await run([file, '--rejected', rejected]);
+    expect([code, errors]).toEqual([2, 'rows.ndjson, line 2: has bytes that are not UTF-8\n']);
+    expect(output).toContain('3 rows: 2 created, 0 unchanged, 1 rejected.');
+    expect(await readFile(rejected)).toEqual(Buffer.concat([broken, Buffer.from('\n')]));
+    const subject = await recordsOf(admin, 'of one line');
+    expect(subject[key]?.[0]).toMatchObject({ comment: 'first\u2028second' });
+  });
+
   it('takes rows over, writes rejected ones into a file that can be corrected, and does nothing twice', async () => {
     const folder = await temporaryFolder();
     const row = (number: number, answer: string) =>
@@ -118,7 +138,7 @@ describe('npm run import', () => {
       const there = await signIn(other, 'admin');
       const moved = await run([folder], other.url, tokenOf(there));
       // The answers that were taken over before come along.
-      const all = '5,054 rows: 5,054 created, 0 unchanged, 0 rejected.\n';
+      const all = '5,056 rows: 5,056 created, 0 unchanged, 0 rejected.\n';
       expect([moved.code, moved.output]).toEqual([0, all]);
       const facts = async (caller: typeof admin) =>
         (await recordsOf(caller, subject))[key]?.map(

@@ -321,6 +321,28 @@ describe('rows', () => {
     expect(await take([head, line], '', 'text/csv')).toMatchObject({ created: 1 });
   });
 
+  it('of a table name the proof by its kind and its value: a cell without the other is a fault', async () => {
+    const columns = 'subject,element,serial,answer,given,source,sourceId';
+    const lineOf = (subject: string) =>
+      `${subject},${key},${serial},accepted,2024-05-01T10:00:00Z,Old,${subject}`;
+    const takeWith = async (more: string, cells: string, subject = newSubject()) =>
+      take([`${columns},${more}`, `${lineOf(subject)},${cells}`], '', 'text/csv');
+    const url = 'https://archive.example/1';
+    const refused = await takeWith('evidence', url);
+    expect(codesOf(refused)).toEqual([[1, '/evidence', 'invalid']]);
+    expect(refused.errors[0]?.detail).toContain('the columns evidenceKind and evidenceValue');
+    expect(codesOf(await takeWith('evidenceValue', url))).toEqual([[1, '/evidence/kind', 'invalid']]);
+    expect(codesOf(await takeWith('evidenceKind', 'URL'))).toEqual([[1, '/evidence/value', 'invalid']]);
+    expect(codesOf(await takeWith('evidence,evidenceKind,evidenceValue', `${url},URL,${url}`))).toEqual([
+      [1, '/evidence', 'invalid'],
+    ]);
+    const subject = newSubject();
+    const taken = await takeWith('evidence,evidenceKind,evidenceValue', `,URL,${url}`, subject);
+    expect(taken).toMatchObject({ created: 1 });
+    expect(await recordOf(subject)).toMatchObject({ imported: { evidence: 'URL', source: 'Old' } });
+    expect(await takeWith('evidence,evidenceKind,evidenceValue', ',,')).toMatchObject({ created: 1 });
+  });
+
   it('are at most 5,000 in a request', async () => {
     expect((await send(Array(5_001).fill('{}'))).status).toBe(413);
   });

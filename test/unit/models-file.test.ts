@@ -1,11 +1,14 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type FileObject, fileOfModel, modelOfFile, placesOf } from '#lib/models/model-file.ts';
 import { inApplyOrder, planDigest } from '#lib/models/plan-steps.ts';
 import { isSame } from '#lib/models/proposed-type.ts';
-import { renderMarkdown } from '#lib/models/read-folder.ts';
+import { readFolder, renderMarkdown } from '#lib/models/read-folder.ts';
 import { sanitiseRichText } from '../../services/forms/domain/rich-text.ts';
+import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const text = fc.string({ minLength: 1, maxLength: 200, unit: 'grapheme' });
 const content = fc.record(
@@ -74,6 +77,26 @@ describe('the file of a model', () => {
     expect(await sanitiseRichText(html)).toBe(html);
     expect(await sanitiseRichText(renderMarkdown('<script>x</script>\n\nText'))).not.toContain('script');
   });
+});
+
+it('files of models that are not UTF-8 are named with their line, and not read', async () => {
+  const root = await temporaryFolder();
+  const broken = Buffer.from('# Caf\xe9\n', 'latin1');
+  const model =
+    'key: a\ntype: processing\nname: A\ndefaultLanguage: en\ntexts:\n  en: { title: { file: a.md } }\n';
+  await writeFile(path.join(root, 'a.yaml'), model);
+  await writeFile(path.join(root, 'a.md'), Buffer.concat([Buffer.from('Text\n'), broken]));
+  await writeFile(path.join(root, 'b.yaml'), Buffer.concat([Buffer.from(model), broken]));
+  const { faults, models } = await readFolder(root);
+  expect(models.filter(({ file }) => file === 'b.yaml')).toEqual([]);
+  expect(faults).toEqual([
+    expect.objectContaining({
+      file: 'a.yaml',
+      member: 'texts.en.title',
+      detail: 'a.md, line 2: has bytes that are not UTF-8',
+    }),
+    { file: 'b.yaml', line: 7, detail: 'has bytes that are not UTF-8' },
+  ]);
 });
 
 describe('the steps of a plan', () => {

@@ -221,5 +221,7 @@ describe('a mapping', () => {
     await expect(readMapping(file)).rejects.toThrow(
       /serparator: is not known\n.*time\.zone: must be a time zone.*\n.*columns\.a: must have an element and a serial/,
     );
+    await writeFile(file, Buffer.from('source: Shop\nsubject: pr\xe9nom\n', 'latin1'));
+    await expect(readMapping(file)).rejects.toThrow(/mapping\.yaml, line 2: has bytes that are not UTF-8\.$/);
   });
 });

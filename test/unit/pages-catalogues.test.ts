@@ -131,11 +131,13 @@ describe('words of an organisation (LOCALES_DIR)', () => {
     write('forms/not a language.json', {});
     write('forms/ca.json', '{"processing.refuse": ');
     write('forms/readme.txt', 'Hello');
+    writeFileSync(path.join(own, 'forms', 'de.json'), Buffer.from('{\n"a": "\xfc"}', 'latin1'));
     const faults = localesFaults(own, 'forms', forms);
     for (const fault of [
       'LOCALES_DIR: forms/oc.json: processing.accept: is missing',
       'LOCALES_DIR: forms/fr.json: processing.refuze: no page has such a message',
       'LOCALES_DIR: forms/not a language.json: must be named by a language, such as ca.json',
+      'LOCALES_DIR: forms/de.json: line 2 has bytes that are not UTF-8',
       'LOCALES_DIR: forms/readme.txt: must be named by a language, such as ca.json',
     ])
       expect(faults).toContain(fault);
@@ -158,6 +160,16 @@ describe('words of an organisation (LOCALES_DIR)', () => {
       expect(localesFaults(other, service, product)).toEqual([
         'LOCALES_DIR: only the folders forms and auth are read, and not ca.json, console, form',
       ]);
+    for (const [service, product] of [
+      ['forms', forms],
+      ['auth', auth],
+    ] as const) {
+      rmSync(path.join(other, 'auth'), { recursive: true, force: true });
+      writeFileSync(path.join(other, 'auth'), '{}');
+      expect(localesFaults(other, service, product)).toEqual([
+        'LOCALES_DIR: auth must be a folder, and is a file',
+      ]);
+    }
     const mounted = path.join(import.meta.dirname, '..', '..', 'deploy', 'locales');
     expect(localesFaults(mounted, 'forms', forms)).toEqual([]);
   });

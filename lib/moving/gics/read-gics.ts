@@ -1,4 +1,3 @@
-import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartupError } from '#lib/errors/fail.ts';
 import type { Schemas } from '#lib/models/models-api.ts';
@@ -16,7 +15,9 @@ import { modelsOfDefinition } from '#lib/moving/gics/models-of-definition.ts';
 import { rowsOfConsent } from '#lib/moving/gics/rows-of-consent.ts';
 import type { InstanceClient } from '#lib/moving/instance-client.ts';
 import { leaveOut, type NotCarried } from '#lib/moving/not-carried.ts';
+import { readLines, readText } from '#lib/moving/read-lines.ts';
 import type { ImportSource, SourceItem } from '#lib/moving/source.ts';
+import { notUtf8 } from '#lib/text/utf8.ts';
 
 interface Options {
   /** Of the texts of the file. */
@@ -109,9 +110,7 @@ function withIdentifiers(consent: Resource, patients: ReadonlyMap<string, Resour
 const isLines = (file: string) => file.endsWith('.ndjson');
 
 async function readOne(file: string): Promise<Resource> {
-  const text = await readFile(file, 'utf8').catch((cause: Error) => {
-    throw new StartupError(`${file} cannot be read: ${cause.message}`, { cause });
-  });
+  const text = await readText(file);
   try {
     return parseResource(text);
   } catch (error) {
@@ -121,18 +120,16 @@ async function readOne(file: string): Promise<Resource> {
 }
 
 /** A resource, or why a line has none. */
-type Placed = { place: string } & ({ resource: Resource } | { text: string; fault: string });
+type Placed = { place: string } & ({ resource: Resource } | { text: string | Buffer; fault: string });
 
 /** The resources of a file; of a bundle those of people first, which consents name. */
 async function* readResources(file: string): AsyncGenerator<Placed> {
   const name = path.basename(file);
   if (isLines(file)) {
-    const handle = await open(file);
-    let line = 0;
-    for await (const text of handle.readLines()) {
-      line += 1;
+    for await (const { line, bytes, text } of readLines(file)) {
       const place = `${name}, line ${line}`;
-      if (text.trim() !== '') yield { place, ...parseLine(text) };
+      if (text === undefined) yield { place, text: bytes, fault: notUtf8 };
+      else if (text.trim() !== '') yield { place, ...parseLine(text) };
     }
     return;
   }

@@ -111,7 +111,19 @@ async function* piecesOf(body: Buffer): AsyncGenerator<Buffer> {
 const pieceBytes = 32_768;
 const maxHeadBytes = 8_192;
 
-function rowOf({ answer = '', evidenceKind = '', evidenceValue = '', ...row }: Record<string, string>) {
-  const evidence = evidenceKind === '' ? undefined : { kind: evidenceKind, value: evidenceValue };
-  return { ...row, answer: answer === '' ? [] : answer.split('\n'), evidence };
+/** A row of a table. A cell of evidence without its kind is a fault, so that no proof is left behind. */
+function rowOf({
+  answer = '',
+  evidence = '',
+  evidenceKind = '',
+  evidenceValue = '',
+  ...row
+}: Record<string, string>) {
+  const isProved = evidenceKind !== '' || evidenceValue !== '';
+  const proof = isProved ? { kind: evidenceKind, value: evidenceValue } : undefined;
+  return {
+    ...row,
+    answer: answer === '' ? [] : answer.split('\n'),
+    evidence: evidence === '' ? proof : evidence,
+  };
 }

@@ -161,8 +161,11 @@ function readAnswer(value: unknown): string[] | Fault {
   return value as string[];
 }
 
+const notEvidence =
+  'must be an object with kind and value; in a table these are the columns evidenceKind and evidenceValue';
+
 function readEvidence(value: unknown): Evidence | Fault {
-  if (typeof value !== 'object' || value === null) return invalid('/evidence', 'must be an object');
+  if (typeof value !== 'object' || value === null) return invalid('/evidence', notEvidence);
   const { kind, value: proof } = value as { kind?: unknown; value?: unknown };
   if (!kinds.includes(kind as string)) return invalid('/evidence/kind', `must be one of ${kinds.join(', ')}`);
   if (!isText(proof) || proof.length > maxEvidence || proof === '')
