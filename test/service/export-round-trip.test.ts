@@ -78,7 +78,7 @@ async function inForceIn(folder: string): Promise<string[]> {
   const { 'records.ndjson': records } = await readFiles(folder);
   return (parse(records) as Line[])
     .flatMap((line) => line.records.map((record) => ({ subject: line.subject, ...record })))
-    .filter(({ from, until }) => from !== undefined && until === undefined)
+    .filter(({ state, from, until }) => state === 'COMMITTED' && from !== undefined && until === undefined)
     .map(({ subject, object, element, answers }) => JSON.stringify([subject, object, element, answers]))
     .sort();
 }
