@@ -22,6 +22,7 @@ export const auditActions = [
   'delivery.repeated',
   'document.read',
   'erasure.refused',
+  'erasure.requested',
   'erasure.started',
   'head.disputed',
   'invitation.sent',

@@ -28,6 +28,7 @@ const without: Record<string, string> = {
   changeChoices: routine,
   endChoices: ends,
   withdrawChoices: 'withdrawing is as easy as consenting (GDPR, article 7(3))',
+  recordErasureRequest: 'is only a request; decideErasure carries it out',
   requestErasure: 'is only a request; decideErasure carries it out',
   createCampaign: draft,
   updateCampaign: draft,

@@ -696,6 +696,26 @@ describe('holds and erasures in the console', () => {
     expect((await admin.get(`${here}/erasures/nobody`)).status).toBe(404);
   });
 
+  it('are requested by staff for a person who asked for it, and wait for an administrator', async () => {
+    await answer('orla', 'accepted');
+    const page = await pageOf('orla');
+    expect(await textOf(page)).toContain(`href="${page}/erasure-request"`);
+    expect(await read(await pageOf('orla', admin))).not.toContain('/erasure-request');
+    expect(await textOf(`${page}/erasure-request`)).toContain('An administrator sees it and decides');
+    const asked = locationOf(await operator.post(`${page}/erasure-request`, { reason: 'Letter of 2 May' }));
+    expect(asked).toMatch(/\/erasures\/\w+\?done=erasureAsked$/);
+    const shown = await textOf(asked);
+    for (const text of ['An administrator decides about it.', 'Requested', 'Letter of 2 May'])
+      expect(shown).toContain(text);
+    expect(shown).not.toContain('Start the erasure');
+    // Recorded twice, it is one request.
+    expect(locationOf(await operator.post(`${page}/erasure-request`, {}))).toBe(asked);
+    expect(await read('/console')).toMatch(/href="\/console\/subjects\/erasures"/);
+    expect(await read(asked)).toContain('Start the erasure');
+    const lines = await read('/console/audit?action=erasure.requested');
+    expect(lines.match(/<td[^>]*><bdi>Request for erasure recorded/g)).toHaveLength(1);
+  });
+
   it('are not offered to operators', async () => {
     await answer('olga', 'accepted');
     const page = await pageOf('olga');

@@ -40,11 +40,16 @@ export interface ErasureDependencies {
  * Starts the erasure of a subject, or stores the request for it. Idempotent: the erasure of the subject that
  * has not ended is returned, and started if the subject had only requested it.
  * @param given.state REQUESTED for a request by the person.
+ * @param given.isByStaff whether staff records the request, which the audit log has then.
  */
 export async function requestErasure(
   dependencies: ErasureDependencies,
   subject: Pick<Subject, 'id' | 'name'>,
-  { state, reason }: { state: 'REQUESTED' | 'RUNNING'; reason: string | null },
+  {
+    state,
+    reason,
+    isByStaff = false,
+  }: { state: 'REQUESTED' | 'RUNNING'; reason: string | null; isByStaff?: boolean },
 ): Promise<Erasure> {
   const { db, wakeErasure } = dependencies;
   const erasure = await db.withTransaction(async (tx) => {
@@ -52,7 +57,7 @@ export async function requestErasure(
     // It may have been erased while this request waited.
     if ((await readSubject(tx, subject.name))?.id !== subject.id)
       throw fail('not-found', 'Subject not found.');
-    return openErasure(dependencies, tx, subject, { state, reason, peer: null });
+    return openErasure(dependencies, tx, subject, { state, reason, peer: null, isByStaff });
   });
   wakeErasure();
   return erasure;
@@ -63,12 +68,19 @@ export async function openErasure(
   dependencies: Pick<ErasureDependencies, 'subjectDigest' | 'instance'>,
   tx: Queries,
   { id: reference, name: subject }: Pick<Subject, 'id' | 'name'>,
-  { state, reason, peer }: Pick<Erasure, 'reason' | 'peer'> & { state: 'REQUESTED' | 'RUNNING' },
+  {
+    state,
+    reason,
+    peer,
+    isByStaff = false,
+  }: Pick<Erasure, 'reason' | 'peer'> & { state: 'REQUESTED' | 'RUNNING'; isByStaff?: boolean },
 ): Promise<Erasure> {
   const digest = dependencies.subjectDigest.make(subject);
   const row = { id: randomId(), reference, subject, peer, digest, state, reason };
   const inserted = await insertErasure(tx, row);
   const stored = inserted ?? ((await readOpenErasure(tx, { subject, peer })) as Erasure);
+  if (inserted && isByStaff)
+    await recordAction(tx, { action: 'erasure.requested', target: `subject/${reference}` });
   if (state === 'REQUESTED' || (!inserted && stored.state !== 'REQUESTED')) return stored;
   // The audit log names this instance as the actor, not the peer that asked.
   return startErasure(dependencies, tx, stored, peer === null ? undefined : thisInstance);

@@ -64,6 +64,13 @@ export function erasureHandlers(dependencies: Dependencies) {
       ctx.status = 202;
     },
 
+    async recordErasureRequest(ctx, { params, body, principal }) {
+      const subject = await requireSubject(db, params.name);
+      const given = { state: 'REQUESTED', reason: readReason(body), isByStaff: true } as const;
+      ctx.body = await present(await requestErasure(dependencies, subject, given), principal);
+      ctx.status = 202;
+    },
+
     async requestErasure(ctx, { principal, body, form }) {
       requireWhole(principal.choices);
       const subject = await ensureSubject(db, ownSubject(principal));

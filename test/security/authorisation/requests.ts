@@ -278,6 +278,7 @@ export const recipes: Record<string, Recipe> = {
   holdSubject: ofErased({ json: { reason: 'A legal claim' } }),
   endHold: ofErased(),
   eraseSubject: ofErased({ json: { reason: 'A letter' } }),
+  recordErasureRequest: ofErased({ json: { reason: 'A letter' } }),
   // A program has no subject.
   requestErasure: { ...plain({ json: { reason: 'A letter' } }), letIn: 422 },
   listErasures: plain(),

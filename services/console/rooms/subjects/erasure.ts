@@ -35,6 +35,19 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     done: 'held',
   });
   formPage(router, kit, {
+    path: '/:s/erasure-request',
+    operation: 'recordErasureRequest',
+    words: 'requestErasure',
+    ask: (ctx, reader) => ({ ...person(ctx), fields: [reasonField(reader, 'requestErasure')] }),
+    async send(ctx, field) {
+      const reason = field('reason');
+      const call = { params: person(ctx), body: reason ? { reason } : {} };
+      return (await kit.api(ctx).call('recordErasureRequest', call)).body;
+    },
+    // A page that says by when it is decided.
+    done: (ctx, { id }) => kit.open(ctx, `${kit.path}/erasures/${id}`, 'erasureAsked'),
+  });
+  formPage(router, kit, {
     path: '/:s/erase',
     operation: 'eraseSubject',
     words: 'erase',
@@ -84,7 +97,11 @@ export async function countData(ctx: Context, kit: RoomKit, name: string) {
   return { transactions: transactions.body.totalCount, answers };
 }
 
-function reasonField(reader: ConsoleReader, act: 'hold' | 'erase', isRequired = false): FieldSpec {
+function reasonField(
+  reader: ConsoleReader,
+  act: 'hold' | 'erase' | 'requestErasure',
+  isRequired = false,
+): FieldSpec {
   return fieldsFor(reader, act)('reason', { isRequired, kind: 'textarea', maxLength: longestReason });
 }
 

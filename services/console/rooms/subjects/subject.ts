@@ -92,6 +92,12 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         },
         { href: `${href}/release`, word: 'hold.end', operation: 'endHold', when: isHeld },
         { href: `${href}/hold`, word: 'hold', operation: 'holdSubject', when: !isHeld },
+        {
+          href: `${href}/erasure-request`,
+          word: 'requestErasure',
+          operation: 'recordErasureRequest',
+          when: !kit.may(ctx, 'eraseSubject'),
+        },
         { href: `${href}/erase`, word: 'erase', operation: 'eraseSubject', isEnding: true },
       ]),
     });
