@@ -1,10 +1,17 @@
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  generatePrivateKey,
+  generateSharedSecret,
+  readPrivateKey,
+  readSharedSecret,
+} from '#lib/config/secret-values.ts';
 import type { ReceiptBody } from '#lib/contracts/receipt-body.ts';
+import { freePort } from '#lib/db/embedded/postmaster.ts';
 import { verifyFolder } from '#lib/evidence/verify-folder.ts';
 import { exportEvidence } from '../support/evidence/export-evidence.ts';
-import { createKey, signIn } from '../support/instances/callers.ts';
-import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
+import { startTestInstance, useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
@@ -13,6 +20,7 @@ import { createTransaction, recordAnswers, recordsOf } from '../support/instance
 import { parsePage } from '../support/pages/parse-page.ts';
 import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
+import { createTestDatabase } from '../support/stores/postgres.ts';
 
 const instance = useInstance();
 const shop = useSetup(() => createKey(instance));
@@ -20,8 +28,8 @@ const admin = useSetup(() => signIn(instance, 'admin'));
 afterEach(() => letTimePass(instance, '0'));
 
 /** Makes a processing whose answers hold for 30 years. @returns its identifier, which names its answer. */
-async function makeBiobank(): Promise<string> {
-  const { key } = await makeLiveModel(admin, 'processing', {
+async function makeBiobank(at: Caller = admin): Promise<string> {
+  const { key } = await makeLiveModel(at, 'processing', {
     en: { ...sampleContent.processing, title: 'Samples for research', validity: 'P30Y' },
   });
   return `element/processing/${key}/1.0`;
@@ -67,6 +75,54 @@ describe('a consent with a validity of its own', () => {
     expect(await reasonOf('bea', biobank)).toBe('EXPIRED');
     const { [keyOf(biobank)]: records } = await recordsOf(shop, 'bea');
     expect(records?.[0]).toMatchObject({ status: 'EXPIRED' });
+  });
+
+  it('of 30 years is proved by the keys published then, and its link lives as long, whatever was rotated since', {
+    timeout: 120_000,
+  }, async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    const environment = { DATABASE_URL: database.url, PORT: String(await freePort()) };
+    const before = await startTestInstance(environment);
+    const biobank = await makeBiobank(await signIn(before, 'admin'));
+    const made = await recordAnswers(await createKey(before), 'bea', { [biobank]: ['accepted'] });
+    const { updateUrl = '' } = (await (
+      await (await createKey(before)).get(`/receipts/${made.id}`)
+    ).json()) as ReceiptBody;
+    await before.stop();
+
+    const now = await startTestInstance(environment, {
+      ...before.secrets,
+      instanceSigning: [readPrivateKey(generatePrivateKey()), ...before.secrets.instanceSigning],
+      transactionToken: [readSharedSecret(generateSharedSecret()), ...before.secrets.transactionToken],
+    });
+    onTestFinished(() => now.stop());
+    const caller = await createKey(now);
+    /** The link on the receipt, by the clocks of the database and of the process. */
+    const openAfter = async (years: number) => {
+      await letTimePass({ databaseUrl: database.url }, `${years} years`);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + years * 365.25 * 86_400_000 });
+      const opened = await now
+        .fetch(updateUrl.replace(now.url, ''), { headers: { Accept: 'text/html' } })
+        .finally(() => vi.useRealTimers());
+      await letTimePass({ databaseUrl: database.url }, '0');
+      return opened.status;
+    };
+    expect([await openAfter(0), await openAfter(29)]).toEqual([200, 200]);
+    expect(await openAfter(31)).toBeGreaterThanOrEqual(400);
+
+    const { jwks } = (await (await now.fetch('/.well-known/accord')).json()) as { jwks: JSONWebKeySet };
+    const kidOf = async ({ id }: { id: string }) => {
+      const jws = await (await caller.get(`/receipts/${id}?format=jose`)).text();
+      const { protectedHeader, payload } = await compactVerify(jws, createLocalJWKSet(jwks), {
+        algorithms: ['ES256'],
+      });
+      expect(JSON.parse(new TextDecoder().decode(payload))).toMatchObject({ transaction: id });
+      return protectedHeader.kid;
+    };
+    const later = await recordAnswers(caller, 'cai', { [biobank]: ['accepted'] });
+    const [signing, earlier] = now.secrets.instanceSigning;
+    expect([await kidOf(made), await kidOf(later)]).toEqual([earlier?.kid, signing?.kid]);
   });
 
   it('is shortened by the context and never lengthened, also where the context gives the default', async () => {
