@@ -284,10 +284,41 @@ describe('subjects in the console', () => {
     expect(await textOf(`${refused}&format=csv`)).toContain('emil,refused');
     // An answer to another element is no answer to this one.
     const other = await textOf(refused.replace('processing.001', 'processing.002'));
-    expect(other).toMatch(/aria-current="true">Accepted<\/a>/);
+    expect(other).toMatch(/aria-current="true">Accepted \(\d+\)<\/a>/);
     // Each answer is a link to the people who gave it.
-    const others = /href="([^"]+&amp;a=[^"]+)">Refused<\/a>/.exec(accepted)?.[1] ?? '';
+    const others = /href="([^"]+&amp;a=[^"]+)">Refused \(\d+\)<\/a>/.exec(accepted)?.[1] ?? '';
     expect(await textOf(others.replaceAll('&amp;', '&'))).toContain('emil');
+  });
+
+  it('are counted beside the links to their answers', async () => {
+    const admin = await signIn(instance, 'admin');
+    const model = await makeLiveModel(admin, 'processing', { en: sampleContent.processing });
+    const identifier = `element/processing/${model.key}/1.0`;
+    for (const [name, decision] of [
+      ['cora', 'accepted'],
+      ['cleo', 'accepted'],
+      ['carl', 'refused'],
+    ] as const)
+      await recordAnswers(admin, name, { [identifier]: [decision] });
+    const html = await textOf(`${here}/answers?element=${model.key}`);
+    expect(html).toContain('>Accepted (2)</a>');
+    expect(html).toContain('>Refused (1)</a>');
+  });
+
+  it('have the languages of forms first, in the order of their use', async () => {
+    const admin = await signIn(instance, 'admin');
+    await makeLiveModel(admin, 'layout', {
+      en: { elements: ['processing.001'] },
+      sl: { elements: ['processing.001'] },
+    });
+    await admin.send('POST', '/subjects', { name: 'lara' });
+    const path = await pageOf('lara');
+    for (const each of [`${here}/new`, `${path}/edit`, `${path}/link`]) {
+      const names = [...(await textOf(each)).matchAll(/<option value="([a-z]{2})"/g)].map(([, tag]) => tag);
+      expect(names.indexOf('en'), each).toBe(0);
+      expect(names.indexOf('sl'), each).toBeLessThan(names.indexOf('ab'));
+      expect(new Set(names).size, each).toBe(names.length);
+    }
   });
 
   it('are listed by an answer that is in no URL, also if it is a free text', async () => {

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { fieldFailure } from '../api/api-failure.ts';
 import { languageTags } from '../models/language-list.ts';
+import { type Entry, listEntries } from '../models/read-model.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type Choice, type FieldSpec, fieldsFor, languageChoices } from '../pages/form.ts';
 import type { RoomKit } from '../pages/kit.ts';
@@ -36,16 +37,42 @@ export async function keepAddress(
   await api.call('updateSubject', { params: { name: id }, body: { emailAddress } });
 }
 
-/** Fields that can be changed later. @param language that the person has, which may be a variant. */
-export function contactFields(reader: ConsoleReader, language?: string): FieldSpec[] {
+/**
+ * Fields that can be changed later.
+ * @param first see {@link anyLanguage}. @param language that the person has, which may be a variant.
+ */
+export function contactFields(
+  reader: ConsoleReader,
+  first: readonly string[],
+  language?: string,
+): FieldSpec[] {
   const field = fieldsFor(reader, 'subjects');
+  const options = anyLanguage(reader, first, language);
   return [
     field('emailAddress', { word: 'email', kind: 'email' }),
-    field('defaultLanguage', { word: 'language', kind: 'select', options: anyLanguage(reader, language) }),
+    field('defaultLanguage', { word: 'language', kind: 'select', options }),
   ];
 }
 
-/** Every language by name, and none. @param used one that is chosen already. */
-export function anyLanguage(reader: ConsoleReader, used?: string): Choice[] {
-  return [['', '–'], ...languageChoices(reader, languageTags(reader.language, used))];
+/**
+ * Every language by name, and none.
+ * @param first those that stand first, in their order. @param used one that is chosen already.
+ */
+export function anyLanguage(reader: ConsoleReader, first: readonly string[], used?: string): Choice[] {
+  const tags = new Set([...first, ...languageTags(reader.language, used)]);
+  return [['', '–'], ...languageChoices(reader, [...tags])];
+}
+
+/** Languages of active forms, those of the most forms first. */
+export function languagesOfForms(forms: readonly Entry[]): string[] {
+  const active = forms.flatMap(({ versions }) => versions.filter(({ status }) => status === 'ACTIVE'));
+  const uses = new Map<string, number>();
+  for (const tag of active.flatMap(({ availableLanguages }) => availableLanguages))
+    uses.set(tag, (uses.get(tag) ?? 0) + 1);
+  return [...uses].sort(([one, n], [other, m]) => m - n || (one < other ? -1 : 1)).map(([tag]) => tag);
+}
+
+/** {@link languagesOfForms} of this instance. */
+export async function readFormLanguages(ctx: Context, kit: RoomKit): Promise<string[]> {
+  return languagesOfForms(await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' }));
 }

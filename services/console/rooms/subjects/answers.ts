@@ -1,4 +1,6 @@
 import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { ApiFailure } from '../../api/api-failure.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { entryChoices } from '../../models/read-model.ts';
 import { columnsFor } from '../../pages/columns.ts';
@@ -28,6 +30,7 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
     const filters = kit.filters(ctx, path, [element, { name: 'a', kind: 'hidden' }]);
     const { element: key = '' } = filters.values;
     const [question] = key ? await readQuestions(ctx, kit, [key], reader.language) : [];
+    const counts = question?.isDecided ? await countDecisions(ctx, kit, key) : {};
     const value = answerOf(kit.names.open(filters.values.a), key) ?? question?.options?.[0];
     await sendList(ctx, kit, {
       view: 'answers',
@@ -45,7 +48,7 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
       locals: {
         isChosen: value !== undefined,
         alternatives: question?.options?.map((each) => ({
-          word: answerWord(reader, each, question.isObjection),
+          word: withCount(reader, answerWord(reader, each, question.isObjection), counts[each]),
           href: pageOf(kit, key, each),
           isCurrent: each === value,
         })),
@@ -68,6 +71,28 @@ export function answerRoutes(router: Router, kit: RoomKit): void {
     const { element: [key = ''] = [], answer: [answer = ''] = [] } = kit.posted(ctx);
     kit.open(ctx, pageOf(kit, key, answer));
   });
+}
+
+/** How many people have each decision; the API counts no other answers by their value. */
+async function countDecisions(ctx: Context, kit: RoomKit, key: string): Promise<Record<string, number>> {
+  const counted = await kit
+    .api(ctx)
+    .call('countValidAnswers', { query: { keys: [key] } })
+    .catch(ignoreFailure);
+  const found = counted?.body.values.find((each) => each.key === key);
+  if (!counted || counted.body.atLeast) return {};
+  return { accepted: found?.accepted ?? 0, refused: found?.refused ?? 0 };
+}
+
+function withCount(reader: ConsoleReader, word: string, count: number | undefined): string {
+  return count === undefined
+    ? word
+    : reader.t('answers.counted', { answer: word, count: reader.number(count) });
+}
+
+/** The links of the page do without counts. @throws errors that the API did not answer. */
+function ignoreFailure(error: unknown): undefined {
+  if (!(error instanceof ApiFailure)) throw error;
 }
 
 /** The page of the people who gave an answer. */

@@ -7,7 +7,13 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { addressField, anyLanguage, keepAddress, nameOf } from '../../people/subject-path.ts';
+import {
+  addressField,
+  anyLanguage,
+  keepAddress,
+  languagesOfForms,
+  nameOf,
+} from '../../people/subject-path.ts';
 import { listAskable } from './questions.ts';
 
 const deadlines = ['P1D', 'P7D', 'P30D'] as const;
@@ -32,7 +38,11 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
         title: reader.t('link.title', { name }),
         submit: reader.t('invite.send'),
         locals: { text: sends.mail ? noAddress : reader.t('invite.noMail') },
-        fields: fieldsOf(reader, { forms: formChoices(reader, forms), sends, defaultLanguage }),
+        fields: fieldsOf(reader, {
+          forms: formChoices(reader, forms),
+          languages: anyLanguage(reader, languagesOfForms(forms), defaultLanguage),
+          sends,
+        }),
         values: {
           layout: [ctx.query.form].flat()[0] ?? '',
           way: sends.mail ? 'mail' : 'link',
@@ -78,9 +88,9 @@ function fieldsOf(
   reader: ConsoleReader,
   {
     forms,
+    languages,
     sends,
-    defaultLanguage,
-  }: { forms: FieldSpec['options']; sends: Channels; defaultLanguage: string | undefined },
+  }: { forms: FieldSpec['options']; languages: FieldSpec['options']; sends: Channels },
 ): FieldSpec[] {
   const field = fieldsFor(reader, 'invite');
   /** Nothing is sent of what the form is to say. */
@@ -108,7 +118,7 @@ function fieldsOf(
           addressField(reader, { hint: reader.t('invite.addressHint'), isNeeded: true }),
         ]
       : []),
-    field('language', { kind: 'select', options: anyLanguage(reader, defaultLanguage) }),
+    field('language', { kind: 'select', options: languages }),
     orUsual('deadline', deadlines, { pointer: '/timeout' }),
     orUsual('ask', ['CHANGED']),
     orUsual('confirmation', codes),

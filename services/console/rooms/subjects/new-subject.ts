@@ -4,7 +4,7 @@ import { ApiFailure } from '../../api/api-failure.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { fieldReader, formPage } from '../../pages/form-page.ts';
 import type { RoomKit } from '../../pages/kit.ts';
-import { contactFields } from '../../people/subject-path.ts';
+import { contactFields, readFormLanguages } from '../../people/subject-path.ts';
 import { formIn, placeOf } from './find-subjects.ts';
 
 /** A new person; one with an address that is known already only after a warning. */
@@ -21,7 +21,10 @@ export function newRoute(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('subjects.new'),
         submit: reader.t(known ? 'subjects.createTwice' : 'subjects.create'),
-        fields: [fieldsFor(reader, 'subjects')('name', { isRequired: true }), ...contactFields(reader)],
+        fields: [
+          fieldsFor(reader, 'subjects')('name', { isRequired: true }),
+          ...contactFields(reader, await readFormLanguages(ctx, kit)),
+        ],
         values: { name: word, ...(word?.includes('@') && { emailAddress: word }) },
         hidden: { form: formOf(ctx, kit), known: known?.address ?? '' },
         locals: { known: known && { name: known.name, href: placeOf(kit, known.name, formOf(ctx, kit)) } },

@@ -16,6 +16,8 @@ export interface Question {
   /** The same in the language of the console, if the words above are in another one. */
   own?: Pick<Question, 'text' | 'options'>;
   isMultiple: boolean;
+  /** Whether it is accepted or refused. */
+  isDecided: boolean;
   isRequired: boolean;
   /** Whether people may object: `accepted` means no objection. */
   isObjection: boolean;
@@ -116,6 +118,7 @@ function questionOf({ entry: { key, type, name }, serial, content, own }: Active
     name,
     ...wordsOf(content),
     ...(own && { own: wordsOf(own) }),
+    isDecided: type !== 'preference',
     isMultiple: valueType === 'CHECKBOXES' || valueType === 'LIST_MULTI',
     isRequired: optional !== true,
     isObjection: isObjection(content),

@@ -13,7 +13,7 @@ import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { receiptPath } from '../../people/find-transaction.ts';
 import { formColumn, kindColumn } from '../../people/form-column.ts';
-import { contactFields, nameOf } from '../../people/subject-path.ts';
+import { contactFields, nameOf, readFormLanguages } from '../../people/subject-path.ts';
 import { answerOf, consentTable, elementColumn, givenColumn, originColumn } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
@@ -114,7 +114,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('subjects.editOf', { name }),
         submit: reader.t('subjects.save'),
-        fields: contactFields(reader, defaultLanguage),
+        fields: contactFields(reader, await readFormLanguages(ctx, kit), defaultLanguage),
         values: { emailAddress, defaultLanguage },
       };
     },
