@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Caller, createKey } from '../support/instances/callers.ts';
+import { type Caller, createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { eventsOf, keepEvents } from '../support/instances/live-events.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { complete, problemOf, study, transactionIn } from '../support/instances/live-subject.ts';
-import { createTransaction, type LiveTransaction } from '../support/instances/live-transactions.ts';
+import {
+  createTransaction,
+  type LiveTransaction,
+  recordAnswers,
+} from '../support/instances/live-transactions.ts';
+import { makeEndlessQuestions } from '../support/instances/long-receipts.ts';
 import { codeIn, leadsTo, linkIn, startMailServer } from '../support/network/mail-server.ts';
 import { startSmsGateway } from '../support/network/sms-gateway.ts';
 
@@ -322,6 +328,30 @@ describe('a notification', () => {
     expect(pdf).toMatchObject({ filename: 'receipt.pdf', mimeType: 'application/pdf' });
     expect(Buffer.from(pdf?.content as ArrayBuffer).toString('latin1', 0, 5)).toBe('%PDF-');
     expect(await messagesOf(made)).toMatchObject([{ kind: 'notification', to: 'a…@example.org' }]);
+  });
+
+  it('goes without the PDF if there is none of the receipt, and says so, whatever its model says', async () => {
+    const admin = await signIn(instance, 'admin');
+    const turned = 'Your\u202e receipt\u2066';
+    const model = await makeLiveModel(admin, 'email', {
+      en: { subject: turned, body: '<p>The receipt is attached.</p>' },
+    });
+    const answers = await makeEndlessQuestions(admin);
+    const emailAddress = someone();
+    const made = await recordAnswers(shop, someone(), answers, {
+      notification: model.key,
+      subjectInfos: { emailAddress },
+      language: 'en',
+    });
+    const { mail } = await server.waitFor(emailAddress);
+    expect(mail.subject).toBe('Your receipt');
+    expect(mail.attachments).toEqual([]);
+    for (const body of [mail.text, mail.html])
+      expect(body?.replaceAll(/\s+/g, ' ')).toContain('could not be attached as a PDF');
+    expect(await leadsTo(linkIn(mail))).toContain(`/consents/${made.id}?t=`);
+    await waitForState(made, 'SENT');
+    // Not one attempt has failed.
+    expect((await messagesOf(made))[0]?.attempts).toBe(0);
   });
 
   it('has a link that opens the result and answers nothing', async () => {

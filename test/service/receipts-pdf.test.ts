@@ -3,9 +3,9 @@ import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { makeEndlessQuestions } from '../support/instances/long-receipts.ts';
 import { parsePage } from '../support/pages/parse-page.ts';
 import { coloursOf, type ReadPdf, readPdf } from '../support/pages/read-pdf.ts';
-import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
 const operator = useSetup(() => signIn(instance, 'operator'));
@@ -105,12 +105,7 @@ describe('a receipt as PDF', () => {
 
   it('does not exist for a receipt that would fill hundreds of pages', async () => {
     const admin = await signIn(instance, 'admin');
-    const text = '<p>We keep what you tell us.</p>'.repeat(600);
-    const en = { ...sampleContent.processing, usage: text, data: text };
-    const keys: string[] = [];
-    for (let index = 0; index < 21; index += 1)
-      keys.push((await makeLiveModel(admin, 'processing', { en })).key);
-    const answers = Object.fromEntries(keys.map((key) => [`element/processing/${key}/1.0`, ['accepted']]));
+    const answers = await makeEndlessQuestions(admin);
     const { id } = await recordAnswers(operator, 'ann at length', answers, { language: 'en' });
     const refused = await operator.get(`/receipts/${id}?format=pdf`);
     expect(refused.status).toBe(406);

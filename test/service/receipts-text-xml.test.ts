@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
+import { makeLiveModel } from '../support/instances/live-models.ts';
 import { type LiveTransaction, recordAnswers } from '../support/instances/live-transactions.ts';
+import { sampleContent } from '../support/samples/forms-models.ts';
 
 const instance = useInstance();
 const operator = useSetup(() => signIn(instance, 'operator'));
@@ -45,6 +47,25 @@ describe('a receipt as plain text', () => {
     expect(text).not.toMatch(/<\/?(div|p|dl|dt|dd|span)\b/);
     expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
     expect(text.match(/[?&]t=/g)?.length ?? 0).toBeLessThanOrEqual(1);
+  });
+
+  it.each(['en', 'ar'])('has no character that gives others another order (%s)', async (language) => {
+    const admin = await signIn(instance, 'admin');
+    const turned = 'a\u202eb\u2066c\u202c\u2067d';
+    const texts = { ...sampleContent.processing, title: turned, data: turned, usage: turned };
+    const { key } = await makeLiveModel(admin, 'processing', { [language]: texts });
+    const { id } = await recordAnswers(
+      operator,
+      `ann turned round ${language}`,
+      { [`element/processing/${key}/1.0`]: ['accepted'] },
+      { language, subjectInfos: { name: turned } },
+    );
+    const text = await (await operator.get(`/receipts/${id}?format=text`)).text();
+    expect(text.split('abcd').length).toBeGreaterThan(4);
+    expect(text).not.toMatch(/[\u202a-\u202e]/);
+    // The isolates that are left are those of Accord, around values in texts from right to left.
+    expect(text.replaceAll(/\u2068[^\u2066-\u2069]*\u2069/g, '')).not.toMatch(/[\u2066-\u2069]/);
+    if (language === 'en') expect(text).not.toMatch(/[\u2066-\u2069]/);
   });
 
   it('has a file name for people', async () => {

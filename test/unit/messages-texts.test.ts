@@ -220,6 +220,8 @@ describe('hostile texts', () => {
         ...(kind === 'bad-news' && { owners }),
       });
       expect(subject).not.toMatch(/[\p{Cc}\u202a-\u202e]/u);
+      // Isolates are those around names in a language from right to left, and closed.
+      expect(subject?.replaceAll(/\u2068[^\u2066-\u2069]*\u2069/g, '')).not.toMatch(/[\u2066-\u2069]/);
       return parsePage(html ?? '').skeleton;
     };
     const expected = skeletonOf('x');
@@ -229,6 +231,17 @@ describe('hostile texts', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('in the subject line of a model keep no order of their own, in any language', () => {
+    const turned = 'a\u202eb\u2066c\u2067d\u2069\u202a';
+    for (const language of ['en', 'ar']) {
+      const given = { subject: `${turned} {organisation}`, title: turned, body: `<p>${turned}</p>` };
+      const { subject, text } = ofModel(given, { organisation: turned }, language);
+      expect(subject).toBe('abcd abcd');
+      expect(text).toContain('abcd');
+      expect(text).not.toMatch(/[\u202a-\u202e\u2066\u2067]/);
+    }
   });
 
   it('in a model become neither links nor markup', () => {
