@@ -52,6 +52,13 @@ const contents: Record<string, (turn: number) => Record<string, unknown>> = {
     options: Array.from({ length: 50 }, (_, index) => `${index} ${'o'.repeat(250)}`),
   }),
 };
+
+/** Other texts in the same places, as long as those before. */
+function rewritten(content: Record<string, unknown>): Record<string, unknown> {
+  const text = JSON.stringify(content).replaceAll('line of text', 'text of line').replaceAll('www', 'wow');
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
 /** The largest things that can be stored, in an instance that has a demonstration. */
 export interface LargestThings {
   admin: Caller;
@@ -66,6 +73,14 @@ export interface LargestForm {
   open: LiveTransaction;
   answered: LiveTransaction;
   answers: Record<string, string[]>;
+  /** Changes every question, and asks the person of `answered` what has changed. */
+  askChanged(): Promise<LiveTransaction>;
+}
+
+/** An element with the content of its next version. */
+interface Changing {
+  model: LiveModel;
+  next: Record<string, unknown>;
 }
 
 export async function storeLargest(instance: TestInstance): Promise<LargestThings> {
@@ -76,9 +91,10 @@ export async function storeLargest(instance: TestInstance): Promise<LargestThing
     return model;
   };
   const several = async (type: string, count: number) => {
-    const made: LiveModel[] = [];
+    const made: Changing[] = [];
+    const content = contents[type] as (turn: number) => Record<string, unknown>;
     for (let turn = 0; turn < count; turn += 1)
-      made.push(await make(type, contents[type] as (turn: number) => Record<string, unknown>, turn));
+      made.push({ model: await make(type, content, turn), next: rewritten(content(turn + 3)) });
     return made;
   };
   const conditions = await several('conditions', elements);
@@ -104,10 +120,10 @@ export async function storeLargest(instance: TestInstance): Promise<LargestThing
     name: 'A theme',
     css: `:root{--accord-accent:#${turn}23456}${'a{color:red}'.repeat(4_900)}`,
   }));
-  const formOf = async (shown: readonly LiveModel[]): Promise<LargestForm> => {
+  const formOf = async (shown: readonly Changing[]): Promise<LargestForm> => {
     const layout = await make('layout', () => ({
       info: information.key,
-      elements: shown.map(({ key }) => key),
+      elements: shown.map(({ model }) => model.key),
       theme: theme.key,
       notification: email.key,
     }));
@@ -129,7 +145,11 @@ export async function storeLargest(instance: TestInstance): Promise<LargestThing
     const submitted = await admin.send('POST', `/consents/${answered.id}/submit`, answers);
     if (!submitted.ok)
       throw new Error(`the answers were not accepted: ${(await submitted.text()).slice(0, 500)}`);
-    return { layout, open, answered, answers };
+    const askChanged = async () => {
+      for (const { model, next } of shown) await activateContent(admin, model, { en: next }, 'MAJOR');
+      return createTransaction(admin, { ...context, subject: answered.subject, ask: 'CHANGED' });
+    };
+    return { layout, open, answered, answers, askChanged };
   };
   return {
     admin,
@@ -137,9 +157,9 @@ export async function storeLargest(instance: TestInstance): Promise<LargestThing
       information,
       email,
       theme,
-      conditions: conditions[0] as LiveModel,
-      processing: processings[0] as LiveModel,
-      preference: preferences[0] as LiveModel,
+      conditions: conditions[0]?.model as LiveModel,
+      processing: processings[0]?.model as LiveModel,
+      preference: preferences[0]?.model as LiveModel,
     },
     forms: [await formOf(conditions), await formOf([...processings, ...preferences])],
   };
