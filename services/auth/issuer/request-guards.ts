@@ -6,7 +6,14 @@ import { sendPage } from '#lib/http/send.ts';
 import { maxFormBytes, type Pages } from './render-pages.ts';
 
 /** Pages with a form besides those of a sign-in. */
-const pagesOfForms = ['/setup', '/forgotten', '/address'];
+export const pagesOfForms = ['/setup', '/forgotten', '/address'] as const;
+
+/** What is served below the issuer's path besides sign-ins, tokens and the style sheet. */
+export const issuerEndpoints = [
+  ...(['/authorize', '/jwks', '/revoke'] as const),
+  ...pagesOfForms,
+  ...(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'] as const),
+];
 
 /**
  * Accepts only the issuer's exact paths; all others at or below its path are not found. oidc-provider also
@@ -22,16 +29,7 @@ export function issuerPaths({
   stylesheet: string;
   isTokenEndpoint: (path: string) => boolean;
 }): Middleware {
-  const endpoints = new Set(
-    [
-      '/authorize',
-      '/jwks',
-      '/revoke',
-      ...pagesOfForms,
-      '/.well-known/openid-configuration',
-      '/.well-known/oauth-authorization-server',
-    ].map((path) => issuerPath + path),
-  );
+  const endpoints = new Set(issuerEndpoints.map((path) => issuerPath + path));
   const ofInteractions = [`${issuerPath}/authorize/`, `${issuerPath}/interaction/`];
   const isInteraction = (path: string) =>
     ofInteractions.some((start) => path.startsWith(start) && /^[\w-]{1,64}$/.test(path.slice(start.length)));

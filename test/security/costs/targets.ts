@@ -1,4 +1,5 @@
 import Router from '@koa/router';
+import { issuerEndpoints, pagesOfForms } from '../../../services/auth/issuer/request-guards.ts';
 import { consolePath } from '../../../services/console/pages/navigation.ts';
 import { rooms } from '../../../services/console/rooms/rooms.ts';
 import { readContract } from '../../support/contract/contract.ts';
@@ -48,16 +49,17 @@ const ofSignIn = ['sign-in', 'callback', 'signed-out', 'stay', 'nothing'].map((n
   path: `${consolePath}/${name}`,
 }));
 
+/** What the issuer lets pass, by the list that it goes by. */
 const ofIssuer: Target[] = [
-  { method: 'GET', path: '/auth/authorize' },
-  { method: 'GET', path: `/auth/authorize/${id}` },
-  { method: 'GET', path: `/auth/interaction/${id}` },
-  { method: 'POST', path: `/auth/interaction/${id}` },
-  { method: 'GET', path: '/auth/setup' },
-  { method: 'POST', path: '/auth/setup' },
-  { method: 'GET', path: '/auth/jwks' },
-  { method: 'GET', path: '/auth/nothing' },
-];
+  ...[...issuerEndpoints, `/authorize/${id}`, `/interaction/${id}`, '/nothing'].map((path) => ({
+    method: 'GET',
+    path: `/auth${path}`,
+  })),
+  ...[...pagesOfForms, '/revoke', `/interaction/${id}`].map((path) => ({
+    method: 'POST',
+    path: `/auth${path}`,
+  })),
+].filter(({ method, path }) => !ofContract.some((known) => known.method === method && known.path === path));
 
 const ofNothing = [
   '/nothing',
