@@ -153,7 +153,7 @@ it(
   patienceMs,
 );
 
-/** Of a page: its comparisons stop at a budget of 400 ms together, and the rest takes what other forms take. */
+/** Of a page, whose comparisons stop at a budget of 400 ms together. */
 const mostOfPageMs = 4_000;
 
 it(

@@ -56,8 +56,14 @@ describe('npm run import', () => {
     const rejected = path.join(folder, 'rejected.ndjson');
     const row = (subject: string, comment: string) =>
       JSON.stringify({
-        ...{ subject, element: key, serial, answer: ['accepted'], given: '2024-05-01' },
-        ...{ source: 'Old', sourceId: subject, comment },
+        subject,
+        element: key,
+        serial,
+        answer: ['accepted'],
+        given: '2024-05-01',
+        source: 'Old',
+        sourceId: subject,
+        comment,
       });
     const broken = Buffer.from(row('another encoding', 'caf\xe9'), 'latin1');
     const lines = [row('of one line', 'first\u2028second'), broken, `\ufeff${row('whole', 'caf\xe9')}\r`];

@@ -83,9 +83,9 @@ it('files of models that are not UTF-8 are named with their line, and not read',
   const root = await temporaryFolder();
   const broken = Buffer.from('# Caf\xe9\n', 'latin1');
   const model =
-    'key: a\ntype: processing\nname: A\ndefaultLanguage: en\ntexts:\n  en: { title: { file: a.md } }\n';
+    'key: a\ntype: processing\nname: A\ndefaultLanguage: en\ntexts:\n  en: { title: { file: text.txt } }\n';
   await writeFile(path.join(root, 'a.yaml'), model);
-  await writeFile(path.join(root, 'a.md'), Buffer.concat([Buffer.from('Text\n'), broken]));
+  await writeFile(path.join(root, 'text.txt'), Buffer.concat([Buffer.from('Text\n'), broken]));
   await writeFile(path.join(root, 'b.yaml'), Buffer.concat([Buffer.from(model), broken]));
   const { faults, models } = await readFolder(root);
   expect(models.filter(({ file }) => file === 'b.yaml')).toEqual([]);
@@ -93,7 +93,7 @@ it('files of models that are not UTF-8 are named with their line, and not read',
     expect.objectContaining({
       file: 'a.yaml',
       member: 'texts.en.title',
-      detail: 'a.md, line 2: has bytes that are not UTF-8',
+      detail: 'text.txt, line 2: has bytes that are not UTF-8',
     }),
     { file: 'b.yaml', line: 7, detail: 'has bytes that are not UTF-8' },
   ]);
