@@ -74,7 +74,9 @@ describe('the audit log in the console', () => {
     });
     expect(await textOf(here)).toContain(newest?.logs.auth?.root.slice(0, 16));
     const file = await pages.get(`${here}/checkpoint/export`);
-    expect(file.headers.get('content-disposition')).toContain('checkpoint.json');
+    expect(file.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="Riverside-checkpoint-\d{4}-\d\d-\d\d\.json"$/,
+    );
     expect(await file.json()).toEqual(newest);
   });
 

@@ -174,7 +174,9 @@ describe('a table on the page of a thing', () => {
         { timeout: 20_000 },
       );
       const file = await pages.get(`${path}?format=csv&table=${table}`);
-      expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${table}.csv"`);
+      expect(file.headers.get('content-disposition')).toMatch(
+        new RegExp(`^attachment; filename="Riverside-${table}-\\d{4}-\\d\\d-\\d\\d\\.csv"$`),
+      );
       expect(
         linesOf(await file.text()).some((each) => line.test(each)),
         table,

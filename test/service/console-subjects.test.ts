@@ -215,8 +215,12 @@ describe('subjects in the console', () => {
     const path = await pageOf('cleo');
     const html = await textOf(path);
     for (const [end, name, text] of [
-      ['document/export', /^attachment; filename="cleo-export-\d{4}-\d\d-\d\d\.html"$/, '<h1>Your data at'],
-      ['export', /^attachment; filename="cleo-export-\d{4}-\d\d-\d\d\.json"$/, '"transactions":['],
+      [
+        'document/export',
+        /^attachment; filename="Riverside-cleo-export-\d{4}-\d\d-\d\d\.html"$/,
+        '<h1>Your data at',
+      ],
+      ['export', /^attachment; filename="Riverside-cleo-export-\d{4}-\d\d-\d\d\.json"$/, '"transactions":['],
     ] as const) {
       expect(html).toContain(`href="${path}/${end}"`);
       const file = await operator.get(`${path}/${end}`);

@@ -131,7 +131,9 @@ describe('an export as HTML', () => {
   it('is a document for keeping: an attachment that loads nothing, runs nothing and has no token', async () => {
     await recordAnswers(shop, 'gus', { [letter]: ['accepted'] });
     const { response, page } = await open('gus');
-    expect(response.headers.get('content-disposition')).toBe('attachment; filename="export.html"');
+    expect(response.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="Riverside-Theatre-export-\d{4}-\d\d-\d\d\.html"$/,
+    );
     expect(response.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'unsafe-inline';/,
     );

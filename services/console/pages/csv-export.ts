@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { csvLine } from '#lib/text/csv.ts';
+import { fileName } from '#lib/text/file-name.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { largestPage, readPages, whileConnected } from './read-pages.ts';
 import type { Column } from './table.ts';
@@ -46,9 +47,14 @@ export function csvText<Row>(columns: readonly Column<Row>[], rows: readonly Row
   return `\ufeff${csvLine(exported(columns).map(({ label }) => label))}${csvRows(columns, rows)}`;
 }
 
-/** Sends the text of a CSV file. */
+/** The name of the instance, which files have in theirs. */
+export function organisationOf(ctx: Context): string {
+  return ctx.state.organisation ?? '';
+}
+
+/** Sends the text of a CSV file. @param name what it is; the whole name says whose and of which day. */
 export function sendFile(ctx: Context, name: string, body: string | Readable): void {
-  ctx.attachment(`${name}.csv`);
+  ctx.attachment(`${fileName(organisationOf(ctx), name)}.csv`);
   ctx.body = body;
 }
 

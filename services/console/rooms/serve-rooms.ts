@@ -121,6 +121,7 @@ function guard({ room, reader, rights, instance, api, send, shared }: GuardParts
   return async (ctx, next) => {
     const session = sessionOf(ctx);
     const { roles, name } = session;
+    ctx.state.organisation = instance.name;
     if (roles.includes('user') && shownRoles(roles).length === 0 && ctx.path === consolePath)
       return openOwnChoices(ctx, api(session));
     if (shownRoles(roles).length === 0)

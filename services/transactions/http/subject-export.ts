@@ -5,6 +5,7 @@ import { fail } from '#lib/errors/fail.ts';
 import { withSlot } from '#lib/http/admission.ts';
 import { linkNext, readPage } from '#lib/http/lists.ts';
 import type { Input, Mode, OperationHandlers } from '#lib/http/operation.ts';
+import { fileName } from '#lib/text/file-name.ts';
 import { exportDocument, readExported } from '../export/export.ts';
 import { presentExported, presentExportFacts } from '../export/present.ts';
 import { readExportFacts } from '../export/store.ts';
@@ -80,7 +81,7 @@ const sendDocument: Send = async (ctx, dependencies, subject, { query }) => {
   const inTurn: Parameters<typeof exportDocument>[0]['inTurn'] = (work) => withSlot(ctx, work);
   const body = await exportDocument({ ...dependencies, inTurn }, subject, language);
   ctx.type = 'text/html; charset=utf-8';
-  ctx.set('Content-Disposition', 'attachment; filename="export.html"');
+  ctx.attachment(`${fileName(dependencies.instance.name, 'export')}.html`);
   ctx.set('Content-Security-Policy', documentPolicy);
   ctx.body = body;
 };

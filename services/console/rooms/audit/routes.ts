@@ -1,8 +1,10 @@
 import type { Context } from 'koa';
 import { type AuditAction, auditActions, readActions } from '#lib/audit/actions.ts';
 import { auditAreas } from '#lib/contracts/audit-areas.ts';
+import { fileName } from '#lib/text/file-name.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
+import { organisationOf } from '../../pages/csv-export.ts';
 import { choiceFilter, type FilterSpec, timesOfDays } from '../../pages/filters.ts';
 import type { FieldSpec } from '../../pages/form.ts';
 import { sendList } from '../../pages/list-page.ts';
@@ -73,7 +75,7 @@ export const audit: Room = {
     router.get('/checkpoint/export', async (ctx) => {
       const checkpoint = await readNewestCheckpoint(kit.api(ctx));
       if (!checkpoint) throw new ApiFailure(404, {});
-      ctx.attachment('checkpoint.json');
+      ctx.attachment(`${fileName(organisationOf(ctx), 'checkpoint')}.json`);
       ctx.body = checkpoint;
     });
 

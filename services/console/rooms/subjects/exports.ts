@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { fileName } from '#lib/text/file-name.ts';
 import type { Schemas } from '../../api/api-types.ts';
+import { organisationOf } from '../../pages/csv-export.ts';
 import type { RoomKit } from '../../pages/kit.ts';
 import { largestPage, readPages, whileConnected } from '../../pages/read-pages.ts';
 import { nameOf } from '../../people/subject-path.ts';
@@ -19,7 +21,7 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
       pages.push({ audit: body.audit, peers: body.peers });
       return { rows: body.transactions.map(withoutLink), subject: body.subject, next };
     };
-    await sendJson(ctx, fileName(name, 'export'), read, {
+    await sendJson(ctx, fileName(organisationOf(ctx), name, 'export'), read, {
       head: ({ subject }) => ({ subject }),
       // Each page has the lines about the person, and the peers of its transactions.
       tail: () => ({
@@ -37,7 +39,7 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
     // The document is for the person.
     const query = { format: 'html', language: subject.defaultLanguage ?? kit.reader(ctx).language };
     const { stream } = await kit.api(ctx).file('exportSubject', { params: { name }, query });
-    ctx.attachment(`${fileName(name, 'export')}.html`);
+    ctx.attachment(`${fileName(organisationOf(ctx), name, 'export')}.html`);
     ctx.body = stream;
   });
 }
@@ -70,16 +72,6 @@ async function sendJson<Page extends { rows: readonly unknown[]; next?: string }
     }
     yield `],${JSON.stringify(tail()).slice(1)}`;
   }
-}
-
-/** The name of a file about a person: who, what and the day, in characters that every system takes. */
-function fileName(name: string, what: string): string {
-  const who = name
-    .normalize('NFC')
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
-    .replaceAll(/^-|-$/g, '')
-    .slice(0, 60);
-  return [who, what, new Date().toISOString().slice(0, 10)].filter(Boolean).join('-');
 }
 
 /** A transaction whose receipt has no link with which its reader could act as the person. */

@@ -1,0 +1,14 @@
+/**
+ * The name of a file that people keep: whose it is, what it is, and the day, in characters that every system
+ * takes.
+ */
+export function fileName(...parts: readonly string[]): string {
+  const words = parts.map((part) =>
+    part
+      .normalize('NFC')
+      .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+      .replaceAll(/^-|-$/g, '')
+      .slice(0, 60),
+  );
+  return [...words, new Date().toISOString().slice(0, 10)].filter(Boolean).join('-');
+}
