@@ -41,7 +41,7 @@ export function insertAtPeers(
     RETURNING ${columns}`);
 }
 
-/** The newest erasure for which the owners of parts were asked. @param sids of parts, one at least asked about. */
+/** The newest erasure for which owners of parts were asked. @param sids of parts, one at least asked for. */
 export function readNewestAt(db: Queries, sids: readonly string[]): Promise<Erasure> {
   return db.one<Erasure>(sql`
     SELECT ${columns} FROM erasures AS e

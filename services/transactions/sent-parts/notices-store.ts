@@ -89,7 +89,7 @@ export async function queuePeerNotices(
     ) ${noticeEvents(sql`queued`, source)}`);
 }
 
-/** Makes the requests to erase parts of transactions those of another erasure, which then shows how they stand. */
+/** Makes requests to erase parts those of another erasure, which then shows their state. */
 export async function takeOverRequests(tx: Queries, erasure: string, ids: readonly string[]): Promise<void> {
   await tx.query(sql`
     UPDATE notices AS n SET erasure = ${erasure} FROM sent_parts AS f

@@ -59,8 +59,8 @@ const shapes = {
 } as const;
 
 /**
- * Reads every line that a checkpoint covers, computes the roots of the trees and compares them with those that
- * are signed (docs/evidence.md).
+ * Reads every line that a checkpoint covers, computes the roots of the trees and compares them with those
+ * that are signed (docs/evidence.md).
  * @param signal ends the reading. @throws ApiFailure.
  */
 async function checkLog(api: ApiClient, checkpoint: Checkpoint, signal: AbortSignal): Promise<LogCheck> {

@@ -14,7 +14,7 @@ type Answer = Schemas['ConsentRecord'];
  * paper, or with another form.
  * @param elementsOf keys of the questions of a transaction.
  */
-export function answeredElsewhere(
+function answeredElsewhere(
   transactions: readonly Listed[],
   answers: readonly Answer[],
   elementsOf: (transaction: Listed) => readonly string[],
