@@ -41,3 +41,27 @@ it('what the environment pins stands with its variable, and has no field', async
   expect(await auditPage(page, looksIn('fr'))).toEqual([]);
   await watched.close();
 }, 60_000);
+
+it.each([1280, 700, 360])(
+  'the names of events stand whole beside their words, %i px wide',
+  async (width) => {
+    const viewport = { width, height: 900 };
+    const watched = await openWatchedPage(browser, [instance.url], { locale: 'en', viewport });
+    const { page } = watched;
+    await enterConsole(page, instance.url, 'admin');
+    await page.goto(`${instance.url}/console/integration/webhooks/new`);
+    const names = page.locator('.option > .code');
+    expect(await names.count()).toBeGreaterThan(20);
+    const broken = await names.evaluateAll((found) =>
+      found.flatMap((each) => {
+        const text = each.ownerDocument.createRange();
+        text.selectNodeContents(each);
+        return text.getClientRects().length > 1 ? [each.textContent] : [];
+      }),
+    );
+    expect(broken).toEqual([]);
+    expect(await auditPage(page, looksIn('en'))).toEqual([]);
+    await watched.close();
+  },
+  60_000,
+);
