@@ -31,5 +31,5 @@ export function ownQuantity(language: string, value: number, unit: string): stri
   if (!forms) return undefined;
   const form = forms[new Intl.PluralRules(language).select(value)] ?? forms.other;
   const number = new Intl.NumberFormat(language).format(value);
-  return `${number}${form.startsWith('il ') ? '-' : ' '}${form}`;
+  return `${number}${form.startsWith('il ') ? '-' : '\u00a0'}${form}`;
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { scriptOfLanguage } from '#lib/i18n/language-tag.ts';
 import { rememberByText } from '#lib/memo/remember.ts';
 import type { Catalogue, MessageValues } from '#lib/pages/catalogues.ts';
+import { dateText, hourStyle } from '#lib/pages/date-text.ts';
 import { ownQuantity } from '#lib/pages/own-units.ts';
 
 /** `lang` and `dir` of a text in another language than the page; empty for the page's language. */
@@ -50,7 +51,7 @@ export function createReader(catalogue: Catalogue, timeZone: string, variant: st
     day: 'numeric',
     month: 'long',
     year: 'numeric',
-    hour: '2-digit',
+    hour: hourStyle(locale),
     minute: '2-digit',
     timeZoneName: 'short',
     timeZone,
@@ -83,7 +84,7 @@ export function createReader(catalogue: Catalogue, timeZone: string, variant: st
 
 const quantityFormats = new Map<string, Intl.NumberFormat>();
 
-/** `quantity('en', 3, 'year')` → `3 years`. @param unit a unit of Intl.NumberFormat. */
+/** `quantity('en', 3, 'year')` → `3 years`, with U+00A0. @param unit a unit of Intl.NumberFormat. */
 export function quantity(language: string, value: number, unit: string): string {
   const own = ownQuantity(language, value, unit);
   if (own !== undefined) return own;
@@ -94,7 +95,7 @@ export function quantity(language: string, value: number, unit: string): string 
     format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
     if (quantityFormats.size < 500) quantityFormats.set(key, format);
   }
-  return format.format(value);
+  return format.format(value).replaceAll(' ', '\u00a0');
 }
 
 const minuteMs = 60_000;
@@ -106,7 +107,7 @@ function timeFormatter(format: Intl.DateTimeFormat): (time: string) => string {
     const date = new Date(time);
     if (Number.isNaN(date.getTime())) return time;
     const minute = Math.floor(date.getTime() / minuteMs);
-    const text = texts.get(minute) ?? format.format(date);
+    const text = texts.get(minute) ?? dateText(format, date);
     texts.set(minute, text);
     return text;
   };

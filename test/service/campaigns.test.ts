@@ -71,7 +71,7 @@ describe('a campaign after a MAJOR', () => {
     expect([ann, ben, refused].map((name) => server.to(name).length)).toEqual([1, 1, 0]);
 
     const { mail } = await server.waitFor(ann);
-    expect(mail.text).toMatch(/your earlier answer is\s+no\s+longer\s+valid/);
+    expect(mail.text).toMatch(/so\s+that\s+answer\s+is\s+no\s+longer\s+valid/);
     expect(headerOf(mail, 'list-unsubscribe')).toMatch(
       /^<http:\/\/localhost:\d+\/choices\/unsubscribe\?t=[\w.-]+>$/,
     );

@@ -5,6 +5,7 @@ import { signIn } from '../support/instances/callers.ts';
 import { useInstance } from '../support/instances/instance.ts';
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { startEndpoint } from '../support/instances/webhook-endpoint.ts';
+import { plainSpaces } from '../support/pages/plain-spaces.ts';
 
 const instance = useInstance();
 let admin: ConsolePages;
@@ -146,7 +147,7 @@ describe('webhooks in the console', () => {
     const recipient = { recipient: 'Letters Ltd', elements: 'processing.001', acknowledgeWithin: 'P2D' };
     const answer = await send(`${here}/webhooks/new`, { ...fields, ...recipient });
     const path = /href="(\/console\/integration\/webhooks\/[^"]+)"/.exec(await answer.text())?.[1] ?? '';
-    const page = await textOf(path);
+    const page = plainSpaces(await textOf(path));
     for (const shown of ['Letters Ltd', 'Programme letter', '2 days']) expect(page).toContain(shown);
     const form = await (await admin.get(`${path}/edit`)).text();
     for (const shown of ['Letters Ltd', 'P2D']) expect(form).toContain(`value="${shown}"`);

@@ -136,7 +136,7 @@ describe('an erasure at one peer, which the person asks for', () => {
       });
     });
     expect(await choices.html()).toContain('that it has carried this out.');
-    expect(await choices.html()).not.toContain('has received and saved answers of you');
+    expect(await choices.html()).not.toContain('has received and saved answers from you');
     const [kept] = (await recordsOf(here.clinicAdmin, made.subject))['processing.001'] ?? [];
     expect(kept).toMatchObject({ state: 'COMMITTED', status: 'VALID' });
   });

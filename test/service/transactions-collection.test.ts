@@ -5,6 +5,7 @@ import { signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import { letTimePass, rowsOf } from '../support/instances/live-database.ts';
 import { complete, problemOf, transactionIn } from '../support/instances/live-subject.ts';
+import { plainSpaces } from '../support/pages/plain-spaces.ts';
 
 const instance = useInstance();
 const operator = useSetup(() => signIn(instance, 'operator'));
@@ -58,7 +59,7 @@ describe('answers that were given on paper', () => {
     ).flat();
     for (const each of records) expect(each).toMatchObject({ way: 'PAPER', givenOn: '2026-03-12' });
     for (const accept of ['text/html', 'text/plain', 'application/xml']) {
-      const shown = await receiptOf(id, accept);
+      const shown = plainSpaces(await receiptOf(id, accept));
       for (const text of ['Cabinet 3', document]) expect(shown).toContain(text);
       expect(shown).toContain(accept === 'application/xml' ? '<givenOn>2026-03-12' : '12 March 2026');
     }

@@ -3,6 +3,7 @@ import type { ReceiptPage } from '#lib/contracts/pages.ts';
 import type { Drawn } from '../../services/forms/pages/page-model.ts';
 import { pageText } from '../../services/forms/pages/page-text.ts';
 import { renderer } from '../support/pages/page-renderer.ts';
+import { plainSpaces } from '../support/pages/plain-spaces.ts';
 import { samplePages } from '../support/pages/sample-pages.ts';
 import type { SampleLanguage } from '../support/samples/sample-content.ts';
 
@@ -44,7 +45,7 @@ describe('the end of the validity on a receipt', () => {
 
   it('is a date, or none if all own answers are to conditions', async () => {
     expect(await shown({ expirationTimestamp: '2026-09-12T09:00:00.000Z' })).toMatch(
-      /Valid until\s+12 September/,
+      /Valid until\s+12\sSeptember/,
     );
     expect(await shown({ consents: [season] })).toMatch(/Valid until\s+No end date/);
   });
@@ -63,7 +64,9 @@ describe('a receipt of answers that a code confirmed', () => {
     const model = samplePages(language).receipt as Drawn<ReceiptPage>;
     const html = renderer.render({ ...model, receipt: { ...model.receipt, confirmation } });
     // The isolates around values in Arabic are not shown.
-    return [html, await pageText(html)].map((text) => text.replaceAll(/[\u2068\u2069]|\n +(?=\S)/g, ' '));
+    return [html, await pageText(html)].map((text) =>
+      plainSpaces(text.replaceAll(/[\u2068\u2069]|\n +(?=\S)/g, ' ')),
+    );
   };
   const code = (type: string, destination?: string) => ({ type, destination, confirmedAt });
 

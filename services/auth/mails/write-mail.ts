@@ -1,6 +1,7 @@
 import { mailStyles } from '#lib/mail/mail-style.ts';
 import { loadMailTemplate } from '#lib/mail/mail-template.ts';
 import type { OutgoingMail } from '#lib/mail/mail-transport.ts';
+import { dateText, hourStyle } from '#lib/pages/date-text.ts';
 import type { IssuerInstance } from '../issuer/render-pages.ts';
 import type { FindWords } from '../issuer/words.ts';
 
@@ -32,15 +33,16 @@ export function createMailWriter(instance: IssuerInstance, words: FindWords): Wr
   const template = loadMailTemplate();
   return ({ kind, name, link, languages, until }) => {
     const { language, dir, t } = words([...languages, instance.language]);
-    const time = new Intl.DateTimeFormat(language, {
+    const format = new Intl.DateTimeFormat(language, {
       year: 'numeric',
       month: 'long',
       day: 'numeric',
-      hour: '2-digit',
+      hour: hourStyle(language),
       minute: '2-digit',
       timeZoneName: 'short',
       timeZone: instance.timeZone,
-    }).format(new Date(until));
+    });
+    const time = dateText(format, new Date(until));
     const values = { instance: instance.name, name, time };
     const say = (part: string) => t(`mail.${kind}.${part}`, values);
     const [subject, title, button] = [say('subject'), say('title'), say('button')];
