@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
+import { openPages } from '../support/console/open-pages.ts';
 import type { Caller } from '../support/instances/callers.ts';
 import { rowsOf } from '../support/instances/live-database.ts';
 import { subjectOf } from '../support/instances/live-subject.ts';
@@ -162,6 +163,13 @@ describe('an erasure at one peer, which the person asks for', () => {
     expect(await withReason.json()).toMatchObject({ errors: [{ pointer: '/reason' }] });
     const exported = await here.clinicAdmin.get(`/subjects/${made.subject}/export`);
     expect(await exported.json()).toMatchObject({ erasures: [{ id: erasure.id, at: [here.way.url] }] });
+    const document = await here.clinicAdmin.get(`/subjects/${made.subject}/export?format=html`);
+    expect(await document.text()).toContain('You asked for the erasure of everything that was sent there.');
+    const desk = await openPages(here.clinic, 'admin');
+    const erasures = '/console/subjects/erasures';
+    for (const path of [erasures, `${erasures}/${erasure.id}`])
+      expect(await (await desk.get(path)).text()).toContain('Only asked of peers, by the person');
+    await desk.close();
   });
 
   it('waits for a peer that is away, which is told later', async () => {
