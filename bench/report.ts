@@ -24,12 +24,13 @@ export interface Results {
 /** What the issue asks for, beside what was measured. */
 export interface Verdicts {
   ratio: number;
+  postgresCost: number;
   returningCost: number;
   readyMs: number;
   residentMegabytes: number;
 }
 
-/** The four figures that have a target. */
+/** The five figures that have a target. */
 export function verdictsOf(results: Results): Verdicts {
   const of = (system: System, kind?: Kind) =>
     addPhases(
@@ -39,6 +40,7 @@ export function verdictsOf(results: Results): Verdicts {
     );
   return {
     ratio: perCpuSecond(of('Accord')) / perCpuSecond(of('bare')),
+    postgresCost: of('Accord').postgresSeconds / of('bare').postgresSeconds,
     returningCost: costPer1000(of('Accord', 'returning')) / costPer1000(of('Accord', 'new')),
     readyMs: percentile(results.secondStartMs, 0.5),
     residentMegabytes: results.memory.Accord.afterwards,
@@ -73,11 +75,12 @@ export function writeReport(results: Results): string {
 }
 
 function targets(results: Results): string[] {
-  const { ratio, returningCost, readyMs, residentMegabytes } = verdictsOf(results);
+  const { ratio, postgresCost, returningCost, readyMs, residentMegabytes } = verdictsOf(results);
   return [
     '| | target | measured |',
     '|---|---|---|',
     `| flows per CPU second, beside the bare server | ≥ 0.55 | ${ratio.toFixed(2)} (by round ${spread(roundRatios(results))}) |`,
+    `| CPU of PostgreSQL, beside that of the bare server's | ≤ 1.5 | ${postgresCost.toFixed(2)} |`,
     `| CPU cost of returning subjects, beside new ones | ≤ 1.2 | ${returningCost.toFixed(2)} |`,
     `| ready on a second start | ≤ 1 s | ${seconds(readyMs)} |`,
     `| memory after ${results.memory.Accord.flows} flows | < 250 MB | ${residentMegabytes.toFixed(0)} MB |`,

@@ -1,4 +1,4 @@
-import { cpuSeconds } from './process-usage.ts';
+import { cpuSeconds, cpuSecondsWithChildren } from './process-usage.ts';
 import { runFlow, type Step, steps, type Target } from './run-flow.ts';
 
 /** Flows that ran together. */
@@ -7,16 +7,19 @@ export interface Phase {
   seconds: number;
   /** Of the server's own processes. */
   cpuSeconds: number;
+  /** Of its PostgreSQL; 0 if that is not named. */
+  postgresSeconds: number;
   /** Milliseconds of every request. */
   times: Record<Step, number[]>;
 }
 
 /**
  * Runs flows, so many at a time, until all are done.
+ * @param target with the processes of the server, and of its PostgreSQL the first one.
  * @param subjectOf names the subject of each flow by its number.
  */
 export async function runPhase(
-  target: Target & { pids: readonly number[] },
+  target: Target & { pids: readonly number[]; postmaster?: number | undefined },
   {
     flows,
     concurrency,
@@ -26,6 +29,8 @@ export async function runPhase(
   const times = Object.fromEntries(steps.map((step) => [step, [] as number[]])) as Phase['times'];
   const started = performance.now();
   const cpuBefore = cpuOf(target.pids);
+  const postgresCpu = () => (target.postmaster ? cpuSecondsWithChildren(target.postmaster) : 0);
+  const postgresBefore = postgresCpu();
   let next = 0;
   const walk = async () => {
     while (next < flows) {
@@ -39,6 +44,7 @@ export async function runPhase(
     flows,
     seconds: (performance.now() - started) / 1000,
     cpuSeconds: cpuOf(target.pids) - cpuBefore,
+    postgresSeconds: postgresCpu() - postgresBefore,
     times,
   };
 }
@@ -54,6 +60,7 @@ export function addPhases(phases: readonly Phase[]): Phase {
     flows: sum(({ flows }) => flows),
     seconds: sum(({ seconds }) => seconds),
     cpuSeconds: sum((phase) => phase.cpuSeconds),
+    postgresSeconds: sum((phase) => phase.postgresSeconds),
     times: Object.fromEntries(
       steps.map((step) => [step, phases.flatMap(({ times }) => times[step])]),
     ) as Phase['times'],

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { readPostmasterFile } from '#lib/db/embedded/postmaster.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
-import { accordSettings, prepareFolder, returningSubject } from './prepare-folder.ts';
+import { accordSettings, type PreparedFolder, prepareFolder, returningSubject } from './prepare-folder.ts';
 import { residentMegabytes } from './process-usage.ts';
 import { type Kind, kinds, type Results, type System, systems, writeReport } from './report.ts';
 import { runPhase } from './run-phase.ts';
@@ -30,6 +31,7 @@ const returningSubjects = Math.min(flowsEach, 1_000);
 
 interface Contestant {
   server: ServerProcess;
+  postmaster: number | undefined;
   client: HttpClient;
   key: string;
   atStart: number;
@@ -60,10 +62,10 @@ async function measure(): Promise<Results> {
   await writeFile(samples, JSON.stringify(bare));
   const startAccord = () => startServer('services/standalone.ts', accordSettings(own.dataDir));
   const contestants: Record<System, Contestant> = {
-    Accord: enter(await startAccord(), own.key),
-    bare: enter(
+    Accord: await enter(await startAccord(), own),
+    bare: await enter(
       await startServer('bench/baseline-server.ts', { DATA_DIR: bare.dataDir, SAMPLES: samples }),
-      bare.key,
+      bare,
     ),
   };
   const phases: Results['phases'] = [];
@@ -95,10 +97,11 @@ async function measure(): Promise<Results> {
   };
 }
 
-function enter(server: ServerProcess, key: string): Contestant {
+async function enter(server: ServerProcess, { key, dataDir }: PreparedFolder): Promise<Contestant> {
   const client = createHttpClient({ port: server.port, connections: concurrency });
   running.add(server);
-  return { server, client, key, atStart: residentMegabytes(server.pid), flows: 0 };
+  const postgres = await readPostmasterFile(path.join(dataDir, 'postgresql', 'data'));
+  return { server, postmaster: postgres?.pid, client, key, atStart: residentMegabytes(server.pid), flows: 0 };
 }
 
 function run(contestant: Contestant, kind: Kind) {
