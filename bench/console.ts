@@ -57,7 +57,7 @@ async function measure(): Promise<string> {
   const postgres = keep(await startPostgres());
   const url = await postgres.createDatabase('console');
   const { key } = await seedDatabase({ url, folder, secretsDir });
-  await fillTables(postgres.adminUrl('console'), Number(options.records));
+  await fillTables(postgres.adminUrl('console'), Number(options.records), true);
   const [{ transactions } = { transactions: 0 }] = await postgres.run<{ transactions: number }>(
     'console',
     'SELECT count(*)::int AS transactions FROM transactions.transactions',

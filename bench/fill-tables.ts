@@ -20,12 +20,18 @@ export const filledSubjects = (records: number) => Math.ceil(records / recordsPe
  * Fills the tables of `transactions` as years of use would, by copies of the transaction of the subject
  * `sample`; the same at every run.
  * @param url of the owner; a superuser is quicker.
+ * @param alone whether nothing else uses the database meanwhile: a superuser then builds the indexes
+ * afterwards, which makes ten million records a matter of minutes.
  */
-export async function fillTables(url: string, records: number): Promise<void> {
+export async function fillTables(url: string, records: number, alone = false): Promise<void> {
   await fill(url, records, async (client, superuser) => {
     // References are not checked again for rows that are known to have them.
     if (superuser) await client.query('SET session_replication_role = replica');
-    for (const statement of [...copies, copyRecords, takePositions]) await client.query(statement);
+    const write = async () => {
+      for (const statement of [...copies, copyRecords, takePositions]) await client.query(statement);
+    };
+    if (superuser && alone) await withoutIndexes(client, growing, write);
+    else await write();
     await client.query('VACUUM ANALYZE');
     if (superuser) await client.query('CHECKPOINT');
   });
@@ -38,17 +44,30 @@ export async function fillTables(url: string, records: number): Promise<void> {
  */
 export async function fillRecords(url: string, records: number): Promise<void> {
   await fill(url, records, async (client) => {
-    await client.query("SET session_replication_role = replica; SET maintenance_work_mem = '1GB'");
-    // REINDEX makes indexes valid again, as after a failed CREATE INDEX CONCURRENTLY.
-    await client.query(
-      "UPDATE pg_index SET indisready = false, indisvalid = false WHERE indrelid = 'records'::regclass",
-    );
-    await client.query(copyRecords);
-    await client.query(takePositions);
-    await client.query('REINDEX TABLE records');
+    await client.query('SET session_replication_role = replica');
+    await withoutIndexes(client, ['records'], async () => {
+      await client.query(copyRecords);
+      await client.query(takePositions);
+    });
     await client.query('VACUUM ANALYZE records');
     await client.query('CHECKPOINT');
   });
+}
+
+/** Writes without the indexes of tables, and builds them afterwards. */
+async function withoutIndexes(
+  client: pg.Client,
+  tables: readonly string[],
+  write: () => Promise<void>,
+): Promise<void> {
+  // REINDEX makes indexes valid again, as after a failed CREATE INDEX CONCURRENTLY.
+  await client.query(
+    'UPDATE pg_index SET indisready = false, indisvalid = false WHERE indrelid = ANY ($1::text[]::regclass[])',
+    [tables],
+  );
+  await write();
+  await client.query("SET maintenance_work_mem = '1GB'");
+  for (const table of tables) await client.query(`REINDEX TABLE ${table}`);
 }
 
 async function fill(

@@ -12,7 +12,7 @@ const schemas =
 
 /**
  * An index of the largest table beside readers and writers, a column that a migration adds, and what a backup
- * reads: every row of every table, as `pg_dump` does, and every file, as `pg_basebackup` does.
+ * reads: every row of every table, as `pg_dump` does.
  */
 export async function measureUpkeep(postgres: BenchPostgres, database: string): Promise<Upkeep[]> {
   const timed = async (what: string, statements: readonly string[], size: string): Promise<Upkeep> => {
@@ -50,11 +50,6 @@ export async function measureUpkeep(postgres: BenchPostgres, database: string): 
       'every row of every table written out (`COPY`, what `pg_dump` reads)',
       tables.map(({ name }) => `COPY ${name} TO PROGRAM 'cat > /dev/null'`),
       'pg_database_size(current_database())',
-    ),
-    await timed(
-      'a copy of all files (`CREATE DATABASE … STRATEGY file_copy`, what `pg_basebackup` copies)',
-      [`CREATE DATABASE bench_copy TEMPLATE ${database} STRATEGY file_copy`],
-      "pg_database_size('bench_copy')",
     ),
   ];
 }

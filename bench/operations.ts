@@ -33,6 +33,9 @@ const [requests, rounds] = [options.requests, options.rounds].map(Number) as [nu
 /** Longer than this an operation is asked for a single time. */
 const patienceMs = 2_000;
 
+/** With its transaction, its part of a receipt and the indexes. */
+const bytesPerRecord = 4_000;
+
 /** Operations whose answer is everything there is: what they take for each row is in results-import.md. */
 const whole = new Set(['exportRecords']);
 
@@ -61,7 +64,7 @@ try {
 async function measure(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'accord-operations-'));
   keep({ stop: () => rm(folder, { recursive: true, force: true }) });
-  const postgres = keep(await startPostgres());
+  const postgres = keep(await startPostgres({}, Number(options.many) * bytesPerRecord));
   const seed = await postgres.createDatabase('seed');
   await seedDatabase({ url: seed, folder, secretsDir: path.join(folder, 'secrets') });
   const contestants: Contestant[] = [];
@@ -77,7 +80,6 @@ async function measure(): Promise<string> {
     times.push(measured);
     say(`${operation.operationId}: ${measured.ms.map((ms) => ms?.toFixed(1)).join(' and ')} ms`);
   }
-  // A database that somebody uses cannot be copied.
   for (const { server } of contestants) await server.stop();
   const upkeep = await measureUpkeep(postgres, `operations_${options.many}`);
   return writeOperationsReport({
@@ -99,7 +101,7 @@ function isWanted({ operationId }: Operation): boolean {
 async function enter(postgres: BenchPostgres, records: number, folder: string): Promise<Contestant> {
   const database = `operations_${records}`;
   const url = await postgres.createDatabase(database, 'seed');
-  await fillTables(postgres.adminUrl(database), records);
+  await fillTables(postgres.adminUrl(database), records, true);
   const server = keep(
     await startServer('services/standalone.ts', {
       DATABASE_URL: url,

@@ -31,6 +31,8 @@ const { values: options } = parseArgs({
 const [consents, rounds, concurrency] = [options.consents, options.rounds, options.concurrency].map(
   Number,
 ) as [number, number, number];
+/** With ten records, their transactions and indexes. */
+const bytesPerPerson = 30_000;
 const rival = { '@c15t/backend': '2.2.1', kysely: '0.29.9', pg: '8.23.1' };
 const letter = 'element/processing/processing.001/1.0';
 
@@ -141,12 +143,12 @@ function enter(
 
 /** A database as years of use would leave it. */
 async function prepare(count: number, name: string) {
-  const postgres = keep(await startPostgres());
+  const postgres = keep(await startPostgres({}, count * bytesPerPerson));
   const url = await postgres.createDatabase('consents');
   const own = path.join(folder, `${name}-${count}`);
   const secretsDir = path.join(own, 'secrets');
   const { key, ...pages } = await seedDatabase({ url, folder: own, secretsDir });
-  await fillTables(postgres.adminUrl('consents'), count * 10);
+  await fillTables(postgres.adminUrl('consents'), count * 10, true);
   const samples = path.join(folder, 'samples.json');
   await writeFile(samples, JSON.stringify(pages));
   return { postgres, url, own, secretsDir, key, samples };
@@ -178,7 +180,7 @@ async function enterRival(count: number): Promise<Contestant> {
   await writeFile(path.join(own, 'package.json'), JSON.stringify({ private: true, dependencies: rival }));
   await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund'], { cwd: own });
   await copyFile(path.join(import.meta.dirname, 'rival/server.mjs'), path.join(own, 'server.mjs'));
-  const postgres = keep(await startPostgres());
+  const postgres = keep(await startPostgres({}, count * bytesPerPerson));
   const url = await postgres.createDatabase('consents');
   const child = spawn(process.execPath, [path.join(own, 'server.mjs')], {
     env: { PATH: process.env.PATH, DATABASE_URL: url, NODE_ENV: 'production' },

@@ -97,7 +97,7 @@ async function fill(postgres: BenchPostgres, { records, folder, secretsDir }: Si
   const database = `records_${records}`;
   const url = await postgres.createDatabase(database, 'seed');
   const started = performance.now();
-  await fillTables(postgres.adminUrl(database), records);
+  await fillTables(postgres.adminUrl(database), records, true);
   say(`${records} records written in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   const server = keep(await startServer('services/standalone.ts', settingsOf(url, folder, secretsDir)));
   const client = createHttpClient({ port: server.port, connections: Number(options.concurrency) });

@@ -26,9 +26,12 @@ const largeSettings = {
   maintenance_work_mem: '256MB',
 };
 
-/** @param more settings of this run. */
-export async function startPostgres(more: Record<string, string> = {}): Promise<BenchPostgres> {
-  const prepared = await prepareTestPostgres();
+/** @param more settings of this run. @param neededBytes what it will hold, if that is much. */
+export async function startPostgres(
+  more: Record<string, string> = {},
+  neededBytes?: number,
+): Promise<BenchPostgres> {
+  const prepared = await prepareTestPostgres(neededBytes);
   const postmaster = await prepared.launch({ ...largeSettings, ...more });
   const urlOf = (database: string, user = 'postgres') => {
     const url = new URL(prepared.url);

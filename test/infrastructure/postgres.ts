@@ -56,12 +56,13 @@ export interface PreparedPostgres {
   remove(): Promise<void>;
 }
 
-export async function prepareTestPostgres(): Promise<PreparedPostgres> {
+/** @param neededBytes what it will hold, if that is much: it lies on a disk if memory has less room. */
+export async function prepareTestPostgres(neededBytes?: number): Promise<PreparedPostgres> {
   const cache = cacheFolder();
   await mkdir(cache, { recursive: true, mode: 0o755 });
   const account = await chooseAccount(cache);
   const binaries = await findBinaries({ account, copyTo: cache });
-  const work = await makeWorkFolder('postgres');
+  const work = await makeWorkFolder('postgres', neededBytes);
   const files = path.join(work.path, 'data');
   await copyOwned(await freshCluster(cache, binaries, account), files, account);
   const port = await freePort();

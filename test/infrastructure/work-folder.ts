@@ -12,15 +12,16 @@ export interface WorkFolder {
 const graceMs = 60_000;
 /** Files in memory, on Linux. */
 const memory = '/dev/shm';
-const neededBytes = 8 * 2 ** 30;
+const usualBytes = 8 * 2 ** 30;
 
 /**
  * Makes a folder that is this process's until it ends, in memory if there is room, and removes those of runs
  * that were killed: their lock is free.
+ * @param neededBytes that must be free in memory.
  */
-export async function makeWorkFolder(name: string): Promise<WorkFolder> {
+export async function makeWorkFolder(name: string, neededBytes = usualBytes): Promise<WorkFolder> {
   const prefix = `accord-test-${name}-`;
-  const place = (await hasRoom(memory)) ? memory : tmpdir();
+  const place = (await hasRoom(memory, neededBytes)) ? memory : tmpdir();
   await removeStale(place, prefix);
   const folder = await mkdtemp(path.join(place, prefix));
   await chmod(folder, 0o711);
@@ -34,7 +35,7 @@ export async function makeWorkFolder(name: string): Promise<WorkFolder> {
   };
 }
 
-async function hasRoom(place: string): Promise<boolean> {
+async function hasRoom(place: string, neededBytes: number): Promise<boolean> {
   const { bavail, bsize } = await statfs(place).catch(() => ({ bavail: 0, bsize: 0 }));
   return bavail * bsize >= neededBytes;
 }
