@@ -72,9 +72,11 @@ export function readContact({ emailAddress, phoneNumber }: SubjectContact = {}):
   return Object.keys(contact).length > 0 ? contact : undefined;
 }
 
+const characters = new Intl.Segmenter();
+
 /** Such as `a…@example.org`. */
 export function maskEmailAddress(address: string): string {
-  const [first] = new Intl.Segmenter().segment(address);
+  const [first] = characters.segment(address);
   return `${first?.segment ?? ''}…${address.slice(address.lastIndexOf('@'))}`;
 }
 
