@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { components } from '#lib/contracts/openapi.gen.ts';
-import { type Caller, signIn } from '../instances/callers.ts';
+import { signInForLong } from '../../security/authorisation/credentials.ts';
+import type { Caller } from '../instances/callers.ts';
 import { type ChoicesVisitor, choicesVisitor } from '../instances/choices-visitor.ts';
 import { startTestInstance, type TestInstance } from '../instances/instance.ts';
 import { makeLiveModel } from '../instances/live-models.ts';
@@ -69,7 +70,7 @@ export async function startThreeOrganisations(
   const instances = { clinic, lab, council };
   const senders = { clinic: 'post@clinic.example', lab: 'post@lab.example', council: 'post@council.example' };
   const [atClinic, atLab, atCouncil] = await Promise.all(
-    [clinic, lab, council].map((each) => signIn(each, 'admin')),
+    [clinic, lab, council].map((each) => signInForLong(each, 'admin')),
   );
   const admins = { clinic: atClinic, lab: atLab, council: atCouncil } as OfEach<Caller>;
   await pairInstances(clinic, lab);
