@@ -91,14 +91,15 @@ async function fill(
 }
 
 /**
- * Of twenty transactions with answers there is one more that waits for them. Time is spread over two years,
+ * Of twenty transactions with answers there is one more that waits for them. Time is spread over two years, in
+ * which rows are written one after the other,
  * subjects so that a tenth of them have about a third of all.
  */
 const choose = `
   CREATE TEMP TABLE filled AS
   SELECT translate(substr(md5(n::text), 1, 22), '0', 'g') AS id, 'filled-' || floor($2::int * random() ^ 2)::int AS subject,
          now() - interval '1 day' - random() * interval '730 days' AS at, n > $1::int AS open
-    FROM generate_series(1, $1::int + $1::int / 20) AS n`;
+    FROM generate_series(1, $1::int + $1::int / 20) AS n ORDER BY at`;
 
 /** Receipts are cut: they are read one at a time by their key, and would take most of the time to write. */
 const copies = [
@@ -117,7 +118,7 @@ const copies = [
      FROM filled AS f CROSS JOIN (SELECT r.* FROM receipts AS r JOIN transactions AS t ON t.id = r.transaction AND t.subject = 'sample') AS s
     WHERE NOT f.open`,
   `INSERT INTO subjects (id, name, created_at, modified_at)
-   SELECT gen_random_uuid(), f.subject, min(f.at), min(f.at) FROM filled AS f GROUP BY f.subject`,
+   SELECT gen_random_uuid(), f.subject, min(f.at), min(f.at) FROM filled AS f GROUP BY f.subject ORDER BY min(f.at)`,
   // Six of ten people have an e-mail address, which the search finds by its digest.
   `INSERT INTO contacts (digest, subject)
    SELECT sha256(k.key || convert_to(s.name || '@example.org', 'UTF8')), s.name
@@ -135,4 +136,5 @@ const copyRecords = `
           CASE WHEN lead(f.at) OVER asked IS NOT NULL THEN row_number() OVER asked + 1 END, lead(f.at) OVER asked
      FROM filled AS f CROSS JOIN (SELECT r.* FROM records AS r WHERE r.subject = 'sample') AS s
     WHERE NOT f.open
-   WINDOW asked AS (PARTITION BY f.subject, s.key ORDER BY f.at, f.id)`;
+   WINDOW asked AS (PARTITION BY f.subject, s.key ORDER BY f.at, f.id)
+    ORDER BY f.at`;

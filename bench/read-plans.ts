@@ -58,18 +58,18 @@ export async function readPlans(url: string, walk: () => Promise<void>): Promise
 /**
  * Runs `walk` as {@link readPlans} does, and carries out every SELECT that it sent once more.
  * @param url of the schemas' owner.
- * @returns how many rows of `table` the statements that read it have looked at, and how many they have
- * sorted.
+ * @returns how many rows of `table` the statements that read it have looked at, in all and the one that has
+ * read most, and how many they have sorted.
  */
 export async function countRows(
   url: string,
   table: string,
   walk: () => Promise<void>,
-): Promise<{ statements: number; read: number; sorted: number }> {
+): Promise<{ statements: number; read: number; most: number; sorted: number }> {
   const captured = await captureStatements(walk);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const counted = { statements: 0, read: 0, sorted: 0 };
+  const counted = { statements: 0, read: 0, most: 0, sorted: 0 };
   try {
     for (const { schema, text, values } of captured) {
       if (!text.startsWith('SELECT') || !new RegExp(`\\b${table}\\b`).test(text)) continue;
@@ -82,10 +82,12 @@ export async function countRows(
           return total + each * (node['Actual Loops'] ?? 0);
         }, 0);
       counted.statements += 1;
-      counted.read += sum(
+      const read = sum(
         nodes.filter((node) => node['Relation Name'] === table),
         true,
       );
+      counted.read += read;
+      counted.most = Math.max(counted.most, read);
       counted.sorted += sum(
         nodes.filter((node) => node['Node Type'].endsWith('Sort')),
         false,

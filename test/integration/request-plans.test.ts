@@ -7,7 +7,7 @@ import { createLogger } from '#lib/observability/logger.ts';
 import { fillTables } from '../../bench/fill-tables.ts';
 import { createHttpClient } from '../../bench/http-client.ts';
 import { createKey } from '../../bench/prepare-folder.ts';
-import { readPlans } from '../../bench/read-plans.ts';
+import { countRows, readPlans } from '../../bench/read-plans.ts';
 import { runFlow, type Target } from '../../bench/run-flow.ts';
 import { walkRequests } from '../../bench/walk-requests.ts';
 import { createStrangersSweeper } from '../../services/transactions/erasure/forget-strangers.ts';
@@ -76,6 +76,25 @@ describe('with thousands of records, requests', () => {
     );
     expect(plan?.readWhole).toEqual([]);
     expect(plan?.indexes).toEqual(expect.arrayContaining(indexes));
+  });
+
+  it.each([
+    ['a condition', { condition: { key: 'processing.001', value: 'what nobody says' } }, 500],
+    [
+      'conditions',
+      {
+        operator: 'OR',
+        conditions: ['processing.001', 'processing.002'].map((key) => ({ key, value: 'what nobody says' })),
+      },
+      1_000,
+    ],
+  ])('for the people of %s look at so many answers at a time, however few match', async (_, body, most) => {
+    const headers = { CM_KEY: target.key, 'Content-Type': 'application/json' };
+    const extract = async () => {
+      const { status } = await target.client.post('/records/extraction', headers, JSON.stringify(body));
+      expect(status).toBe(200);
+    };
+    expect((await countRows(instance.databaseUrl, 'records', extract)).most).toBeLessThanOrEqual(most);
   });
 
   it('of the expiry job read only due rows', async () => {

@@ -8,11 +8,14 @@ import { type Extracted, type PresentedRecord, presentRecord } from './present.t
 import {
   type Condition,
   type ExtractedRecord,
+  newestPosition,
+  nextStretch,
   type RecordFilter,
   readAnswersTo,
   readCandidates,
   readMatching,
   readRecords,
+  type Stretch,
 } from './records-store.ts';
 
 /**
@@ -70,9 +73,9 @@ interface Found {
   value: Extracted;
 }
 
-/** Rows per query. Small pages read as many too, because after a new MAJOR most records are not valid. */
-const minBatch = 200;
-const countingBatch = 2_000;
+/** Answers that are looked at together. Small pages read as many too: perhaps few match, or few are valid. */
+const pageStretch = 500;
+const countingStretch = 2_000;
 
 /** One page, newest records first, and the cursor of the next one (openapi.yaml, `Extraction`). */
 export async function extractRecords(
@@ -81,7 +84,7 @@ export async function extractRecords(
   { after, limit }: { after?: Position; limit: number },
 ): Promise<{ values: Extracted[]; next?: string }> {
   const found: Found[] = [];
-  for await (const each of findMatches(dependencies, extraction, after, Math.max(limit + 1, minBatch))) {
+  for await (const each of findMatches(dependencies, extraction, after, pageStretch)) {
     found.push(each);
     // One result more than the page has: there is a next page.
     if (found.length > limit) break;
@@ -102,7 +105,7 @@ export async function extractPage(
 ) {
   const values: Extracted[] = [];
   let totalCount = 0;
-  for await (const { value } of findMatches(dependencies, extraction, undefined, countingBatch)) {
+  for await (const { value } of findMatches(dependencies, extraction, undefined, countingStretch)) {
     if (totalCount >= page * pageSize && values.length < pageSize) values.push(value);
     totalCount += 1;
     if (isGone()) break;
@@ -118,13 +121,26 @@ async function* findMatches(
   size: number,
 ): AsyncGenerator<Found, void> {
   if (!('condition' in extraction)) return yield* findSubjects(dependencies, extraction, after, size);
-  for (let from = after; ; ) {
-    const batch = await readMatching(dependencies.db, extraction.condition, { after: from, limit: size });
+  const { db } = dependencies;
+  const { condition } = extraction;
+  for await (const stretch of stretches(db, [condition.key], after, size)) {
+    const batch = await readMatching(db, condition, stretch);
     for (const valid of await filterValid(dependencies, batch))
       yield { position: positionOf(valid.stored), value: present([valid]) };
-    const last = batch.at(-1);
-    if (!last || batch.length < size) return;
-    from = positionOf(last);
+  }
+}
+
+/** All answers to some questions, so many to each at a time. */
+async function* stretches(
+  db: Queries,
+  keys: readonly string[],
+  from: Position = newestPosition,
+  limit: number,
+): AsyncGenerator<Stretch, void> {
+  for (let after: Position | undefined = from; after; ) {
+    const stretch: Stretch = await nextStretch(db, keys, { after, limit });
+    yield stretch;
+    after = stretch.to;
   }
 }
 
@@ -140,9 +156,10 @@ async function* findSubjects(
 ): AsyncGenerator<Found, void> {
   const { db } = dependencies;
   const leading = operator === 'AND' ? conditions.slice(0, 1) : conditions;
-  const keys = [...new Set(conditions.map(({ key }) => key))];
-  for (let from = after; ; ) {
-    const batch = await readCandidates(db, leading, { after: from, limit: size });
+  const keysOf = (some: readonly Condition[]) => [...new Set(some.map(({ key }) => key))];
+  const keys = keysOf(conditions);
+  for await (const stretch of stretches(db, keysOf(leading), after, size)) {
+    const batch = await readCandidates(db, leading, stretch);
     const subjects = [...new Set(batch.map(({ subject }) => subject))];
     const answers = await filterValid(dependencies, await readAnswersTo(db, subjects, keys));
     const bySubject = Map.groupBy(answers, ({ stored }) => stored.subject);
@@ -157,9 +174,6 @@ async function* findSubjects(
       );
       yield { position: positionOf(candidate), value: present(matching) };
     }
-    const last = batch.at(-1);
-    if (!last || batch.length < size) return;
-    from = positionOf(last);
   }
 }
 

@@ -124,35 +124,61 @@ export interface ExtractedRecord extends StoredRecord {
 /** A matching record's position in the list. */
 export type Candidate = Pick<ExtractedRecord, 'id' | 'subject' | 'position'>;
 
-/** The position before the first record of a list that starts with the newest. */
+/** Positions before the first and behind the last record of a list that starts with the newest. */
 export const newestPosition: Position = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const oldestPosition: Position = { createdAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
+
+/** A part of a list that starts with the newest: after one position, up to and with another one. */
+export interface Stretch {
+  after: Position;
+  /** Undefined: all that is left. */
+  to: Position | undefined;
+}
+
+const within = ({ after, to = oldestPosition }: Stretch) => sql`(
+  (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
+  AND (r.created_at, r.id) >= (${to.createdAt}::timestamptz, ${to.id}::uuid))`;
+
+/**
+ * The next stretch in which no key has more than `limit` answers, whatever they say. What matches is sought in
+ * one stretch after the other: by the planner's estimate so few match that it would read and sort all answers
+ * to a question.
+ */
+export async function nextStretch(
+  db: Queries,
+  keys: readonly string[],
+  { after, limit }: { after: Position; limit: number },
+): Promise<Stretch> {
+  const to = await db.maybeOne<Position>(sql`
+    SELECT e.created_at::text AS "createdAt", e.id
+      FROM unnest(${keys}::text[]) AS k (key)
+     CROSS JOIN LATERAL (
+           SELECT r.created_at, r.id FROM records AS r
+            WHERE r.key = k.key AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
+            ORDER BY r.created_at DESC, r.id DESC
+           OFFSET ${limit - 1} LIMIT 1) AS e
+     ORDER BY e.created_at DESC, e.id DESC LIMIT 1`);
+  return { after, to };
+}
 
 const extracted = sql`
     SELECT ${recordColumns}, true AS "isInForce", s.email_address AS "emailAddress", r.created_at::text AS position
       FROM records AS r LEFT JOIN subjects AS s ON s.name = r.subject`;
 
-/** Newest committed records that match any of the conditions, newest first. */
+/** Committed records in a stretch that match any of the conditions, newest first. */
 export async function readCandidates(
   db: Queries,
   conditions: readonly Condition[],
-  { after = newestPosition, limit }: { after?: Position; limit: number },
+  stretch: Stretch,
 ): Promise<Candidate[]> {
-  // Each condition is read in index order and only as far as the page needs.
   return db.query<Candidate>(sql`
-    SELECT DISTINCT found.created_at, found.id, found.subject, found.created_at::text AS position
+    SELECT DISTINCT r.created_at, r.id, r.subject, r.created_at::text AS position
       FROM unnest(${column(conditions, 'key')}::text[], ${column(conditions, 'value')}::text[],
                   ${column(conditions, 'type')}::text[], ${column(conditions, 'serial')}::text[])
              AS c (key, value, type, serial)
-     CROSS JOIN LATERAL (
-           SELECT r.id, r.subject, r.created_at
-             FROM records AS r
-            WHERE r.key = c.key AND c.value = ANY(r.value) AND r.type = coalesce(c.type, r.type)
-              AND r.serial = coalesce(c.serial, r.serial) AND ${isInForce}
-              AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
-            ORDER BY r.created_at DESC, r.id DESC
-            LIMIT ${limit}) AS found
-     ORDER BY found.created_at DESC, found.id DESC
-     LIMIT ${limit}`);
+      JOIN records AS r ON r.key = c.key AND c.value = ANY(r.value) AND r.type = coalesce(c.type, r.type)
+                       AND r.serial = coalesce(c.serial, r.serial) AND ${isInForce} AND ${within(stretch)}
+     ORDER BY r.created_at DESC, r.id DESC`);
 }
 
 function column(conditions: readonly Condition[], name: keyof Condition): (string | null)[] {
@@ -170,18 +196,17 @@ export async function readAnswersTo(
      ORDER BY r.created_at DESC, r.id DESC`);
 }
 
-/** Newest committed records that match a condition, newest first. */
+/** Committed records in a stretch that match a condition, newest first. */
 export async function readMatching(
   db: Queries,
   { key, value, type = null, serial = null }: { [Name in keyof Condition]: Condition[Name] | null },
-  { after = newestPosition, limit }: { after?: Position; limit: number },
+  stretch: Stretch,
 ): Promise<ExtractedRecord[]> {
   return db.query<ExtractedRecord>(sql`${extracted}
      WHERE r.key = ${key} AND ${value} = ANY(r.value)
        AND r.type = coalesce(${type}, r.type) AND r.serial = coalesce(${serial}, r.serial)
-       AND ${isInForce} AND (r.created_at, r.id) < (${after.createdAt}::timestamptz, ${after.id}::uuid)
-     ORDER BY r.created_at DESC, r.id DESC
-     LIMIT ${limit}`);
+       AND ${isInForce} AND ${within(stretch)}
+     ORDER BY r.created_at DESC, r.id DESC`);
 }
 
 /** Ids of a transaction's records, by key. */
