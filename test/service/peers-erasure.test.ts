@@ -76,7 +76,7 @@ const doneAtLab = (id: string | undefined) =>
 const atLab = async (subject: string) =>
   (await recordsOf(here.labAdmin, subject))['processing.002']?.map(({ value }) => value) ?? [];
 
-/** The choices of a person at the clinic: JSON, and the page with what its buttons post. Sessions end with time. */
+/** The choices of a person at the clinic: JSON, and the page with what its buttons post; sessions end. */
 function choicesOf({ subject }: Pick<Asked, 'subject'>) {
   const session = async () => {
     const opened = await here.clinicAdmin.send('POST', '/choices', { subject });

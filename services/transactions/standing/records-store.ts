@@ -140,9 +140,9 @@ const within = ({ after, to = oldestPosition }: Stretch) => sql`(
   AND (r.created_at, r.id) >= (${to.createdAt}::timestamptz, ${to.id}::uuid))`;
 
 /**
- * The next stretch in which no key has more than `limit` answers, whatever they say. What matches is sought in
- * one stretch after the other: by the planner's estimate so few match that it would read and sort all answers
- * to a question.
+ * The next stretch in which no key has more than `limit` answers, whatever they say. What matches is sought
+ * in one stretch after the other: by the planner's estimate so few match that it would read and sort all
+ * answers to a question.
  */
 export async function nextStretch(
   db: Queries,
