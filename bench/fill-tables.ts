@@ -91,8 +91,8 @@ async function fill(
 }
 
 /**
- * Of twenty transactions with answers there is one more that waits for them. Time is spread over two years, and
- * rows are written in its order; subjects are spread so that a tenth of them have about a third of all.
+ * Of twenty transactions with answers there is one more that waits for them. Time is spread over two years,
+ * and rows are written in its order; subjects are spread so that a tenth of them have about a third of all.
  */
 const choose = `
   CREATE TEMP TABLE filled AS
