@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
 import { settleWithin } from '#lib/async/timing.ts';
 import { StartupError } from '#lib/errors/fail.ts';
@@ -46,8 +45,6 @@ export async function runProcess(start: (signal: AbortSignal) => Promise<Running
     process.stderr.write(`${known ? error.message : describeFully(error)}\n`);
     process.exit(1);
   }
-  // So that the next start is quick after a kill, too; Node.js writes the cache at an orderly end alone.
-  flushCompileCache();
   if (stopWanted.signal.aborted) await stop();
 }
 
