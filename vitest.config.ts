@@ -51,10 +51,10 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Processes, not threads: what a test starts ends with the thread or process that started it.
     pool: 'forks',
-    // Two processors are busy with three: a test waits for its servers a third of the time. Four take more of
-    // their time and end no earlier (932 instead of 922 s). A Kafka from outside is one for all, so its tests
+    // Two processors are busy with three (a test waits for its servers a third of the time), but where they
+    // are slow, what they start no longer answers in time. A Kafka from outside is one for all, so its tests
     // run one after the other.
-    maxWorkers: process.env.KAFKA_BROKERS ? 1 : 3,
+    maxWorkers: process.env.KAFKA_BROKERS ? 1 : 2,
     projects: [
       {
         test: {
@@ -97,6 +97,7 @@ export default defineConfig({
           setupFiles,
           ...waits,
           testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

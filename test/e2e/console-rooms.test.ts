@@ -54,7 +54,7 @@ describe.each([
     const complaints = (await watched.complaints()).filter((each) => !each.startsWith('set the cookie'));
     expect(complaints).toEqual([]);
     await watched.close();
-  }, 300_000);
+  }, 900_000);
 });
 
 it.each(['en', 'fr', 'ar'])(
