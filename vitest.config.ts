@@ -7,7 +7,7 @@ import { patience } from './test/support/run/patience.ts';
  * Conditions are waited for as long as a busy machine needs; tests that do more than others say so
  * themselves.
  */
-const waits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: patience } };
+const waits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: patience } };
 
 /**
  * kafkajs 2.2.4 sets a timer for the time that is left until a throttle ends, also when there is none

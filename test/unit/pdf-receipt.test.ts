@@ -126,7 +126,7 @@ describe('texts of users on a PDF receipt', () => {
     for (const { text, right } of pieces) expect([text, right <= 595 - 60]).toEqual([text, true]);
   });
 
-  it('are printed completely, whatever ASCII they are made of', { timeout: 60_000 }, async () => {
+  it('are printed completely, whatever ASCII they are made of', { timeout: 240_000 }, async () => {
     const ascii = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(ascii, async (subject) => {
@@ -137,7 +137,7 @@ describe('texts of users on a PDF receipt', () => {
     );
   });
 
-  it('never make a document fail or contain an empty glyph', { timeout: 60_000 }, async () => {
+  it('never make a document fail or contain an empty glyph', { timeout: 240_000 }, async () => {
     const any = fc.string({ unit: 'binary', minLength: 1, maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(any, async (subject) => {
