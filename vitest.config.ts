@@ -32,9 +32,8 @@ const isolate = false;
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 /**
- * Long files that wait for nothing. They have processes of their own so that each can run beside two files
- * that start a dozen processes: three of those at once take more time of the processors (480 s
- * instead of 447), because what they start is busy for as long as they last.
+ * Long files that wait for nothing. They have processes of their own so that each can run beside a file that
+ * starts a dozen processes: two of those at once keep the processors busy for as long as they last.
  */
 const busy = [
   'test/e2e/{console-rooms,pages-axe,subject-pages}.test.ts',

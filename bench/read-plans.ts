@@ -58,8 +58,8 @@ export async function readPlans(url: string, walk: () => Promise<void>): Promise
 /**
  * Runs `walk` as {@link readPlans} does, and carries out every SELECT that it sent once more.
  * @param url of the schemas' owner.
- * @returns how many rows of `table` the statements that read it have looked at, in all and the one that has
- * read most, and how many they have sorted.
+ * @returns how many rows of `table` the statements that read it have looked at, in all and at most in a
+ * single statement, and how many they have sorted.
  */
 export async function countRows(
   url: string,

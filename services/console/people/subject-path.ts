@@ -56,7 +56,7 @@ export function contactFields(
 
 /**
  * Every language by name, and none.
- * @param first those that stand first, in their order. @param used one that is chosen already.
+ * @param first those that stand first, in their order. @param used the language that is chosen already.
  */
 export function anyLanguage(reader: ConsoleReader, first: readonly string[], used?: string): Choice[] {
   const tags = new Set([...first, ...languageTags(reader.language, used)]);
