@@ -49,7 +49,7 @@ describe('answers that went to a peer', () => {
       answers: ['accepted'],
     });
     const html = await read(world.clinic, await pageOf(clinicShop, made.subject));
-    expect(html).toContain('Northern Lab has received and saved answers of you.');
+    expect(html).toContain('Northern Lab has received and saved answers from you.');
     expect(html).not.toContain(theirs?.title);
     expect(html).not.toContain(theirs?.usage);
   });

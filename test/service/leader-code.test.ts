@@ -160,7 +160,7 @@ describe('parts for peers in a transaction that awaits a code', () => {
     );
     const page = await (await subjectOf(here, made).get('', 'text/html')).text();
     expect(page).toContain('The time to answer is over');
-    expect(page).toContain('They were not put in force at Northern Lab.');
+    expect(page).toContain('They have not taken effect at Northern Lab.');
   });
 
   it('are dropped with a cancellation, and their owners receive nothing', async () => {

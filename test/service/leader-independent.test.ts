@@ -252,7 +252,7 @@ describe('the state of a part', () => {
       reason: 'expired',
     });
     expect(await pageOf(here, made)).toContain(
-      'Northern Lab did not confirm them in time, so it is not known whether they were stored there.',
+      'Northern Lab did not confirm them in time, so it is not known whether they were saved there.',
     );
     const pages = await openPages(here, 'operator');
     onTestFinished(pages.close);
@@ -299,7 +299,7 @@ describe('the receipt', () => {
     expect(JSON.stringify(receipt.peers)).not.toMatch(/"(accepted|refused)"/);
     const page = await (await here.operator.get(`/receipts/${made.id}`, { Accept: 'text/html' })).text();
     expect(page).toContain(
-      'Answered to Northern Lab, on whose receipt the answer is if Northern Lab saved it',
+      'Your answer to Northern Lab; if Northern Lab saved it, it is on the receipt from there',
     );
     expect(page).toContain('About Lakeside Clinic');
   });

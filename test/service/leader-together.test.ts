@@ -300,7 +300,7 @@ describe('answers are rolled back', () => {
     const page = await pageOf(here, made);
     expect(page).toContain('One of the organisations that asked has put them in force all the same');
     expect(page).toContain('Northern Lab has received and saved your answers.');
-    for (const untrue of ['stored nowhere', 'Nothing was stored', 'not in force at Northern Lab'])
+    for (const untrue of ['stored nowhere', 'Nothing was stored', 'not taken effect at Northern Lab'])
       expect(page).not.toContain(untrue);
     await nothingLeft(made);
   });

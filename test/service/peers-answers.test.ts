@@ -9,6 +9,7 @@ import { letTimePass, rowsOf, runInDatabase } from '../support/instances/live-da
 import { makeLiveModel } from '../support/instances/live-models.ts';
 import { type LiveForm, problemOf, subjectOf, transactionIn } from '../support/instances/live-subject.ts';
 import { createTransaction, recordsOf } from '../support/instances/live-transactions.ts';
+import { plainSpaces } from '../support/pages/plain-spaces.ts';
 import { pairInstances } from '../support/peers/pair-instances.ts';
 import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
@@ -131,7 +132,8 @@ describe('an answer to a question of a paired instance', () => {
       await settled(made.id, 'ACCEPTED');
       const [record] = (await recordsOf(labAdmin, made.subject))[key] ?? [];
       const { creationTimestamp = 0, expirationTimestamp = 0 } = record ?? {};
-      const said = labels.elements[`element/processing/${element}/1.0`]?.validity ?? null;
+      const validity = labels.elements[`element/processing/${element}/1.0`]?.validity;
+      const said = validity === undefined ? null : plainSpaces(validity);
       return [Math.round((expirationTimestamp - creationTimestamp) / 31_557_600_000), said];
     };
     expect(await yearsOf({})).toEqual([30, expect.stringContaining('30 years')]);
