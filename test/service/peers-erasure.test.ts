@@ -172,6 +172,20 @@ describe('an erasure at one peer, which the person asks for', () => {
     await desk.close();
   });
 
+  it('is one request when it is sent ten times at once, beside a withdrawal', async () => {
+    const made = await consent();
+    const choices = choicesOf(made);
+    const requests = Array.from({ length: 10 }, () => choices.ask({ peers: [here.way.url] }));
+    const withdrawn = here.clinicAdmin.send('POST', `/consents/${made.id}/withdraw`, {});
+    const answers = await Promise.all(requests);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    const erasures = await Promise.all(answers.map(async (each) => ((await each.json()) as Erasure).id));
+    expect(new Set(erasures).size).toBe(1);
+    expect((await withdrawn).status).toBe(201);
+    await told(erasures[0] as string, { state: 'DELIVERED' });
+    expect(await asked(made)).toHaveLength(1);
+  });
+
   it('waits for a peer that is away, which is told later', async () => {
     const made = await consent();
     const choices = choicesOf(made);
