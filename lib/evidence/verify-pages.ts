@@ -32,6 +32,15 @@ interface Page extends PageStatement {
 
 const members = ['iss', 'iat', 'export', 'part', 'lines', 'sha256', 'after', 'next'];
 
+function isPageStatement(claims: object): claims is PageStatement {
+  const { iat, lines, after, next, ...texts } = claims as Record<keyof PageStatement, unknown>;
+  return (
+    [iat, lines].every((each) => Number.isSafeInteger(each)) &&
+    [after, next].every((each) => each === null || typeof each === 'string') &&
+    Object.values(texts).every((each) => typeof each === 'string')
+  );
+}
+
 /** @param options.instance whose pages they must be. */
 export function openPages(
   folder: string,
@@ -59,8 +68,9 @@ export function openPages(
     const claims = verify(value.jws, { type: pageType, place });
     requireMembers({ value: claims, text: '', place }, members);
     if (claims.iss !== instance) throw new EvidenceFault(`${place}: the page is of ${claims.iss}.`);
-    // biome-ignore lint/plugin: the instance that signed these members gave them their types.
-    return { ...(claims as unknown as PageStatement), place };
+    if (!isPageStatement(claims))
+      throw new EvidenceFault(`${place}: a member has another type than it should.`);
+    return { ...claims, place };
   }
 
   /** Pages of receipts may begin and end anywhere: lines of the log name all receipts. */

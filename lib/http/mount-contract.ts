@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import Negotiator from 'negotiator';
 import type { Document } from 'openapi-backend';
@@ -66,8 +66,9 @@ export async function mountContract(
 
 /** The routes of a router as middleware. */
 export function routesOf(router: Router): Middleware {
-  // biome-ignore lint/plugin: the type asks for a context with parameters, which the router adds itself.
-  return router.routes() as unknown as Middleware;
+  const routes = router.routes();
+  // The router adds what its type asks for: the parameters of the path.
+  return (ctx, next) => routes(ctx as RouterContext, next);
 }
 
 function serve(

@@ -4,7 +4,7 @@ import { problemStatus } from '#lib/http/problem.ts';
 import { ApiFailure } from '../../services/console/api/api-failure.ts';
 import { failureText } from '../../services/console/pages/failure-page.ts';
 import { formView } from '../../services/console/pages/form.ts';
-import { readerOfKit } from '../support/console/console-words.ts';
+import { readerOf } from '../support/console/console-words.ts';
 
 const codes = Object.keys(problemStatus) as ProblemCode[];
 const failureOf = (code: ProblemCode, more = {}) =>
@@ -19,7 +19,7 @@ const neverMet: readonly ProblemCode[] = ['method-not-allowed', 'unauthorized'];
 it.each(['en', 'fr', 'ar'])(
   'every refusal of the API is a sentence of its own that says what to do, in %s',
   (language) => {
-    const reader = readerOfKit(language);
+    const reader = readerOf(language);
     for (const code of codes.filter((each) => !neverMet.includes(each))) {
       for (const isOfForm of [false, true]) {
         const text = failureText(reader, failureOf(code), isOfForm);
@@ -33,7 +33,7 @@ it.each(['en', 'fr', 'ar'])(
 
 it('a form has the sentence in the language of its reader, and the words of the API below it', () => {
   const failure = failureOf('wrong-state');
-  const { faults, faultsTitle } = formView(readerOfKit('fr'), { action: '/', submit: 'x', failure });
+  const { faults, faultsTitle } = formView(readerOf('fr'), { action: '/', submit: 'x', failure });
   expect(faultsTitle).toBe('Ceci n’a pas été fait');
   expect(faults).toEqual([
     {
@@ -44,7 +44,7 @@ it('a form has the sentence in the language of its reader, and the words of the 
 });
 
 it('faults that are about no field of the form give way to the sentence; others do not', () => {
-  const reader = readerOfKit('en');
+  const reader = readerOf('en');
   const failure = failureOf('not-withdrawable', {
     errors: [{ pointer: '/elements/0', code: 'not-withdrawable', detail: 'rests on no consent' }],
   });

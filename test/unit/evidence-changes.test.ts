@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
+import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { byThumbprint } from '#lib/evidence/evidence-keys.ts';
 import { manifestName, writeManifest } from '#lib/evidence/manifest.ts';
@@ -137,6 +138,28 @@ describe('a folder whose manifest describes it', () => {
         [1, 2].map((line) => `${name}.ndjson, line ${line}: with the signature n - s`),
       ),
     ]);
+  });
+
+  it('names a signed page whose members have other types', async () => {
+    const [signer] = signers;
+    const [first = '', ...others] = linesOf(files['signatures.ndjson'] ?? '');
+    const claims = decodeJwt((JSON.parse(first) as { jws: string }).jws);
+    const changes = [
+      { lines: '2' },
+      { lines: 1.5 },
+      { lines: null },
+      { iat: 'today' },
+      { export: 7 },
+      { sha256: {} },
+      { next: 3 },
+    ];
+    for (const change of changes) {
+      const page = JSON.stringify({ jws: signer?.page({ ...claims, ...change }) });
+      const forged = { ...files, 'signatures.ndjson': textOf([page, ...others]) };
+      expect(await faultOf(forged), JSON.stringify(change)).toBe(
+        'signatures.ndjson, line 1: a member has another type than it should.',
+      );
+    }
   });
 
   it('passes after no change of its bytes that changes what is proved', {

@@ -17,7 +17,7 @@ import {
   insertAccountMail,
   settleAccountMails,
 } from '../queries/account-mails.ts';
-import { type MailRefusal, refusalOf } from './mail-limits.ts';
+import { type MailRefusal, whyNotSent } from './mail-limits.ts';
 import type { AccountMail, WriteMail } from './write-mail.ts';
 
 /** Mails to people with an account. */
@@ -73,7 +73,7 @@ export function createAccountMails({ tracing, ...dependencies }: Dependencies): 
   return {
     async queue(tx, account, { expiresAt, isByStranger = false, ...mail }) {
       const mailbox = keyedHash.hash(`mails to ${mailboxOf(mail.to)}`);
-      const refusal = refusalOf(await countAccountMails(tx, mailbox), { isByStranger });
+      const refusal = whyNotSent(await countAccountMails(tx, mailbox), { isByStranger });
       if (refusal !== null) {
         log.warn('mail to an account not sent: a limit is reached', { id: account, code: refusal });
         return refusal;

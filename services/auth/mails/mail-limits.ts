@@ -10,7 +10,7 @@ export type MailRefusal = 'mailbox' | 'hour' | null;
  * Strangers can only ask for links of forgotten passwords: these may use half of the hour, so that
  * invitations can still be sent.
  */
-export function refusalOf({ toMailbox, ofHour }: CountedMails, { isByStranger }: { isByStranger: boolean }) {
+export function whyNotSent({ toMailbox, ofHour }: CountedMails, { isByStranger }: { isByStranger: boolean }) {
   const { mailbox, hour } = accountMailLimits;
   const refusal: MailRefusal =
     toMailbox >= mailbox ? 'mailbox' : ofHour >= (isByStranger ? hour / 2 : hour) ? 'hour' : null;

@@ -7,8 +7,8 @@ import { actLinks } from '../pages/acts.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FieldSpec, formView } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
-import type { RoomKit } from '../pages/kit.ts';
 import { compareChanges } from '../pages/text-diff.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { ModelRoom } from './model-room.ts';
 import {
   type Entry,
@@ -49,27 +49,27 @@ interface ActivationParts<Type extends Entry['type']> {
 /** Activating a draft: what it changes, what is missing, and what follows for people. */
 export function activationRoutes<Type extends Entry['type']>(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   room: ModelRoom<Type> & ActivationParts<Type>,
 ): void {
   const { words, one, find, compare, describe, fieldsOf, placeFaults, nextPath } = room;
   const partsOf = async (ctx: Context, draft: FoundVersion) =>
-    Promise.all(((await room.partsOf?.(ctx, draft)) ?? []).map((part) => checkPart(ctx, kit, part)));
-  formPage(router, kit, {
+    Promise.all(((await room.partsOf?.(ctx, draft)) ?? []).map((part) => checkPart(ctx, tools, part)));
+  formPage(router, tools, {
     path: '/:key/activate',
     operation: 'setVersionStatus',
     view: 'activate',
     placeFaults,
     async ask(ctx, reader) {
       const { t } = reader;
-      const found = await find(ctx, kit);
+      const found = await find(ctx, tools);
       const { entry, href } = found;
       const [draft, active] = await Promise.all([
-        requireVersion(ctx, kit, entry, 'DRAFT'),
-        findVersion(ctx, kit, entry, 'ACTIVE'),
+        requireVersion(ctx, tools, entry, 'DRAFT'),
+        findVersion(ctx, tools, entry, 'ACTIVE'),
       ]);
       const params = { id: entry.id, vid: draft.version.id };
-      const { body: check } = await kit.api(ctx).call('checkVersion', { params });
+      const { body: check } = await tools.api(ctx).call('checkVersion', { params });
       const faults = [...check.faults, ...(check.advice ?? [])];
       const parts = await partsOf(ctx, draft);
       const isReady = faults.length === 0 && parts.every(({ check: { faults: own } }) => own.length === 0);
@@ -93,14 +93,14 @@ export function activationRoutes<Type extends Entry['type']>(
           isReady,
           unchanged: isUnchanged && {
             text: t('activate.unchanged', { version: active?.version.serial ?? '' }),
-            acts: actLinks(ctx, kit, [
+            acts: actLinks(ctx, tools, [
               { href: `${href}/edit`, word: `${words}.goOn`, operation: 'createVersion' },
               { href: `${href}/discard`, word: `${words}.discard`, operation: 'deleteVersion' },
             ]),
           },
           effects,
           differences: await compareChanges(
-            await compare(ctx, kit, entry, { before: active?.version, after: draft.version }),
+            await compare(ctx, tools, entry, { before: active?.version, after: draft.version }),
             reader.language,
           ),
           checklist: checklistView(reader, check.checklist, { ...elsewhere, placeFaults }),
@@ -111,14 +111,14 @@ export function activationRoutes<Type extends Entry['type']>(
       };
     },
     async send(ctx, field) {
-      const found = await find(ctx, kit);
+      const found = await find(ctx, tools);
       const params = { id: found.entry.id, vid: field('draft') };
-      const api = kit.api(ctx);
+      const api = tools.api(ctx);
       const { advice = [] } = (await api.call('checkVersion', { params })).body;
       if (advice.length > 0) throw new ApiFailure(422, { errors: advice });
-      const draft = await requireVersion(ctx, kit, found.entry, 'DRAFT');
+      const draft = await requireVersion(ctx, tools, found.entry, 'DRAFT');
       const parts = draft.version.id === params.vid ? await partsOf(ctx, draft) : [];
-      const active = await findVersion(ctx, kit, found.entry, 'ACTIVE');
+      const active = await findVersion(ctx, tools, found.entry, 'ACTIVE');
       // The page says why, in place of its form.
       if (parts.length === 0 && saysTheSame(active?.version, draft.version)) throw new ApiFailure(409, {});
       const unready = parts.find(({ check }) => check.faults.length > 0);
@@ -136,9 +136,9 @@ export function activationRoutes<Type extends Entry['type']>(
       const next = nextPath?.(found);
       const isMajor = type === 'MAJOR' && active !== undefined;
       const done = `${one}Activated${isMajor && one === 'element' ? 'Major' : ''}`;
-      return { path: next && kit.opens(ctx, next) ? next : found.href, done };
+      return { path: next && tools.opens(ctx, next) ? next : found.href, done };
     },
-    done: (ctx, { path, done }) => kit.open(ctx, path, done),
+    done: (ctx, { path, done }) => tools.open(ctx, path, done),
   });
 }
 
@@ -152,10 +152,10 @@ function saysTheSame(active: Version | undefined, draft: Version): boolean {
 }
 
 /** Reads what an activation of an entry that was never active would be refused for. */
-async function checkPart(ctx: Context, kit: RoomKit, entry: Entry) {
+async function checkPart(ctx: Context, tools: RoomTools, entry: Entry) {
   const vid = entry.versions.find(({ status }) => status === 'DRAFT')?.id ?? '';
   const params = { id: entry.id, vid };
-  const { faults, advice = [], checklist } = (await kit.api(ctx).call('checkVersion', { params })).body;
+  const { faults, advice = [], checklist } = (await tools.api(ctx).call('checkVersion', { params })).body;
   return { entry, params, check: { faults: [...faults, ...advice], checklist } };
 }
 

@@ -5,36 +5,36 @@ import { factsView, shortTable } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { fieldsFor } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
-import type { RoomKit } from '../pages/kit.ts';
 import { stateMark } from '../pages/states.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, hasVersion } from './read-model.ts';
 
 /** The export of an entry, and the form with its name and description. */
 export function modelRoutes<Type extends Entry['type']>(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   room: ModelRoom<Type>,
 ): void {
   const { words, one, find } = room;
   const isElement = one === 'element';
 
   router.get('/:key/export', async (ctx) => {
-    const { entry } = await find(ctx, kit);
-    const { body } = await kit.api(ctx).call('exportModel', { params: { id: entry.id } });
+    const { entry } = await find(ctx, tools);
+    const { body } = await tools.api(ctx).call('exportModel', { params: { id: entry.id } });
     ctx.attachment(`${entry.key}.json`);
     ctx.body = `${JSON.stringify(body, null, 2)}\n`;
   });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/:key/name',
     operation: 'updateModel',
     view: 'form',
     async ask(ctx, reader) {
-      const { entry, etag = '' } = await find(ctx, kit);
+      const { entry, etag = '' } = await find(ctx, tools);
       const { name, description, type, sharedWith } = entry;
       const field = fieldsFor(reader, words);
-      const peers = isElement ? await readPeers(ctx, kit, sharedWith) : [];
+      const peers = isElement ? await readPeers(ctx, tools, sharedWith) : [];
       return {
         title: reader.t(`${words}.nameTitle`, { name }),
         submit: reader.t(`${words}.save`),
@@ -56,24 +56,24 @@ export function modelRoutes<Type extends Entry['type']>(
       };
     },
     async send(ctx, field) {
-      const { entry } = await find(ctx, kit);
+      const { entry } = await find(ctx, tools);
       const body = {
         name: field('name'),
         description: field('description'),
         ...(isElement && { shared: field('shared') === 'yes' }),
-        ...(field('peers') && { sharedWith: [...(kit.posted(ctx).sharedWith ?? [])] }),
+        ...(field('peers') && { sharedWith: [...(tools.posted(ctx).sharedWith ?? [])] }),
         ...(entry.type === 'information' && { default: field('default') === 'yes' }),
       };
       const ifMatch = field('etag') || undefined;
-      await kit.api(ctx).call('updateModel', { params: { id: entry.id }, body, ifMatch });
+      await tools.api(ctx).call('updateModel', { params: { id: entry.id }, body, ifMatch });
     },
     done: `${one}Named`,
   });
 }
 
 /** The peers that an element may be shared with; a peer that was removed since stays chosen. */
-async function readPeers(ctx: Context, kit: RoomKit, sharedWith: readonly string[]) {
-  const { body } = await kit.api(ctx).call('listPeers', { query: { limit: 200 } });
+async function readPeers(ctx: Context, tools: RoomTools, sharedWith: readonly string[]) {
+  const { body } = await tools.api(ctx).call('listPeers', { query: { limit: 200 } });
   const named = body.map(({ id, name }) => [id, name] as const);
   const removed = sharedWith.filter((each) => !body.some(({ id }) => id === each));
   return [...named, ...removed.map((id) => [id, id] as const)];
@@ -122,13 +122,13 @@ export function entryFacts(reader: ConsoleReader, entry: Entry, words: ModelRoom
 }
 
 /** What can be done with an entry beside its next steps: export, other names, ends. */
-export function endsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundModel, words: string) {
+export function endsOf(ctx: Context, tools: RoomTools, { entry, href }: FoundModel, words: string) {
   const act = (name: string, rest: Omit<Act, 'href' | 'word'>) => ({
     href: `${href}/${name}`,
     word: `${words}.${name}`,
     ...rest,
   });
-  return actLinks(ctx, kit, [
+  return actLinks(ctx, tools, [
     { ...act('name', { operation: 'updateModel' }), word: `${words}.rename` },
     act('export', {}),
     {

@@ -3,9 +3,9 @@ import type { Context } from 'koa';
 import type { Fault } from '#lib/errors/fail.ts';
 import { ApiFailure } from '../api/api-failure.ts';
 import type { PostedForm } from '../pages/form.ts';
-import type { RoomKit } from '../pages/kit.ts';
 import { type Conflict, type Edited, isSameEdit, type MergeRules, mergeEdits } from '../pages/merge.ts';
 import { baseOf, boundEdit, conflictsIn, isOvertaken, overtaken, takeTheirs } from '../pages/merge-form.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, findVersion, type Version } from './read-model.ts';
 
@@ -68,25 +68,25 @@ interface Sent {
 /** The page of an editor: changes its shape without saving, saves, merges with what others have saved. */
 export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   parts: EditorParts<Type, Edit>,
 ): void {
   const { find, rules, editedOf, typedIn, bodyOf, change, show, saved, placeFaults } = parts;
   const { differingIn } = parts;
 
   router.get('/:key/edit', async (ctx) => {
-    const found = await find(ctx, kit);
-    const kept = kit.kept(ctx);
+    const found = await find(ctx, tools);
+    const kept = tools.kept(ctx);
     if (kept) return show(ctx, found, sentEdit(kept));
-    const draft = ctx.query.check && (await findVersion(ctx, kit, found.entry, 'DRAFT'));
-    const faults = draft ? await readActivationFaults(ctx, kit, found.entry, draft.version) : [];
+    const draft = ctx.query.check && (await findVersion(ctx, tools, found.entry, 'DRAFT'));
+    const faults = draft ? await readActivationFaults(ctx, tools, found.entry, draft.version) : [];
     const checked = faults.length > 0 ? new ApiFailure(422, { errors: faults }) : undefined;
     await open(ctx, found, { checked: checked && (placeFaults?.(checked) ?? checked) });
   });
 
   router.post('/:key/edit', async (ctx) => {
-    const found = await find(ctx, kit);
-    const posted = kit.posted(ctx);
+    const found = await find(ctx, tools);
+    const posted = tools.posted(ctx);
     const edit = sentEdit(posted);
     const op = posted.op?.[0] ?? 'save';
     const taken = takeTheirs(posted, op);
@@ -122,7 +122,7 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
 
   /** Shows what is stored. */
   async function open(ctx: Context, found: FoundModel<Type>, more: object): Promise<void> {
-    const { content, draft, etag } = await readContent(ctx, kit, found.entry);
+    const { content, draft, etag } = await readContent(ctx, tools, found.entry);
     const base = editedOf(found.entry.type, content);
     const differing = differingIn?.(found.entry.type, content);
     const edit = { ...base, draft, etag, base, conflicts: [], differing, ...more } as DraftEdit as Edit;
@@ -131,7 +131,7 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
 
   /** Both people's changes, with a choice where they differ. Saves nothing. */
   async function merge(ctx: Context, { entry }: FoundModel<Type>, edit: Edit): Promise<Edit> {
-    const { content, draft, etag } = await readContent(ctx, kit, entry);
+    const { content, draft, etag } = await readContent(ctx, tools, entry);
     const theirs = editedOf(entry.type, content);
     const merged = mergeEdits({ base: edit.base, mine: edit, theirs }, rules);
     return { ...edit, ...merged, draft, etag, base: theirs, isMerged: true };
@@ -143,7 +143,7 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
    */
   async function save(ctx: Context, { entry }: FoundModel<Type>, edit: Edit): Promise<Content> {
     const { draft, etag, base } = edit;
-    const before = await readContent(ctx, kit, entry);
+    const before = await readContent(ctx, tools, entry);
     // Without a draft there is no ETag: the content with which the editor was opened is compared.
     const isStale = draft === '' && !isSameEdit(base, editedOf(entry.type, before.content));
     if (isStale || draft !== before.draft) throw overtaken();
@@ -151,30 +151,30 @@ export function draftEditor<Type extends Entry['type'], Edit extends DraftEdit>(
     const query = { incomplete: true };
     const { id } = entry;
     const stored = draft
-      ? await kit.api(ctx).call('updateVersion', { params: { id, vid: draft }, query, body, ifMatch: etag })
-      : await kit.api(ctx).call('createVersion', { params: { id }, query, body });
+      ? await tools.api(ctx).call('updateVersion', { params: { id, vid: draft }, query, body, ifMatch: etag })
+      : await tools.api(ctx).call('createVersion', { params: { id }, query, body });
     return contentOf(stored.body);
   }
 }
 
 /** The draft's content, else a copy of the active one, else nothing in the instance's language. */
-export async function readContent(ctx: Context, kit: RoomKit, entry: Entry) {
-  const draft = await findVersion(ctx, kit, entry, 'DRAFT');
-  const start = draft ?? (await findVersion(ctx, kit, entry, 'ACTIVE'));
+export async function readContent(ctx: Context, tools: RoomTools, entry: Entry) {
+  const draft = await findVersion(ctx, tools, entry, 'DRAFT');
+  const start = draft ?? (await findVersion(ctx, tools, entry, 'ACTIVE'));
   const stored = { draft: draft?.version.id ?? '', etag: draft?.etag ?? '' };
   if (start) return { content: contentOf(start.version), ...stored };
-  const { language } = (await kit.api(ctx).call('getSystemConfig')).body;
+  const { language } = (await tools.api(ctx).call('getSystemConfig')).body;
   return { content: { defaultLanguage: language, data: { [language]: {} } }, ...stored };
 }
 
 /** What bars the activation of a draft here: what the API refuses, and what people would not be told. */
 async function readActivationFaults(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { id }: Entry,
   { id: vid }: Version,
 ): Promise<Fault[]> {
-  const { faults, advice = [] } = (await kit.api(ctx).call('checkVersion', { params: { id, vid } })).body;
+  const { faults, advice = [] } = (await tools.api(ctx).call('checkVersion', { params: { id, vid } })).body;
   return [...faults, ...advice];
 }
 

@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/api-client.ts';
 import { fieldFailure } from '../api/api-failure.ts';
 import type { OperationId } from '../api/api-types.ts';
 import { type AskedForm, formPage } from '../pages/form-page.ts';
-import type { RoomKit } from '../pages/kit.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, type FoundModel, requireVersion } from './read-model.ts';
 
@@ -49,42 +49,42 @@ function mustTypeKey({ versions }: Entry, act: Ending['act']): boolean {
 /** Archiving an entry, discarding its draft, deleting it. */
 export function endingRoutes<Type extends Entry['type']>(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   { words, one, find, describeEnding }: ModelRoom<Type>,
 ): void {
   /** @throws ApiFailure 404 if there is nothing to end. */
   const findEnding = async (ctx: Context, { entry, etag }: FoundModel, status: Ending['status']) => {
     if (!status) return { vid: '', etag };
-    const found = await requireVersion(ctx, kit, entry, status);
+    const found = await requireVersion(ctx, tools, entry, status);
     return { vid: found.version.id, etag: found.etag };
   };
   for (const { act, operation, status, end } of endings)
-    formPage(router, kit, {
+    formPage(router, tools, {
       path: `/:key/${act}`,
       operation,
       words: `${words}.${act}`,
       isEnding: true,
       async ask(ctx, { t }) {
-        const found = await find(ctx, kit);
+        const found = await find(ctx, tools);
         const { entry } = found;
         const { etag = '' } = await findEnding(ctx, found, status);
         const typed = { name: 'typed', label: t('endings.typeKey', { key: entry.key }) };
         return {
-          ...(await describeEnding?.(ctx, kit, { act, entry })),
+          ...(await describeEnding?.(ctx, tools, { act, entry })),
           name: entry.name,
           fields: mustTypeKey(entry, act) ? [{ ...typed, isRequired: true, isCode: true }] : [],
           hidden: { etag },
         };
       },
       async send(ctx, field) {
-        const found = await find(ctx, kit);
+        const found = await find(ctx, tools);
         const { id, key } = found.entry;
         if (mustTypeKey(found.entry, act) && field('typed') !== key)
           throw fieldFailure('typed', 'not-the-key');
         const { vid } = await findEnding(ctx, found, status);
-        await end(kit.api(ctx), { id, vid, ifMatch: field('etag') || undefined });
-        return act === 'delete' ? kit.path : found.href;
+        await end(tools.api(ctx), { id, vid, ifMatch: field('etag') || undefined });
+        return act === 'delete' ? tools.path : found.href;
       },
-      done: (ctx, next) => kit.open(ctx, next, `${one}.${act}`),
+      done: (ctx, next) => tools.open(ctx, next, `${one}.${act}`),
     });
 }

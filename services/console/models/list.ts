@@ -2,34 +2,34 @@ import type Router from '@koa/router';
 import { columnsFor } from '../pages/columns.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { choiceFilter, type FilterSpec, languageFilter } from '../pages/filters.ts';
-import type { RoomKit } from '../pages/kit.ts';
 import { sendList } from '../pages/list-page.ts';
 import type { Column } from '../pages/table.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { ModelRoom } from './model-room.ts';
 import { type Entry, hasVersion, hrefOf, listEntries } from './read-model.ts';
 
 type Listed = Pick<ModelRoom<Entry['type']>, 'words' | 'types'>;
 
 /** The list of the entries of a room. */
-export function modelListRoute(router: Router, kit: RoomKit, room: Listed): void {
+export function modelListRoute(router: Router, tools: RoomTools, room: Listed): void {
   router.get('/', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const entries = await listEntries(kit.api(ctx), { types: room.types });
+    const reader = tools.reader(ctx);
+    const entries = await listEntries(tools.api(ctx), { types: room.types });
     const languages = entries.flatMap(({ availableLanguages }) => availableLanguages);
-    const filters = kit.filters(ctx, kit.path, filtersOf(reader, room, languages));
+    const filters = tools.filters(ctx, tools.path, filtersOf(reader, room, languages));
     const { keyword, type = room.types.join(','), status, language, shared } = filters.values;
     const state = status === 'DRAFT' ? { draft: true } : { statuses: status };
     const query = { types: type, keyword, ...state, languages: language, shared, sort: 'name' };
-    await sendList(ctx, kit, {
+    await sendList(ctx, tools, {
       view: 'list',
       title: reader.t(`${room.words}.title`),
       filters,
-      columns: columnsOf(reader, kit, room),
-      read: (cursor, size) => kit.api(ctx).list('listModels', { query: { ...query, cursor, size } }),
+      columns: columnsOf(reader, tools, room),
+      read: (cursor, size) => tools.api(ctx).list('listModels', { query: { ...query, cursor, size } }),
       csv: room.words,
       locals: {
-        newUrl: kit.may(ctx, 'createModel') && `${kit.path}/new`,
-        importUrl: kit.may(ctx, 'importModel') && `${kit.path}/import`,
+        newUrl: tools.may(ctx, 'createModel') && `${tools.path}/new`,
+        importUrl: tools.may(ctx, 'importModel') && `${tools.path}/import`,
       },
     });
   });
@@ -60,10 +60,10 @@ function filtersOf(
   ];
 }
 
-function columnsOf(reader: ConsoleReader, kit: RoomKit, { words, types }: Listed): Column<Entry>[] {
+function columnsOf(reader: ConsoleReader, tools: RoomTools, { words, types }: Listed): Column<Entry>[] {
   const { text, word, code, state, time } = columnsFor<Entry>(reader);
   return [
-    text(`${words}.name`, ({ name }) => name, { href: ({ key }) => hrefOf(kit, key) }),
+    text(`${words}.name`, ({ name }) => name, { href: ({ key }) => hrefOf(tools, key) }),
     ...(types.length > 1 ? [word(`${words}.type`, 'elementType', ({ type }) => type)] : []),
     code(`${words}.key`, ({ key }) => key),
     state(`${words}.status`, 'entryStatus', ({ status }) => status, {

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import type { FieldSpec } from '../pages/form.ts';
-import type { RoomKit } from '../pages/kit.ts';
 import type { Change } from '../pages/text-diff.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { EndingText } from './endings.ts';
 import type { Entry, FoundModel, Version } from './read-model.ts';
 
@@ -12,11 +12,11 @@ export interface ModelRoom<Type extends Entry['type']> {
   words: 'elements' | 'forms';
   one: 'element' | 'form';
   types: readonly Type[];
-  find(ctx: Context, kit: RoomKit): Promise<FoundModel<Type>>;
+  find(ctx: Context, tools: RoomTools): Promise<FoundModel<Type>>;
   /** What differs between two versions. @param before undefined: everything is new. */
   compare(
     ctx: Context,
-    kit: RoomKit,
+    tools: RoomTools,
     entry: FoundModel<Type>['entry'],
     versions: { before: Version | undefined; after: Version },
   ): Promise<Change[]>;
@@ -25,7 +25,7 @@ export interface ModelRoom<Type extends Entry['type']> {
   /** What an end means, beside its usual sentence. */
   describeEnding?(
     ctx: Context,
-    kit: RoomKit,
+    tools: RoomTools,
     ending: { act: 'archive' | 'discard' | 'delete'; entry: FoundModel<Type>['entry'] },
   ): Promise<EndingText | undefined>;
 }

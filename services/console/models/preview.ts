@@ -3,7 +3,7 @@ import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FilterSpec, withQuery } from '../pages/filters.ts';
 import { type Choice, type FieldSpec, languageChoices, type PostedForm, wordChoices } from '../pages/form.ts';
-import type { RoomKit } from '../pages/kit.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { Entry } from './read-model.ts';
 
 /** What is shown in a frame, and where. */
@@ -18,8 +18,8 @@ interface Previewed {
 }
 
 /** What the mixin `+preview` prints: a version in a frame, with the choices of how it is shown. */
-export function previewView(ctx: Context, kit: RoomKit, { path, url, version, orientation }: Previewed) {
-  const reader = kit.reader(ctx);
+export function previewView(ctx: Context, tools: RoomTools, { path, url, version, orientation }: Previewed) {
+  const reader = tools.reader(ctx);
   const { t } = reader;
   const { availableLanguages, defaultLanguage } = version;
   const languages: FilterSpec = {
@@ -34,7 +34,7 @@ export function previewView(ctx: Context, kit: RoomKit, { path, url, version, or
     label: t('preview.orientation'),
     options: orientationsOf(reader),
   };
-  const { values, fields } = kit.filters(ctx, path, orientation ? [languages, orientations] : [languages]);
+  const { values, fields } = tools.filters(ctx, path, orientation ? [languages, orientations] : [languages]);
   const language = lookupLanguage([reader.language], availableLanguages) ?? defaultLanguage;
   const chosen: Record<string, string> = { language, ...(orientation && { orientation }), ...values };
   return {
@@ -43,7 +43,7 @@ export function previewView(ctx: Context, kit: RoomKit, { path, url, version, or
     // The choices always have a value: none is "all".
     filters: { isSet: false, fields: fields.map((field) => withChosen(field, chosen[field.name])) },
     frame: { url: withQuery(url, chosen), title: t('preview.frame') },
-    looks: previewLooks(ctx, kit, {}),
+    looks: previewLooks(ctx, tools, {}),
   };
 }
 
@@ -58,10 +58,10 @@ function withChosen<Field extends { options: { value: string }[] }>(field: Field
  */
 export function previewLooks(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { hasOrientation = false, typed = {} }: { hasOrientation?: boolean; typed?: PostedForm },
 ) {
-  const reader = kit.reader(ctx);
+  const reader = tools.reader(ctx);
   const look = (word: string, name: string, options: Choice[]): FieldSpec => ({
     name,
     label: reader.t(`preview.${word}`),
@@ -74,7 +74,7 @@ export function previewLooks(
     look('colors', 'preview-colors', wordChoices(reader, 'preview', ['light', 'dark'])),
   ];
   const values = fields.map(({ name, options }) => [name, typed[name] ?? options?.[0]?.[0]] as const);
-  return kit.form(ctx, { action: '', submit: '', fields, values: Object.fromEntries(values) }).fields;
+  return tools.form(ctx, { action: '', submit: '', fields, values: Object.fromEntries(values) }).fields;
 }
 
 /** The orientations of a form. */

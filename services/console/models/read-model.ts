@@ -4,7 +4,7 @@ import { ApiFailure } from '../api/api-failure.ts';
 import type { Schemas } from '../api/api-types.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import type { Choice } from '../pages/form.ts';
-import type { RoomKit } from '../pages/kit.ts';
+import type { RoomTools } from '../pages/tools.ts';
 
 export type Entry = Schemas['Entry'];
 export type Version = Schemas['Version'];
@@ -48,21 +48,21 @@ export function formChoices({ t }: ConsoleReader, forms: readonly Pick<Entry, 'k
 }
 
 /** The path of the page of an entry. */
-export function hrefOf(kit: RoomKit, key: string): string {
-  return `${kit.path}/${encodeURIComponent(key)}`;
+export function hrefOf(tools: RoomTools, key: string): string {
+  return `${tools.path}/${encodeURIComponent(key)}`;
 }
 
 /** The entry of the page's URL. @throws ApiFailure 404 for a deleted entry, and for one of another type. */
 async function findModel<Type extends Entry['type']>(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   types: readonly Type[],
 ): Promise<FoundModel<Type>> {
   const key = String(ctx.params.key);
-  const { body, etag } = await kit.api(ctx).call('getModelByKey', { params: { key } });
+  const { body, etag } = await tools.api(ctx).call('getModelByKey', { params: { key } });
   const type = types.find((each) => each === body.type);
   if (!type || body.status === 'DELETED') throw new ApiFailure(404, {});
-  return { entry: { ...body, type }, etag, href: hrefOf(kit, key) };
+  return { entry: { ...body, type }, etag, href: hrefOf(tools, key) };
 }
 
 /** Types of entries that the room of elements shows; layouts have a room of their own. */
@@ -80,13 +80,13 @@ export type FoundElement = FoundModel<ElementType>;
 export type FoundForm = FoundModel<'layout'>;
 
 /** The element of the page's URL. @throws ApiFailure 404 for a layout or a deleted entry. */
-export function findElement(ctx: Context, kit: RoomKit): Promise<FoundElement> {
-  return findModel(ctx, kit, elementTypes);
+export function findElement(ctx: Context, tools: RoomTools): Promise<FoundElement> {
+  return findModel(ctx, tools, elementTypes);
 }
 
 /** The layout of the page's URL. @throws ApiFailure 404 for an entry of another type. */
-export function findForm(ctx: Context, kit: RoomKit): Promise<FoundForm> {
-  return findModel(ctx, kit, ['layout']);
+export function findForm(ctx: Context, tools: RoomTools): Promise<FoundForm> {
+  return findModel(ctx, tools, ['layout']);
 }
 
 /** Types of elements that people answer. */
@@ -109,17 +109,17 @@ export async function listEntries(
 /** Names of entries by key; the key stands for an entry that is deleted or beyond the first 200. */
 export async function readEntryNames(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   types: string | readonly string[],
 ): Promise<(key: string) => string> {
-  const entries = await listEntries(kit.api(ctx), { types });
+  const entries = await listEntries(tools.api(ctx), { types });
   const names = new Map(entries.map(({ key, name }) => [key, name]));
   return (key) => names.get(key) ?? key;
 }
 
 /** Names of the elements that people answer, by key: up to 200. */
-export async function questionNames(ctx: Context, kit: RoomKit): Promise<ReadonlyMap<string, string>> {
-  const elements = await listEntries(kit.api(ctx), { types: questionTypes });
+export async function questionNames(ctx: Context, tools: RoomTools): Promise<ReadonlyMap<string, string>> {
+  const elements = await listEntries(tools.api(ctx), { types: questionTypes });
   return new Map(elements.map(({ key, name }) => [key, name]));
 }
 
@@ -137,13 +137,13 @@ export function hasVersion({ versions }: Pick<Entry, 'versions'>, status: 'DRAFT
 /** The version of an entry with a status; undefined if it has none. */
 export async function findVersion(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { id, versions }: Entry,
   status: 'DRAFT' | 'ACTIVE',
 ): Promise<FoundVersion | undefined> {
   const vid = versions.find((each) => each.status === status)?.id;
   if (!vid) return undefined;
-  const { body, etag } = await kit.api(ctx).call('getVersion', { params: { id, vid } });
+  const { body, etag } = await tools.api(ctx).call('getVersion', { params: { id, vid } });
   return { version: body, etag };
 }
 
@@ -157,10 +157,10 @@ export async function requireVersion(...of: Parameters<typeof findVersion>): Pro
 /** The address of its own that the ACTIVE version of a form has; undefined without one. */
 export async function readPublicForm(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   entry: Entry,
 ): Promise<Schemas['PublicForm'] | undefined> {
-  const active = await findVersion(ctx, kit, entry, 'ACTIVE');
+  const active = await findVersion(ctx, tools, entry, 'ACTIVE');
   if (!active) return undefined;
   const { data, defaultLanguage } = active.version;
   return (data as Record<string, { public?: Schemas['PublicForm'] }>)[defaultLanguage]?.public;

@@ -5,7 +5,7 @@ import type { Schemas } from '../api/api-types.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, languageChoices, type ReadField } from '../pages/form.ts';
 import { formPage } from '../pages/form-page.ts';
-import type { RoomKit } from '../pages/kit.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import { type Entry, entryChoices, hasVersion, hrefOf, listEntries } from './read-model.ts';
 
 type Template = Schemas['ModelTemplate'];
@@ -16,16 +16,16 @@ type Template = Schemas['ModelTemplate'];
  */
 export async function offerLanguages(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   others: readonly string[],
 ): Promise<string[]> {
-  const { language } = (await kit.api(ctx).call('getSystemConfig')).body;
+  const { language } = (await tools.api(ctx).call('getSystemConfig')).body;
   return [...new Set([language, ...others])];
 }
 
 /** The chosen ones of the languages that were offered, in their order; without a choice the first. */
-export function chosenLanguages(ctx: Context, kit: RoomKit, offered: readonly string[]): string[] {
-  const chosen = offered.filter((each) => kit.posted(ctx).languages?.includes(each));
+export function chosenLanguages(ctx: Context, tools: RoomTools, offered: readonly string[]): string[] {
+  const chosen = offered.filter((each) => tools.posted(ctx).languages?.includes(each));
   return chosen.length > 0 ? chosen : offered.slice(0, 1);
 }
 
@@ -37,13 +37,13 @@ function usualLanguages(offered: readonly string[], known: readonly Entry[]): st
 }
 
 /** The templates that a room offers before its form for something new. */
-export async function templateCards(ctx: Context, kit: RoomKit, isOffered: (type: string) => boolean) {
-  const reader = kit.reader(ctx);
-  const { values } = (await kit.api(ctx).call('listTemplates')).body;
+export async function templateCards(ctx: Context, tools: RoomTools, isOffered: (type: string) => boolean) {
+  const reader = tools.reader(ctx);
+  const { values } = (await tools.api(ctx).call('listTemplates')).body;
   return values
     .filter(({ type }) => isOffered(type))
     .map((template) => ({
-      href: `${kit.path}/new/${encodeURIComponent(template.key)}`,
+      href: `${tools.path}/new/${encodeURIComponent(template.key)}`,
       ...textOf(reader, template),
       type: template.type === 'layout' ? '' : reader.word('elementType', template.type),
     }));
@@ -68,21 +68,21 @@ const factNames = Object.keys(facts) as (keyof typeof facts)[];
 /** A page for each template: languages, name, and who is responsible. It makes drafts. */
 export function templateRoutes(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   { isOffered }: { isOffered(type: string): boolean },
 ): void {
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/new/:template',
     operation: 'useTemplate',
     view: 'template',
     isCreating: true,
     async ask(ctx, reader) {
-      const template = await readTemplate(ctx, kit, isOffered);
-      const informing = await readInformation(ctx, kit);
+      const template = await readTemplate(ctx, tools, isOffered);
+      const informing = await readInformation(ctx, tools);
       const known = template.type === 'layout' ? informing : [];
       const asksFacts = template.type === 'layout' || template.type === 'information';
       const field = fieldsFor(reader, 'template');
-      const languages = await templateLanguages(ctx, kit, template);
+      const languages = await templateLanguages(ctx, tools, template);
       const { name, description } = textOf(reader, template);
       const asked = [
         field('name', { isRequired: true, maxLength: 255 }),
@@ -95,7 +95,7 @@ export function templateRoutes(
       return {
         title: reader.t('template.title', { name }),
         submit: reader.t('template.create'),
-        cancelUrl: `${kit.path}/new`,
+        cancelUrl: `${tools.path}/new`,
         fields: [...asked, ...organisation],
         values: {
           name,
@@ -107,46 +107,46 @@ export function templateRoutes(
           asked: asked.map((each) => each.name),
           organisation: organisation.map((each) => each.name),
           isElsewhere: known.length > 0,
-          elements: await elementNames(ctx, kit, reader, template),
+          elements: await elementNames(ctx, tools, reader, template),
         },
       };
     },
     async send(ctx, field) {
-      const template = await readTemplate(ctx, kit, isOffered);
+      const template = await readTemplate(ctx, tools, isOffered);
       const organisation = organisationIn(field);
       const information = field('information');
       const body = {
-        languages: chosenLanguages(ctx, kit, await templateLanguages(ctx, kit, template)),
+        languages: chosenLanguages(ctx, tools, await templateLanguages(ctx, tools, template)),
         name: field('name'),
         ...(organisation ? { organisation } : information && { information }),
       };
-      return (await kit.api(ctx).call('useTemplate', { params: { key: template.key }, body })).body.values;
+      return (await tools.api(ctx).call('useTemplate', { params: { key: template.key }, body })).body.values;
     },
-    done: (ctx, [made]) => kit.open(ctx, `${hrefOf(kit, made?.key ?? '')}/edit`, 'templateUsed'),
+    done: (ctx, [made]) => tools.open(ctx, `${hrefOf(tools, made?.key ?? '')}/edit`, 'templateUsed'),
   });
 }
 
 /** The languages of a template; that of the instance is the first, if it is one of them. */
-async function templateLanguages(ctx: Context, kit: RoomKit, { texts }: Template): Promise<string[]> {
+async function templateLanguages(ctx: Context, tools: RoomTools, { texts }: Template): Promise<string[]> {
   const own = Object.keys(texts);
-  return (await offerLanguages(ctx, kit, own)).filter((each) => own.includes(each));
+  return (await offerLanguages(ctx, tools, own)).filter((each) => own.includes(each));
 }
 
 /** @throws ApiFailure 404 for a template that the room does not offer. */
 async function readTemplate(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   isOffered: (type: string) => boolean,
 ): Promise<Template> {
   const params = { key: String(ctx.params.template) };
-  const { body } = await kit.api(ctx).call('getTemplate', { params });
+  const { body } = await tools.api(ctx).call('getTemplate', { params });
   if (!isOffered(body.type)) throw new ApiFailure(404, {});
   return body;
 }
 
 /** The information of this instance, also that of a first form that is not active yet. */
-export async function readInformation(ctx: Context, kit: RoomKit): Promise<Entry[]> {
-  const entries = await listEntries(kit.api(ctx), { types: 'information' });
+export async function readInformation(ctx: Context, tools: RoomTools): Promise<Entry[]> {
+  const entries = await listEntries(tools.api(ctx), { types: 'information' });
   return entries.filter((entry) => hasVersion(entry, 'ACTIVE') || hasVersion(entry, 'DRAFT'));
 }
 
@@ -167,9 +167,9 @@ function organisationIn(field: ReadField): Schemas['TemplateOrganisation'] | und
 }
 
 /** The names of the elements that a form of the template asks. */
-async function elementNames(ctx: Context, kit: RoomKit, reader: ConsoleReader, { elements }: Template) {
+async function elementNames(ctx: Context, tools: RoomTools, reader: ConsoleReader, { elements }: Template) {
   if (elements.length === 0) return [];
-  const { values } = (await kit.api(ctx).call('listTemplates')).body;
+  const { values } = (await tools.api(ctx).call('listTemplates')).body;
   return elements.flatMap((key) => {
     const found = values.find((each) => each.key === key);
     return found ? [{ ...textOf(reader, found), type: reader.word('elementType', found.type) }] : [];

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import { ApiFailure } from '../api/api-failure.ts';
-import type { RoomKit } from '../pages/kit.ts';
 import { compareChanges } from '../pages/text-diff.ts';
+import type { RoomTools } from '../pages/tools.ts';
 import type { ModelRoom } from './model-room.ts';
 import type { Entry } from './read-model.ts';
 
@@ -10,13 +10,13 @@ type Summary = Entry['versions'][number];
 /** A page of a version: what differs from the one before, or from another that is chosen. */
 export function changeRoutes<Type extends Entry['type']>(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   room: ModelRoom<Type>,
 ): void {
   router.get('/:key/versions/:vid/changes', async (ctx) => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const { t } = reader;
-    const { entry, href } = await room.find(ctx, kit);
+    const { entry, href } = await room.find(ctx, tools);
     const index = entry.versions.findIndex(({ id }) => id === ctx.params.vid);
     const shown = entry.versions[index];
     if (!shown) throw new ApiFailure(404, {});
@@ -24,7 +24,7 @@ export function changeRoutes<Type extends Entry['type']>(
       serial ? `${serial} – ${reader.word('entryStatus', status)}` : t('changes.draft');
     const path = `${href}/versions/${shown.id}/changes`;
     const others = entry.versions.filter(({ id }) => id !== shown.id);
-    const filters = kit.filters(ctx, path, [
+    const filters = tools.filters(ctx, path, [
       {
         name: 'to',
         kind: 'choice',
@@ -34,9 +34,9 @@ export function changeRoutes<Type extends Entry['type']>(
     ]);
     const { to = entry.versions[index + 1]?.id } = filters.values;
     const read = async (vid: string) =>
-      (await kit.api(ctx).call('getVersion', { params: { id: entry.id, vid } })).body;
+      (await tools.api(ctx).call('getVersion', { params: { id: entry.id, vid } })).body;
     const [after, before] = await Promise.all([read(shown.id), to === undefined ? undefined : read(to)]);
-    await kit.page(ctx, 'changes', {
+    await tools.page(ctx, 'changes', {
       title: shown.serial
         ? t('changes.title', { name: entry.name, version: shown.serial })
         : t('changes.titleDraft', { name: entry.name }),
@@ -44,7 +44,7 @@ export function changeRoutes<Type extends Entry['type']>(
       path,
       filters,
       differences: await compareChanges(
-        await room.compare(ctx, kit, entry, { before, after }),
+        await room.compare(ctx, tools, entry, { before, after }),
         reader.language,
       ),
       backUrl: href,

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { OperationId } from '../api/api-types.ts';
-import type { RoomKit } from './kit.ts';
+import type { RoomTools } from './tools.ts';
 
 /** An act that a page offers to people who may call its operation. */
 export interface Act {
@@ -16,11 +16,11 @@ export interface Act {
 }
 
 /** The links to the acts that are possible and allowed, in their order. */
-export function actLinks(ctx: Context, kit: RoomKit, acts: readonly Act[]) {
-  const { t } = kit.reader(ctx);
+export function actLinks(ctx: Context, tools: RoomTools, acts: readonly Act[]) {
+  const { t } = tools.reader(ctx);
   return acts
-    .filter(({ when = true, operation }) => when && (!operation || kit.may(ctx, operation)))
-    .filter(({ href }) => kit.opens(ctx, href))
+    .filter(({ when = true, operation }) => when && (!operation || tools.may(ctx, operation)))
+    .filter(({ href }) => tools.opens(ctx, href))
     .map(({ href, word, isEnding, posted }) => ({
       href,
       word: t(word),

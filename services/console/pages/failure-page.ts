@@ -1,6 +1,6 @@
 import type { ApiFailure } from '../api/api-failure.ts';
 import type { ConsoleReader } from './console-reader.ts';
-import type { PageLocals } from './kit.ts';
+import type { PageLocals } from './tools.ts';
 
 /** Statuses of the API that a page passes on; every other failure is a 503 of the console. */
 const passedOn = new Set([401, 403, 404, 406, 409, 410, 412, 413, 414, 422, 429]);

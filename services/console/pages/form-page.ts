@@ -4,7 +4,7 @@ import { ApiFailure } from '../api/api-failure.ts';
 import type { ApiReply, CallInput, OperationId, ResultOf } from '../api/api-types.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type FieldSpec, type FormInput, type PostedForm, type ReadField, readerOf } from './form.ts';
-import type { RoomKit } from './kit.ts';
+import type { RoomTools } from './tools.ts';
 
 /** What the page of a form shows. The form is posted to the path of its page. */
 export interface AskedForm
@@ -57,33 +57,38 @@ export interface FormPage<Made> {
 }
 
 /** Adds a page with a form: GET shows it, POST carries it out. */
-export function formPage<Made>(router: Router, kit: RoomKit, page: FormPage<Made>): void {
+export function formPage<Made>(router: Router, tools: RoomTools, page: FormPage<Made>): void {
   const { path, operation, view = 'confirm', isCreating, secret = [], placeFaults, send, done } = page;
   const show = async (ctx: Context, failure?: ApiFailure) => {
-    if (operation) kit.require(ctx, operation);
-    const { title, effects, links, isBarred, locals, ...asked } = await askedBy(page, ctx, kit.reader(ctx));
+    if (operation) tools.require(ctx, operation);
+    const { title, effects, links, isBarred, locals, ...asked } = await askedBy(page, ctx, tools.reader(ctx));
     const told = failure ?? asked.failure;
-    const form = kit.form(ctx, {
+    const form = tools.form(ctx, {
       ...asked,
       action: ctx.path,
       failure: told && (placeFaults?.(told) ?? told),
-      ...(failure && { values: withoutSecrets(kit.posted(ctx), secret) }),
-      ...(isCreating && { once: kit.once.make() }),
+      ...(failure && { values: withoutSecrets(tools.posted(ctx), secret) }),
+      ...(isCreating && { once: tools.once.make() }),
     });
-    await kit.page(ctx, view, { title, effects, linked: links, isBarred, ...locals, form }, failure?.status);
+    await tools.page(
+      ctx,
+      view,
+      { title, effects, linked: links, isBarred, ...locals, form },
+      failure?.status,
+    );
   };
   const answer = (ctx: Context, made: Made) =>
-    typeof done === 'string' ? kit.open(ctx, above(ctx.path), done) : done(ctx, made);
+    typeof done === 'string' ? tools.open(ctx, above(ctx.path), done) : done(ctx, made);
   router.get(path, (ctx) => show(ctx));
   router.post(
     path,
     orShowAgain(show, async (ctx) => {
-      const field = fieldReader(ctx, kit);
+      const field = fieldReader(ctx, tools);
       if (!isCreating) return answer(ctx, await send(ctx, field));
-      const result = await kit.once.run(field('once'), () => send(ctx, field));
+      const result = await tools.once.run(field('once'), () => send(ctx, field));
       if (result !== 'repeated') return answer(ctx, result.made);
-      const { cancelUrl } = await askedBy(page, ctx, kit.reader(ctx));
-      kit.open(ctx, cancelUrl, 'repeated');
+      const { cancelUrl } = await askedBy(page, ctx, tools.reader(ctx));
+      tools.open(ctx, cancelUrl, 'repeated');
     }),
   );
 }
@@ -123,34 +128,34 @@ interface ActPage<Id extends OperationId>
 /** Adds a page that calls one operation. */
 export function actPage<Id extends OperationId>(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   { params = (ctx) => ctx.params, body, ...page }: ActPage<Id>,
 ): void {
   const { operation, secret } = page;
-  formPage(router, kit, {
+  formPage(router, tools, {
     ...page,
     send: (ctx, field) =>
-      kit.api(ctx).call(operation, { params: params(ctx), body: body?.(field, kit.posted(ctx)), secret }),
+      tools.api(ctx).call(operation, { params: params(ctx), body: body?.(field, tools.posted(ctx)), secret }),
   });
 }
 
 /** A button on the page above, which has no page of its own. */
 export function buttonAct<Id extends OperationId>(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   { path, operation, body, done }: Pick<ActPage<Id>, 'path' | 'operation' | 'body'> & { done: string },
 ): void {
   router.post(path, async (ctx) => {
-    const given = body?.(fieldReader(ctx, kit), kit.posted(ctx));
-    await kit.api(ctx).call(operation, { params: ctx.params, body: given });
-    kit.open(ctx, above(ctx.path), done);
+    const given = body?.(fieldReader(ctx, tools), tools.posted(ctx));
+    await tools.api(ctx).call(operation, { params: ctx.params, body: given });
+    tools.open(ctx, above(ctx.path), done);
   });
-  leadAbove(router, kit, path);
+  leadAbove(router, tools, path);
 }
 
 /** A form without a page of its own that was kept during a sign-in leads to the page above. */
-export function leadAbove(router: Router, kit: RoomKit, path: string): void {
-  router.get(path, (ctx) => kit.open(ctx, above(ctx.path)));
+export function leadAbove(router: Router, tools: RoomTools, path: string): void {
+  router.get(path, (ctx) => tools.open(ctx, above(ctx.path)));
 }
 
 function withoutSecrets(posted: PostedForm, secret: readonly string[]): PostedForm {
@@ -158,8 +163,8 @@ function withoutSecrets(posted: PostedForm, secret: readonly string[]): PostedFo
 }
 
 /** Reads the fields of the posted form. */
-export function fieldReader(ctx: Context, kit: RoomKit): ReadField {
-  return readerOf(kit.posted(ctx));
+export function fieldReader(ctx: Context, tools: RoomTools): ReadField {
+  return readerOf(tools.posted(ctx));
 }
 
 /** A handler that shows the page of a form again, with the failure, if the API refuses what was sent. */

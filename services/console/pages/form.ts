@@ -105,7 +105,7 @@ export interface FormInput {
   failure?: ApiFailure;
   /** The page with the fields that faults concern, if it is another one. */
   elsewhere?: { url: string; fields: readonly FieldSpec[] };
-  /** From `kit.once.make()`, in forms that create something. */
+  /** From `tools.once.make()`, in forms that create something. */
   once?: string;
   hidden?: Readonly<Record<string, string>>;
   /** Whether the values were kept during a sign-in. */

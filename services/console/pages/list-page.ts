@@ -7,9 +7,9 @@ import { type Columns, columnsFor } from './columns.ts';
 import type { ConsoleReader } from './console-reader.ts';
 import { type ReadRows, sendCsv } from './csv-export.ts';
 import type { Filters } from './filters.ts';
-import type { RoomKit } from './kit.ts';
 import { largestPage } from './read-pages.ts';
 import { type Column, tableView } from './table.ts';
+import type { RoomTools } from './tools.ts';
 
 /** A page that is a list, with what may be done from it. */
 export interface ListPage<Row> {
@@ -30,15 +30,15 @@ export interface ListPage<Row> {
 }
 
 /** Sends a page of a list, or with `format=csv` the whole list. */
-export async function sendList<Row>(ctx: Context, kit: RoomKit, list: ListPage<Row>): Promise<void> {
-  const { view, title, path = kit.path, filters, columns, read, csv, noMatch, locals } = list;
+export async function sendList<Row>(ctx: Context, tools: RoomTools, list: ListPage<Row>): Promise<void> {
+  const { view, title, path = tools.path, filters, columns, read, csv, noMatch, locals } = list;
   if (csv && ctx.query.format === 'csv') {
-    return sendCsv(ctx, kit.reader(ctx), { name: csv, columns, read });
+    return sendCsv(ctx, tools.reader(ctx), { name: csv, columns, read });
   }
-  const cursor = kit.cursor(ctx);
+  const cursor = tools.cursor(ctx);
   const page = { caption: title, columns, path, filters, cursor, ...(await read(cursor)) };
-  const table = tableView(kit.reader(ctx), { ...page, ...(csv && { csv: '' }) });
-  await kit.page(ctx, view, { title, path, filters, table: { ...table, noMatch }, ...locals });
+  const table = tableView(tools.reader(ctx), { ...page, ...(csv && { csv: '' }) });
+  await tools.page(ctx, view, { title, path, filters, table: { ...table, noMatch }, ...locals });
 }
 
 /** A list of one operation, without filters. */
@@ -56,32 +56,36 @@ interface PlainList<Id extends OperationId> {
 }
 
 /** Adds the page of a list. */
-export function listRoute<Id extends OperationId>(router: Router, kit: RoomKit, list: PlainList<Id>): void {
-  router.get(list.path, (ctx) => sendPlainList(ctx, kit, list));
+export function listRoute<Id extends OperationId>(
+  router: Router,
+  tools: RoomTools,
+  list: PlainList<Id>,
+): void {
+  router.get(list.path, (ctx) => sendPlainList(ctx, tools, list));
 }
 
 /** Sends the page of a list, for those who may call its operation. */
 export async function sendPlainList<Id extends OperationId>(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { path: below, operation, words, columns, creates, links = [] }: PlainList<Id>,
 ): Promise<void> {
-  kit.require(ctx, operation);
-  const reader = kit.reader(ctx);
-  const path = kit.path + below;
-  await sendList<RowOf<Id>>(ctx, kit, {
+  tools.require(ctx, operation);
+  const reader = tools.reader(ctx);
+  const path = tools.path + below;
+  await sendList<RowOf<Id>>(ctx, tools, {
     view: 'plain-list',
     title: reader.t(`${words}.title`),
     path,
     columns: columns(columnsFor<RowOf<Id>>(reader), reader),
-    read: (cursor, limit) => kit.api(ctx).list(operation, { page: { cursor, limit } }),
+    read: (cursor, limit) => tools.api(ctx).list(operation, { page: { cursor, limit } }),
     csv: words,
     locals: {
       text: reader.has(`${words}.text`) && reader.t(`${words}.text`),
       empty: reader.t(`${words}.empty`),
-      newUrl: creates && kit.may(ctx, creates) && `${path}/new`,
+      newUrl: creates && tools.may(ctx, creates) && `${path}/new`,
       newWord: creates && reader.t(`${words}.new`),
-      others: actLinks(ctx, kit, links),
+      others: actLinks(ctx, tools, links),
     },
   });
 }

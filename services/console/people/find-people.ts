@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { RoomKit } from '../pages/kit.ts';
+import type { RoomTools } from '../pages/tools.ts';
 
 /**
  * Subjects with exactly this e-mail address or telephone number, which is what people say who call; undefined
@@ -7,12 +7,12 @@ import type { RoomKit } from '../pages/kit.ts';
  */
 export async function findByContact(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   word: string,
   page: { cursor?: string | undefined; limit?: number | undefined },
 ) {
-  if (!saysContact(word) || !kit.may(ctx, 'listSubjects')) return undefined;
-  const found = await kit.api(ctx).list('listSubjects', { query: { contact: word }, page });
+  if (!saysContact(word) || !tools.may(ctx, 'listSubjects')) return undefined;
+  const found = await tools.api(ctx).list('listSubjects', { query: { contact: word }, page });
   return found.rows.length > 0 ? found : undefined;
 }
 
@@ -20,8 +20,12 @@ export async function findByContact(
  * The name of the subject that a text means: that with this address or number, else the text.
  * @returns undefined if several subjects have it.
  */
-export async function subjectCalled(ctx: Context, kit: RoomKit, text: string): Promise<string | undefined> {
-  const [one, another] = (await findByContact(ctx, kit, text, { limit: 2 }))?.rows ?? [];
+export async function subjectCalled(
+  ctx: Context,
+  tools: RoomTools,
+  text: string,
+): Promise<string | undefined> {
+  const [one, another] = (await findByContact(ctx, tools, text, { limit: 2 }))?.rows ?? [];
   return another ? undefined : (one?.name ?? text);
 }
 

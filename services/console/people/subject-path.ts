@@ -4,17 +4,17 @@ import { languageTags } from '../models/language-list.ts';
 import { type Entry, listEntries } from '../models/read-model.ts';
 import type { ConsoleReader } from '../pages/console-reader.ts';
 import { type Choice, type FieldSpec, fieldsFor, languageChoices } from '../pages/form.ts';
-import type { RoomKit } from '../pages/kit.ts';
+import type { RoomTools } from '../pages/tools.ts';
 
 /** The path of a person's page. */
-export function subjectPath({ names }: Pick<RoomKit, 'names'>, name: string): string {
+export function subjectPath({ names }: Pick<RoomTools, 'names'>, name: string): string {
   return `/console/subjects/${names.seal(name)}`;
 }
 
 /** The person of the page's URL. @throws ApiFailure 404 if the name was not sealed here. */
-export function nameOf(ctx: Context, kit: RoomKit): { name: string; href: string } {
+export function nameOf(ctx: Context, tools: RoomTools): { name: string; href: string } {
   const sealed = String(ctx.params.s);
-  return { name: kit.names.open(sealed) ?? '', href: `${kit.path}/${sealed}` };
+  return { name: tools.names.open(sealed) ?? '', href: `${tools.path}/${sealed}` };
 }
 
 /** The address to which an invitation is sent. */
@@ -27,12 +27,12 @@ export function addressField({ t }: ConsoleReader, rest: Partial<FieldSpec> = {}
 /** Keeps an address as that of a person: a change names the subject by its id (openapi.yaml). */
 export async function keepAddress(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   subject: string,
   emailAddress: string,
 ): Promise<void> {
   if (!emailAddress) throw fieldFailure('emailAddress', 'required');
-  const api = kit.api(ctx);
+  const api = tools.api(ctx);
   const { id } = (await api.call('getSubject', { params: { name: subject } })).body;
   await api.call('updateSubject', { params: { name: id }, body: { emailAddress } });
 }
@@ -73,6 +73,6 @@ export function languagesOfForms(forms: readonly Entry[]): string[] {
 }
 
 /** {@link languagesOfForms} of this instance. */
-export async function readFormLanguages(ctx: Context, kit: RoomKit): Promise<string[]> {
-  return languagesOfForms(await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' }));
+export async function readFormLanguages(ctx: Context, tools: RoomTools): Promise<string[]> {
+  return languagesOfForms(await listEntries(tools.api(ctx), { types: 'layout', statuses: 'ACTIVE' }));
 }

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { OperationId } from '../api/api-types.ts';
-import type { RoomKit } from '../pages/kit.ts';
+import type { RoomTools } from '../pages/tools.ts';
 
 /** A place of the console: its pages below one path. */
 export interface Room {
@@ -22,5 +22,5 @@ export interface Room {
   /** Names of its templates in `views/`. */
   views: readonly string[];
   /** Adds the routes of its pages. Paths are below the room's path. */
-  routes(router: Router, kit: RoomKit): void;
+  routes(router: Router, tools: RoomTools): void;
 }

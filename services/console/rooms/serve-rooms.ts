@@ -16,12 +16,12 @@ import type { OperationId } from '../api/api-types.ts';
 import { type OperationRights, operationRights, shownRoles } from '../api/operation-rights.ts';
 import { type ConsoleReader, consoleReader } from '../pages/console-reader.ts';
 import { failurePage, forbiddenPage, noRolePage } from '../pages/failure-page.ts';
-import { createRoomKit, type PageLocals } from '../pages/kit.ts';
 import { consolePath, navigation, opensLink } from '../pages/navigation.ts';
 import { createOnce, type OnceStore } from '../pages/once.ts';
 import { panelAlone } from '../pages/panel.ts';
 import { colorsOf, languageOf } from '../pages/preferences.ts';
 import type { SealedNames } from '../pages/sealed-names.ts';
+import { createRoomKit, type PageLocals } from '../pages/tools.ts';
 import { sessionOf } from '../sessions/session.ts';
 import { keepPath } from '../sign-in/paths.ts';
 import type { Room } from './room.ts';
@@ -88,7 +88,7 @@ export function serveRooms(parts: RoomsParts): Middleware {
     const templates = { ...shared, ...loadRoomTemplates(room) };
     const reader = readerOf(loadCatalogues(kitLocales, new URL('locales/', folderOf(room))), parts);
     const send = sender({ ...parts, room, reader, rights });
-    const kit = createRoomKit({
+    const tools = createRoomKit({
       ...parts,
       once: createOnce(parts.once),
       room,
@@ -97,9 +97,9 @@ export function serveRooms(parts: RoomsParts): Middleware {
       rights,
       send,
     });
-    const pages = new Router({ prefix: kit.path, sensitive: true });
+    const pages = new Router({ prefix: tools.path, sensitive: true });
     pages.use(guard({ room, reader, rights, instance: parts.instance, api: parts.api, send, shared }));
-    room.routes(pages, kit);
+    room.routes(pages, tools);
     router.use(pages.routes());
   }
   return routesOf(router);

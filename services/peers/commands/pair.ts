@@ -59,7 +59,7 @@ function readReply(
   { status, content }: PeerReply,
   { url, ownKids }: { url: string; ownKids: ReadonlySet<string> },
 ): PeerDescription {
-  if (status !== 200) throw refusalOf(status, content);
+  if (status !== 200) throw failureOf(status, content);
   const { description = '' } = (content ?? {}) as { description?: unknown };
   const read = readDescription(String(description), { url, now: new Date(), ownKids });
   if ('fault' in read) throw addressFault('The instance at this address sent an invalid reply.');
@@ -67,7 +67,7 @@ function readReply(
 }
 
 /** Translates the peer's problem document: faults of the key are the administrator's to fix. */
-function refusalOf(status: number, content: unknown): Failure {
+function failureOf(status: number, content: unknown): Failure {
   const said = (content as { errors?: { code?: unknown }[] } | undefined)?.errors?.[0]?.code;
   const details: Record<string, string> = {
     unknown: 'The peer does not know this key. Check that it is complete.',

@@ -81,7 +81,7 @@ export function chooseConsents(
   );
   const faults = (request.keys ?? []).flatMap((key, place): Fault[] => {
     const detail = own.includes(key)
-      ? refusalOf(
+      ? whyNotWithdrawable(
           standing.find((answer) => answer.key === key),
           found.some(({ answer }) => answer.key === key) && !chosen.some(({ answer }) => answer.key === key),
         )
@@ -93,7 +93,7 @@ export function chooseConsents(
   return chosen;
 }
 
-function refusalOf(standing: StandingAnswer | undefined, isBound: boolean): string | undefined {
+function whyNotWithdrawable(standing: StandingAnswer | undefined, isBound: boolean): string | undefined {
   if (standing?.type === 'preference') return 'is a preference; change it with a child of the transaction';
   return isBound ? 'has another legal basis than consent, and cannot be refused' : undefined;
 }

@@ -35,7 +35,7 @@ const long = [
   'e2e/console-acts',
   'service/tracing',
   'integration/migrate-command',
-  'e2e/console-kit',
+  'e2e/console-tools',
   'service/peers-queues',
   'integration/outbox-relay',
   'e2e/console-editor',

@@ -7,8 +7,8 @@ import { algorithmOf } from '#lib/evidence/evidence-keys.ts';
 import { provePayload, readCompactJws } from '#lib/jose/jws.ts';
 import type { ApiClient } from '../../api/api-client.ts';
 import type { Schemas } from '../../api/api-types.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { largestPage, readPages, whileConnected } from '../../pages/read-pages.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { areaOperations } from './merge-areas.ts';
 import { readProof } from './proof.ts';
 
@@ -28,11 +28,11 @@ interface LogCheck {
 const mostLines = 20_000;
 
 /** A page that says in a sentence whether the log is unchanged; all that it rests on is folded. */
-export function checkRoute(router: Router, kit: RoomKit): void {
+export function checkRoute(router: Router, tools: RoomTools): void {
   router.get('/check', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const api = kit.api(ctx);
-    const proof = await readProof(api, reader, kit.path);
+    const reader = tools.reader(ctx);
+    const api = tools.api(ctx);
+    const proof = await readProof(api, reader, tools.path);
     const isSigned = proof !== 'missing';
     const check = isSigned ? await checkLog(api, proof.checkpoint, whileConnected(ctx)) : undefined;
     const outcome = isSigned && proof.isDisputed ? 'DISPUTED' : (check?.outcome ?? 'UNSIGNED');
@@ -42,7 +42,7 @@ export function checkRoute(router: Router, kit: RoomKit): void {
       lines: check?.lines ?? 0,
       areas: reader.list((check?.changed ?? []).map((area) => reader.word('auditArea', area))),
     });
-    await kit.page(ctx, 'check', {
+    await tools.page(ctx, 'check', {
       title: reader.t('audit.checkTitle'),
       answer: { word, shape: shapes[outcome] },
       proof: isSigned && proof,

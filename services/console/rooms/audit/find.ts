@@ -4,7 +4,7 @@ import { type ApiFailure, fieldFailure, unlessMissing } from '../../api/api-fail
 import { withQuery } from '../../pages/filters.ts';
 import { type FieldSpec, type FormInput, fieldsFor } from '../../pages/form.ts';
 import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { subjectCalled } from '../../people/find-people.ts';
 import { listedKinds, type Named } from './resolve-names.ts';
 
@@ -14,21 +14,21 @@ import { listedKinds, type Named } from './resolve-names.ts';
  */
 export function findForm(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   {
     fields,
     values,
     failure,
   }: { fields: readonly FieldSpec[]; values: FormInput['values']; failure: ApiFailure | undefined },
 ) {
-  const reader = kit.reader(ctx);
+  const reader = tools.reader(ctx);
   const field = fieldsFor(reader, 'audit');
-  return kit.form(ctx, {
-    action: `${kit.path}/find`,
+  return tools.form(ctx, {
+    action: `${tools.path}/find`,
     submit: reader.t('audit.find'),
     tone: 'plain',
     fields: [field('who'), field('about'), ...fields].map((each) => ({ ...each, isNeeded: true })),
-    values: failure ? kit.posted(ctx) : values,
+    values: failure ? tools.posted(ctx) : values,
     failure,
   });
 }
@@ -39,22 +39,22 @@ export function findForm(
  */
 export function findRoutes(
   router: Router,
-  kit: RoomKit,
+  tools: RoomTools,
   show: (ctx: Context, failure?: ApiFailure) => Promise<void>,
 ): void {
-  router.get('/find', (ctx) => kit.open(ctx, kit.path));
+  router.get('/find', (ctx) => tools.open(ctx, tools.path));
   router.post(
     '/find',
     orShowAgain(show, async (ctx) => {
-      const field = fieldReader(ctx, kit);
+      const field = fieldReader(ctx, tools);
       const [who, about] = [field('who'), field('about')];
-      const actor = who && (await findListed(ctx, kit, who, ['account', 'key']));
+      const actor = who && (await findListed(ctx, tools, who, ['account', 'key']));
       if (who && !actor) throw fieldFailure('who', 'no-such-name');
-      const target = about && (await findTarget(ctx, kit, about));
+      const target = about && (await findTarget(ctx, tools, about));
       if (about && !target) throw fieldFailure('about', 'no-such-name');
       const rest = Object.fromEntries(keptFilters.map((name) => [name, field(name)]));
       const query = { ...rest, actor: actor ? actor.split('/')[1] : undefined, ...(target || undefined) };
-      kit.open(ctx, withQuery(kit.path, query));
+      tools.open(ctx, withQuery(tools.path, query));
     }),
   );
 }
@@ -66,16 +66,16 @@ const targetPattern = /^[a-z-]+\/[\w-]+$/;
 const transactionPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 
 /** @returns the filter of the page; `s` is the sealed name of a person, which the page shows. */
-async function findTarget(ctx: Context, kit: RoomKit, text: string) {
+async function findTarget(ctx: Context, tools: RoomTools, text: string) {
   if (targetPattern.test(text)) return { target: text };
-  const api = kit.api(ctx);
+  const api = tools.api(ctx);
   const byName = (name: string) => unlessMissing(api.call('getSubject', { params: { name } }));
-  const person = (await byName(text)) ?? (await byName((await subjectCalled(ctx, kit, text)) ?? text));
-  if (person) return { target: `subject/${person.body.id}`, s: kit.names.seal(person.body.name) };
+  const person = (await byName(text)) ?? (await byName((await subjectCalled(ctx, tools, text)) ?? text));
+  if (person) return { target: `subject/${person.body.id}`, s: tools.names.seal(person.body.name) };
   const { body: models } = await api.call('listModels', { query: { keyword: text, size: 200 } });
   const model = models.values.find(({ key, name }) => key === text || isSame(name, text));
   if (model) return { target: `model/${model.id}` };
-  const listed = await findListed(ctx, kit, text);
+  const listed = await findListed(ctx, tools, text);
   if (listed) return { target: listed };
   return transactionPattern.test(text) ? { target: `transaction/${text}` } : undefined;
 }
@@ -83,7 +83,7 @@ async function findTarget(ctx: Context, kit: RoomKit, text: string) {
 /** @returns `<kind>/<id>` of what has this name, or this id. */
 async function findListed(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   text: string,
   kinds: readonly string[] = listedKinds.map(({ kind }) => kind),
 ): Promise<string | undefined> {
@@ -91,7 +91,7 @@ async function findListed(
     listedKinds
       .filter(({ kind }) => kinds.includes(kind))
       .map(async ({ kind, operation }) => {
-        const { rows } = await kit.api(ctx).list(operation, { page: { limit: 200 } });
+        const { rows } = await tools.api(ctx).list(operation, { page: { limit: 200 } });
         return rows
           .filter(({ id, name }) => id === text || isSame(name, text))
           .map(({ id }) => `${kind}/${id}`);
@@ -106,9 +106,9 @@ function isSame(one: string, other: string): boolean {
 
 /** The name of the person whose lines are shown, if the page was found by it. */
 export function namedPerson(
-  kit: RoomKit,
+  tools: RoomTools,
   { target, s }: Readonly<Record<string, string>>,
 ): [string, Named][] {
-  const name = s && kit.names.open(s);
+  const name = s && tools.names.open(s);
   return target && name ? [[target, { name, href: `/console/subjects/${s}` }]] : [];
 }

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../api/api-client.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { subjectPath } from '../../people/subject-path.ts';
 import type { AuditLine } from './merge-areas.ts';
 
@@ -19,7 +19,7 @@ export interface Named {
 export async function resolveNames(
   api: ApiClient,
   lines: readonly AuditLine[],
-  persons: false | Pick<RoomKit, 'names'>,
+  persons: false | Pick<RoomTools, 'names'>,
 ): Promise<ReadonlyMap<string, Named>> {
   const named = lines.flatMap(({ actorKind, actor, target }) => [`${actorKind}/${actor}`, target]);
   const idsOf = (kind: string) => [
@@ -43,14 +43,14 @@ export async function resolveNames(
   return new Map((await Promise.all([...ofLists, ...ofModels, ofPersons])).flat());
 }
 
-async function readPersons(api: ApiClient, ids: readonly string[], kit: Pick<RoomKit, 'names'>) {
+async function readPersons(api: ApiClient, ids: readonly string[], tools: Pick<RoomTools, 'names'>) {
   const wanted = ids.filter((id) => id !== 'all');
   if (wanted.length === 0) return [];
   const listed = await api
     .list('listSubjects', { query: { ids: wanted }, page: { limit: maxListed } })
     .catch(ignoreFailure);
   return (listed?.rows ?? []).map(
-    ({ id, name }) => [`subject/${id}`, { name, href: subjectPath(kit, name) }] as const,
+    ({ id, name }) => [`subject/${id}`, { name, href: subjectPath(tools, name) }] as const,
   );
 }
 

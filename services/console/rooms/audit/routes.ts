@@ -24,37 +24,41 @@ export const audit: Room = {
   reads: 'listConsentsAudit',
   feature: 'audit',
   views: ['list', 'check'],
-  routes(router, kit) {
+  routes(router, tools) {
     const show = async (ctx: Context, failure?: ApiFailure) => {
-      const reader = kit.reader(ctx);
-      const api = kit.api(ctx);
-      const filters = kit.filters(ctx, kit.path, filterSpecs(reader));
+      const reader = tools.reader(ctx);
+      const api = tools.api(ctx);
+      const filters = tools.filters(ctx, tools.path, filterSpecs(reader));
       const { area, kind, s: _person, after: _from, before: _until, ...values } = filters.values;
       const action = values.action ?? actionsOf(kind, values.target)?.join(',');
-      const filter = { ...values, ...(action && { action }), ...timesOfDays(filters.values, kit.timeZone) };
+      const filter = { ...values, ...(action && { action }), ...timesOfDays(filters.values, tools.timeZone) };
       const of = auditAreas.filter((each) => area === undefined || each === area);
       const isExport = ctx.query.format === 'csv';
-      const names = new Map<string, Named>(namedPerson(kit, filters.values));
+      const names = new Map<string, Named>(namedPerson(tools, filters.values));
       // The file has ids alone.
       const readNamed = async (place: string | undefined) => {
         const page = await readMerged(api, { of, filter, place });
-        for (const [key, named] of await resolveNames(api, page.rows, kit.may(ctx, 'listSubjects') && kit))
+        for (const [key, named] of await resolveNames(
+          api,
+          page.rows,
+          tools.may(ctx, 'listSubjects') && tools,
+        ))
           if (!names.has(key)) names.set(key, named);
         return { ...page, rows: groupReads(page.rows, new Set(readActions)) };
       };
       // The form names what the lines are about.
-      const shown = isExport ? undefined : await readNamed(kit.cursor(ctx));
-      await sendList<ShownLine>(ctx, kit, {
+      const shown = isExport ? undefined : await readNamed(tools.cursor(ctx));
+      await sendList<ShownLine>(ctx, tools, {
         view: 'list',
         title: reader.t('audit.title'),
         filters,
-        columns: columnsOf(reader, kit.path, names),
+        columns: columnsOf(reader, tools.path, names),
         read: shown ? async () => shown : mergedReader(api, { of, filter }),
         csv: 'audit',
         locals: {
-          checkUrl: `${kit.path}/check`,
-          proof: !isExport && (await readProof(api, reader, kit.path)),
-          find: findForm(ctx, kit, {
+          checkUrl: `${tools.path}/check`,
+          proof: !isExport && (await readProof(api, reader, tools.path)),
+          find: findForm(ctx, tools, {
             fields: filterFields(reader),
             values: {
               ...filters.values,
@@ -63,17 +67,17 @@ export const audit: Room = {
             },
             failure,
           }),
-          clearUrl: filters.isSet && kit.path,
+          clearUrl: filters.isSet && tools.path,
         },
       });
       if (failure) ctx.status = failure.status;
     };
     router.get('/', (ctx) => show(ctx));
-    findRoutes(router, kit, show);
-    checkRoute(router, kit);
+    findRoutes(router, tools, show);
+    checkRoute(router, tools);
 
     router.get('/checkpoint/export', async (ctx) => {
-      const checkpoint = await readNewestCheckpoint(kit.api(ctx));
+      const checkpoint = await readNewestCheckpoint(tools.api(ctx));
       if (!checkpoint) throw new ApiFailure(404, {});
       ctx.attachment(`${fileName(organisationOf(ctx), 'checkpoint')}.json`);
       ctx.body = checkpoint;
@@ -82,8 +86,8 @@ export const audit: Room = {
     // The log has no names, and the address of a person's page is made from the name.
     router.get('/subject/:id', async (ctx) => {
       const params = { name: String(ctx.params.id) };
-      const { body } = await kit.api(ctx).call('getSubject', { params });
-      kit.open(ctx, subjectPath(kit, body.name));
+      const { body } = await tools.api(ctx).call('getSubject', { params });
+      tools.open(ctx, subjectPath(tools, body.name));
     });
   },
 };

@@ -15,7 +15,7 @@ import {
   wordChoices,
 } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { elementsOf } from './elements-of-form.ts';
 
 type Campaign = Schemas['Campaign'];
@@ -38,22 +38,22 @@ interface About {
 }
 
 /** Drafting a campaign, and changing the draft. */
-export function campaignFormRoutes(router: Router, kit: RoomKit): void {
-  formPage(router, kit, {
+export function campaignFormRoutes(router: Router, tools: RoomTools): void {
+  formPage(router, tools, {
     path: '/new',
     operation: 'createCampaign',
     view: 'form',
     isCreating: true,
     async ask(ctx, reader) {
-      const posted = readerOf(kit.posted(ctx));
-      const about = aboutOf(kit, (name) => one(ctx.query[name]) ?? one(posted(name)));
+      const posted = readerOf(tools.posted(ctx));
+      const about = aboutOf(tools, (name) => one(ctx.query[name]) ?? one(posted(name)));
       const person = about.person ?? '';
       return {
         title: reader.t(person ? 'campaign.newFor' : 'campaign.new', { name: person }),
         submit: reader.t('campaign.make'),
-        fields: await fieldsOf(ctx, kit, reader, about),
+        fields: await fieldsOf(ctx, tools, reader, about),
         values: {
-          name: await nameFor(ctx, kit, reader, about),
+          name: await nameFor(ctx, tools, reader, about),
           layout: one(ctx.query.form) ?? (about.element ? alone : ''),
           who: whoOf(ctx, about),
           within: 'P30D',
@@ -71,32 +71,32 @@ export function campaignFormRoutes(router: Router, kit: RoomKit): void {
       };
     },
     async send(ctx) {
-      const posted = kit.posted(ctx);
-      const body = await readInput(ctx, kit, posted);
-      return (await kit.api(ctx).call('createCampaign', { body })).body;
+      const posted = tools.posted(ctx);
+      const body = await readInput(ctx, tools, posted);
+      return (await tools.api(ctx).call('createCampaign', { body })).body;
     },
-    done: (ctx, { id }) => kit.open(ctx, `${kit.path}/${id}`, 'campaignDrafted'),
+    done: (ctx, { id }) => tools.open(ctx, `${tools.path}/${id}`, 'campaignDrafted'),
   });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/:campaign/edit',
     operation: 'updateCampaign',
     view: 'form',
     async ask(ctx, reader) {
-      const { body: campaign } = await kit.api(ctx).call('getCampaign', { params: paramsOf(ctx) });
+      const { body: campaign } = await tools.api(ctx).call('getCampaign', { params: paramsOf(ctx) });
       const [element] = 'layoutData' in campaign.context ? campaign.select.elements : [];
       return {
         title: reader.t('campaign.editTitle', { name: campaign.name }),
         submit: reader.t('campaign.save'),
-        fields: await fieldsOf(ctx, kit, reader, { element, information: undefined, person: undefined }),
-        values: valuesOf(campaign, kit.timeZone),
+        fields: await fieldsOf(ctx, tools, reader, { element, information: undefined, person: undefined }),
+        values: valuesOf(campaign, tools.timeZone),
         hidden: { element: element ?? '' },
         ...(campaign.select.named !== undefined && { locals: { text: reader.t('campaign.editNamed') } }),
       };
     },
     async send(ctx) {
-      const body = await readInput(ctx, kit, kit.posted(ctx));
-      await kit.api(ctx).call('updateCampaign', { params: paramsOf(ctx), body });
+      const body = await readInput(ctx, tools, tools.posted(ctx));
+      await tools.api(ctx).call('updateCampaign', { params: paramsOf(ctx), body });
     },
     done: 'campaignChanged',
   });
@@ -105,12 +105,12 @@ export function campaignFormRoutes(router: Router, kit: RoomKit): void {
 const paramsOf = (ctx: Context) => ({ campaign: String(ctx.params.campaign) });
 const one = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
-function aboutOf(kit: RoomKit, read: (name: string) => string | undefined): About {
+function aboutOf(tools: RoomTools, read: (name: string) => string | undefined): About {
   const sealed = read('s');
   return {
     element: read('element'),
     information: read('information'),
-    person: sealed && kit.names.open(sealed),
+    person: sealed && tools.names.open(sealed),
   };
 }
 
@@ -124,45 +124,45 @@ function whoOf(ctx: Context, { person }: About): readonly string[] {
 /** A name to begin with: that of the element or the form. */
 async function nameFor(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   reader: ConsoleReader,
   { element, information, person }: About,
 ) {
   const key = element ?? one(ctx.query.form) ?? information;
   if (!key) return person ? reader.t('campaign.nameFor', { name: reader.t('campaign.onePerson') }) : '';
-  const { body } = await kit.api(ctx).call('getModelByKey', { params: { key } });
+  const { body } = await tools.api(ctx).call('getModelByKey', { params: { key } });
   return reader.t('campaign.nameFor', { name: body.name });
 }
 
 /** The forms that ask the element or show the information, or all that are active. */
 async function choicesOf(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   reader: ConsoleReader,
   { element, information }: Omit<About, 'person'>,
 ): Promise<Choice[]> {
   const uses = element ?? information;
   const of: Record<string, string> = uses ? { uses, usesIn: 'ACTIVE' } : {};
-  const forms: Entry[] = await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE', ...of });
+  const forms: Entry[] = await listEntries(tools.api(ctx), { types: 'layout', statuses: 'ACTIVE', ...of });
   if (element) return [[alone, reader.t('campaign.alone')], ...entryChoices(forms)];
   return formChoices(reader, forms);
 }
 
 async function fieldsOf(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   reader: ConsoleReader,
   about: About,
 ): Promise<FieldSpec[]> {
   const field = fieldsFor(reader, 'campaign');
-  const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
+  const { features } = (await tools.api(ctx).call('getSystemConfig')).body;
   return [
     field('name', { isRequired: true, maxLength: 200 }),
     field('layout', {
       kind: 'select',
       isRequired: true,
       pointer: ['/context', '/context/layout', '/select/elements', '/layout'],
-      options: await choicesOf(ctx, kit, reader, about),
+      options: await choicesOf(ctx, tools, reader, about),
     }),
     field('who', {
       kind: 'checks',
@@ -228,12 +228,12 @@ function valuesOf(campaign: Campaign, timeZone: string) {
 }
 
 /** @throws ApiFailure with the field that lacks. */
-async function readInput(ctx: Context, kit: RoomKit, posted: PostedForm): Promise<Input> {
+async function readInput(ctx: Context, tools: RoomTools, posted: PostedForm): Promise<Input> {
   const field = readerOf(posted);
-  const { element, person } = aboutOf(kit, (name) => field(name) || undefined);
+  const { element, person } = aboutOf(tools, (name) => field(name) || undefined);
   const layout = field('layout');
   if (!layout) throw fieldFailure('layout', 'required');
-  const elements = element ? [element] : (await elementsOf(ctx, kit, layout)).filter(isOwn);
+  const elements = element ? [element] : (await elementsOf(ctx, tools, layout)).filter(isOwn);
   const who = reasons.filter((reason) => posted.who?.includes(reason));
   if (who.length === 0) throw fieldFailure('who', 'required');
   const [from, to] = [field('from'), field('to')];
@@ -250,8 +250,8 @@ async function readInput(ctx: Context, kit: RoomKit, posted: PostedForm): Promis
     context: layout === alone ? { layoutData: { elements } } : { layout },
     ...(ground && { ground }),
     ...(channel && { channel: channel === 'SMS' ? 'SMS' : 'EMAIL' }),
-    ...(field('start') && { start: timesOfDays({ after: field('start') }, kit.timeZone).after }),
-    ...(field('end') && { end: timesOfDays({ before: field('end') }, kit.timeZone).before }),
+    ...(field('start') && { start: timesOfDays({ after: field('start') }, tools.timeZone).after }),
+    ...(field('end') && { end: timesOfDays({ before: field('end') }, tools.timeZone).before }),
     ...(field('perMinute') && { perMinute: Number(field('perMinute')) }),
     ...(from && to && `${from}-${to}` !== '00:00-24:00' && { hours: { from, to } }),
     reminders: Number(field('reminders') || '0'),

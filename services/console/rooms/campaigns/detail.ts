@@ -5,9 +5,9 @@ import { listEntries, questionTypes } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { elementsOf } from './elements-of-form.ts';
 import { peopleTable } from './people.ts';
 
@@ -20,17 +20,17 @@ const shownStates = [
 ];
 
 /** A campaign: whom it asks and why, or how far it is; what people get; what can be done. */
-export function detailRoutes(router: Router, kit: RoomKit): void {
+export function detailRoutes(router: Router, tools: RoomTools): void {
   router.get('/:campaign', async (ctx) => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const params = { campaign: String(ctx.params.campaign) };
-    const api = kit.api(ctx);
+    const api = tools.api(ctx);
     const { body: campaign } = await api.call('getCampaign', { params });
     const isDraft = campaign.state === 'DRAFT';
     const href = ctx.path;
     const [names, others, panels] = await Promise.all([
-      readNames(ctx, kit),
-      isDraft ? alsoAsked(ctx, kit, campaign) : [],
+      readNames(ctx, tools),
+      isDraft ? alsoAsked(ctx, tools, campaign) : [],
       readPanels(
         reader,
         {
@@ -39,31 +39,31 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
             : Promise.resolve(null),
           people: api
             .call('listCampaignMembers', { params, query: { limit: 20 } })
-            .then(({ body }) => peopleTable(reader, kit, body)),
-          messages: readMessages(ctx, kit, campaign.id),
+            .then(({ body }) => peopleTable(reader, tools, body)),
+          messages: readMessages(ctx, tools, campaign.id),
         },
         { names: ['forecast', 'people'], href, query: ctx.query },
       ),
     ]);
-    await kit.page(ctx, 'campaign', {
+    await tools.page(ctx, 'campaign', {
       title: campaign.name,
       facts: factsOf(reader, campaign, { names, others }),
       isDraft,
       progress: isDraft ? null : progressTable(reader, campaign),
       picking: campaign.isPicking,
       peopleUrl: `${href}/people`,
-      acts: actsOf(ctx, kit, campaign),
+      acts: actsOf(ctx, tools, campaign),
       ...panels,
     });
   });
 }
 
-function actsOf(ctx: Context, kit: RoomKit, { id, state }: Campaign) {
-  const href = `${kit.path}/${id}`;
+function actsOf(ctx: Context, tools: RoomTools, { id, state }: Campaign) {
+  const href = `${tools.path}/${id}`;
   const operation = 'setCampaignStatus' as const;
   const isOver = state === 'DONE' || state === 'CANCELLED';
   const posted = {};
-  return actLinks(ctx, kit, [
+  return actLinks(ctx, tools, [
     { href: `${href}/start`, word: 'campaign.start', operation, when: state === 'DRAFT' },
     { href: `${href}/edit`, word: 'campaign.edit', operation: 'updateCampaign', when: state === 'DRAFT' },
     { href: `${href}/pause`, word: 'campaign.pause', operation, when: state === 'RUNNING', posted },
@@ -79,16 +79,16 @@ function actsOf(ctx: Context, kit: RoomKit, { id, state }: Campaign) {
 }
 
 /** Names of elements and forms by key. */
-async function readNames(ctx: Context, kit: RoomKit): Promise<(key: string) => string> {
-  const entries = await listEntries(kit.api(ctx), { types: ['layout', ...questionTypes] });
+async function readNames(ctx: Context, tools: RoomTools): Promise<(key: string) => string> {
+  const entries = await listEntries(tools.api(ctx), { types: ['layout', ...questionTypes] });
   const names = new Map(entries.map(({ key, name }) => [key, name]));
   return (key) => names.get(key) ?? key;
 }
 
 /** What the form asks besides the elements for which people are chosen. */
-async function alsoAsked(ctx: Context, kit: RoomKit, { context, select }: Campaign): Promise<string[]> {
+async function alsoAsked(ctx: Context, tools: RoomTools, { context, select }: Campaign): Promise<string[]> {
   const inline = context.layoutData as { elements?: string[] } | undefined;
-  const asked = context.layout ? await elementsOf(ctx, kit, context.layout) : (inline?.elements ?? []);
+  const asked = context.layout ? await elementsOf(ctx, tools, context.layout) : (inline?.elements ?? []);
   return asked.filter((key) => !select.elements.includes(key));
 }
 
@@ -177,9 +177,9 @@ function progressTable(reader: ConsoleReader, { counts }: Campaign) {
 }
 
 /** The text of the message in each language of the instance. */
-async function readMessages(ctx: Context, kit: RoomKit, id: string) {
-  const api = kit.api(ctx);
-  const reader = kit.reader(ctx);
+async function readMessages(ctx: Context, tools: RoomTools, id: string) {
+  const api = tools.api(ctx);
+  const reader = tools.reader(ctx);
   const { languages } = (await api.call('getSystemConfig')).body;
   const found = await Promise.all(
     languages.map((language) =>

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import { unlessMissing } from '../../api/api-failure.ts';
 import { findVersion } from '../../models/read-model.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 /** Keys of the elements that the ACTIVE version of a form asks; none if it has no such version. */
-export async function elementsOf(ctx: Context, kit: RoomKit, key: string): Promise<string[]> {
-  const found = await unlessMissing(kit.api(ctx).call('getModelByKey', { params: { key } }));
-  const active = found && (await findVersion(ctx, kit, found.body, 'ACTIVE'));
+export async function elementsOf(ctx: Context, tools: RoomTools, key: string): Promise<string[]> {
+  const found = await unlessMissing(tools.api(ctx).call('getModelByKey', { params: { key } }));
+  const active = found && (await findVersion(ctx, tools, found.body, 'ACTIVE'));
   const content = active?.version.data[active.version.defaultLanguage] as { elements?: string[] } | undefined;
   return content?.elements ?? [];
 }

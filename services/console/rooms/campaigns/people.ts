@@ -3,9 +3,9 @@ import type { Schemas } from '../../api/api-types.ts';
 import { columnsFor, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter } from '../../pages/filters.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 type Member = Schemas['CampaignMember'];
 
@@ -14,23 +14,23 @@ const memberStates = [
 ];
 
 /** The people of a campaign, with why each is asked. */
-export function peopleRoutes(router: Router, kit: RoomKit): void {
+export function peopleRoutes(router: Router, tools: RoomTools): void {
   router.get('/:campaign/people', async (ctx) => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const params = { campaign: String(ctx.params.campaign) };
-    const { body: campaign } = await kit.api(ctx).call('getCampaign', { params });
-    const filters = kit.filters(ctx, ctx.path, [
+    const { body: campaign } = await tools.api(ctx).call('getCampaign', { params });
+    const filters = tools.filters(ctx, ctx.path, [
       choiceFilter(reader, 'campaigns.state', { name: 'state', group: 'memberState', codes: memberStates }),
     ]);
     const { state } = filters.values;
-    await sendList<Member>(ctx, kit, {
+    await sendList<Member>(ctx, tools, {
       view: 'people',
       title: reader.t('people.title', { name: campaign.name }),
       path: ctx.path,
       filters,
-      columns: columnsOf(reader, kit),
+      columns: columnsOf(reader, tools),
       read: (cursor, limit) =>
-        kit.api(ctx).list('listCampaignMembers', {
+        tools.api(ctx).list('listCampaignMembers', {
           params,
           query: { ...(state && { state: [state] }) },
           page: { cursor, limit },
@@ -41,15 +41,15 @@ export function peopleRoutes(router: Router, kit: RoomKit): void {
 }
 
 /** The first people of a campaign. */
-export function peopleTable(reader: ConsoleReader, kit: RoomKit, rows: readonly Member[]) {
-  return shortTable<Member>(reader, 'people.some', { rows, columns: () => columnsOf(reader, kit) });
+export function peopleTable(reader: ConsoleReader, tools: RoomTools, rows: readonly Member[]) {
+  return shortTable<Member>(reader, 'people.some', { rows, columns: () => columnsOf(reader, tools) });
 }
 
-function columnsOf(reader: ConsoleReader, kit: RoomKit): Column<Member>[] {
+function columnsOf(reader: ConsoleReader, tools: RoomTools): Column<Member>[] {
   const { text, word, state, time } = columnsFor<Member>(reader);
   return [
     text('people.name', ({ subject }) => subject, {
-      href: ({ subject }) => `/console/subjects/${kit.names.seal(subject)}`,
+      href: ({ subject }) => `/console/subjects/${tools.names.seal(subject)}`,
       note: ({ to }) => to,
     }),
     word('forecast.reason', 'campaignWho', ({ reason }) => reason),

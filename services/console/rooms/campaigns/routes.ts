@@ -12,14 +12,14 @@ export const campaigns: Room = {
   reads: 'listCampaigns',
   feature: 'campaigns',
   views: ['campaign', 'people'],
-  routes(router, kit) {
+  routes(router, tools) {
     router.get('/', (ctx) =>
-      sendPlainList(ctx, kit, {
+      sendPlainList(ctx, tools, {
         path: '',
         operation: 'listCampaigns',
         words: 'campaigns',
         columns: ({ text, state, time, number }) => [
-          text('campaigns.name', ({ name }) => name, { href: ({ id }) => `${kit.path}/${id}` }),
+          text('campaigns.name', ({ name }) => name, { href: ({ id }) => `${tools.path}/${id}` }),
           state('campaigns.state', 'campaignState', (campaign) => campaign.state),
           number('campaigns.sent', ({ counts: { SENT, ANSWERED, CLOSED, UNSUBSCRIBED } }) => {
             return SENT + ANSWERED + CLOSED + UNSUBSCRIBED;
@@ -30,17 +30,17 @@ export const campaigns: Room = {
         creates: 'createCampaign',
       }),
     );
-    campaignFormRoutes(router, kit);
-    detailRoutes(router, kit);
-    peopleRoutes(router, kit);
+    campaignFormRoutes(router, tools);
+    detailRoutes(router, tools);
+    peopleRoutes(router, tools);
 
-    actPage(router, kit, {
+    actPage(router, tools, {
       path: '/:campaign/start',
       operation: 'setCampaignStatus',
       words: 'start',
       async ask(ctx, reader) {
         const params = { campaign: String(ctx.params.campaign) };
-        const api = kit.api(ctx);
+        const api = tools.api(ctx);
         const [{ body: campaign }, { body: forecast }] = await Promise.all([
           api.call('getCampaign', { params }),
           api.call('forecastCampaign', { params }),
@@ -56,26 +56,26 @@ export const campaigns: Room = {
       body: () => ({ status: 'RUNNING' as const }),
       done: 'campaignStarted',
     });
-    buttonAct(router, kit, {
+    buttonAct(router, tools, {
       path: '/:campaign/pause',
       operation: 'setCampaignStatus',
       body: () => ({ status: 'PAUSED' as const }),
       done: 'campaignPaused',
     });
-    buttonAct(router, kit, {
+    buttonAct(router, tools, {
       path: '/:campaign/continue',
       operation: 'setCampaignStatus',
       body: () => ({ status: 'RUNNING' as const }),
       done: 'campaignContinued',
     });
-    actPage(router, kit, {
+    actPage(router, tools, {
       path: '/:campaign/cancel',
       operation: 'setCampaignStatus',
       words: 'cancel',
       isEnding: true,
       async ask(ctx) {
         const params = { campaign: String(ctx.params.campaign) };
-        return { name: (await kit.api(ctx).call('getCampaign', { params })).body.name };
+        return { name: (await tools.api(ctx).call('getCampaign', { params })).body.name };
       },
       body: () => ({ status: 'CANCELLED' as const }),
       done: 'campaignCancelled',

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { FoundElement } from '../../models/read-model.ts';
 import { shortTable } from '../../pages/columns.ts';
 import { dayPlot } from '../../pages/day-plot.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { readDays } from '../../people/read-stats.ts';
 
 const days = 90;
@@ -11,12 +11,12 @@ const days = 90;
 const decided: readonly string[] = ['processing', 'conditions'];
 
 /** How many people have a valid answer to an element, and what was decided in the last 90 days. */
-export async function readAnswers(ctx: Context, kit: RoomKit, { entry: { key, type } }: FoundElement) {
-  const reader = kit.reader(ctx);
-  const api = kit.api(ctx);
+export async function readAnswers(ctx: Context, tools: RoomTools, { entry: { key, type } }: FoundElement) {
+  const reader = tools.reader(ctx);
+  const api = tools.api(ctx);
   const [valid, stats] = await Promise.all([
     api.call('countValidAnswers', { query: { keys: [key] } }),
-    decided.includes(type) ? readDays(api, kit.timeZone, days, [key]) : undefined,
+    decided.includes(type) ? readDays(api, tools.timeZone, days, [key]) : undefined,
   ]);
   const { subjects = 0, accepted = 0 } = valid.body.values.find((each) => each.key === key) ?? {};
   // A withdrawal answers nothing, and is counted by itself.

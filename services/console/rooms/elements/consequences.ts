@@ -16,7 +16,7 @@ import {
 } from '../../models/read-model.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor } from '../../pages/form.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { editedOf } from './content-values.ts';
 import { countAnswers } from './count-answers.ts';
 import { fieldsOf } from './editor-fields.ts';
@@ -26,16 +26,16 @@ type Element = FoundElement['entry'];
 /** What the activation of an element means for the people who have answered. */
 export async function describeActivation(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { found: { entry }, draft, active, check }: Activation<ElementType>,
 ): Promise<ActivationText> {
-  const { t } = kit.reader(ctx);
+  const { t } = tools.reader(ctx);
   const group = groupOf(entry.type);
   if (!active) return { effects: [t(`first.${group}`)], locals: { shownIn: [], whyMajor: [] } };
   const [forms, counted, peers] = await Promise.all([
-    readForms(ctx, kit, entry.key),
-    countAnswers(ctx, kit, entry),
-    readPeerNames(ctx, kit, entry),
+    readForms(ctx, tools, entry.key),
+    countAnswers(ctx, tools, entry),
+    readPeerNames(ctx, tools, entry),
   ]);
   const [major = 1, minor = 0] = (active.version.serial ?? '').split('.').map(Number);
   const split = `activate.split${Object.values(contentOf(active)).some(isObjection) ? 'Objection' : ''}`;
@@ -48,7 +48,7 @@ export async function describeActivation(
     [kind, sentencesOf(kind, serial).join(' ')] as const;
   const mayBeMinor = check.minor.allowed;
   const grown = mayBeMinor ? changedTerms(contentOf(active), contentOf(draft)) : [];
-  const members = kit.reader(ctx).list(grown.map((member) => t(`content.${wordOf[member] ?? member}`)));
+  const members = tools.reader(ctx).list(grown.map((member) => t(`content.${wordOf[member] ?? member}`)));
   return {
     effects: grown.length > 0 ? [t('elements.rather', { members })] : [],
     fields: [
@@ -62,7 +62,7 @@ export async function describeActivation(
           option('MAJOR', `${major + 1}.0`),
         ],
       },
-      ...(grown.length > 0 ? [fieldsFor(kit.reader(ctx), 'elements')('reason', reasonRest)] : []),
+      ...(grown.length > 0 ? [fieldsFor(tools.reader(ctx), 'elements')('reason', reasonRest)] : []),
     ],
     // Whether people are asked again is a decision: nothing is chosen beforehand where answers depend on it.
     values: mayBeMinor && isAnswered(group) ? {} : { type: mayBeMinor ? draft.version.type : 'MAJOR' },
@@ -72,8 +72,8 @@ export async function describeActivation(
         ...(entry.default ? [{ text: t('elements.shownByDefault') }] : []),
         ...(peers ? [{ text: t('elements.shownByPeers', { peers }) }] : []),
       ],
-      againUrl: againUrl(ctx, kit, entry),
-      whyMajor: mayBeMinor ? [] : placeFaults(ctx, kit, { entry, draft, errors: check.minor.errors }),
+      againUrl: againUrl(ctx, tools, entry),
+      whyMajor: mayBeMinor ? [] : placeFaults(ctx, tools, { entry, draft, errors: check.minor.errors }),
     },
   };
 }
@@ -81,10 +81,10 @@ export async function describeActivation(
 /** Where those are invited whom a major version asks again; undefined if nobody answers under the entry. */
 export function againUrl(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { type, key }: Pick<Element, 'type' | 'key'>,
 ): string | undefined {
-  if (!isAnswered(groupOf(type)) || !kit.may(ctx, 'createCampaign')) return undefined;
+  if (!isAnswered(groupOf(type)) || !tools.may(ctx, 'createCampaign')) return undefined;
   const about = isQuestion(type) ? { element: key } : { information: key };
   return withQuery('/console/campaigns/new', { ...about, who: 'CHANGED' });
 }
@@ -105,27 +105,27 @@ const wordOf: Readonly<Record<string, string>> = { retention: 'retention.fullTex
 /** The members that only a MAJOR may change, named as in the editor. */
 function placeFaults(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { entry, draft, errors }: { entry: Element; draft: FoundVersion; errors: readonly Fault[] },
 ) {
   const edit = editedOf(entry.type, draft.version as Content);
-  const fields = fieldsOf(kit.reader(ctx), entry.type, edit);
-  return kit.form(ctx, { action: '', submit: '', fields, failure: new ApiFailure(422, { errors }) }).faults;
+  const fields = fieldsOf(tools.reader(ctx), entry.type, edit);
+  return tools.form(ctx, { action: '', submit: '', fields, failure: new ApiFailure(422, { errors }) }).faults;
 }
 
 /** What it means to archive or delete an element: answers that stop counting, and forms that name it. */
 export async function describeEnding(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { act, entry }: { act: 'archive' | 'discard' | 'delete'; entry: Element },
 ): Promise<EndingText | undefined> {
   if (act === 'discard') return undefined;
-  const { t } = kit.reader(ctx);
+  const { t } = tools.reader(ctx);
   if (act === 'delete' && entry.default) return { effects: [t('endings.isDefault')], isBarred: true };
   const [links, counted, peers] = await Promise.all([
-    readForms(ctx, kit, entry.key),
-    countAnswers(ctx, kit, entry),
-    readPeerNames(ctx, kit, entry),
+    readForms(ctx, tools, entry.key),
+    countAnswers(ctx, tools, entry),
+    readPeerNames(ctx, tools, entry),
   ]);
   if (act === 'delete' && links.length > 0) return { effects: [t('endings.isUsed')], links, isBarred: true };
   const effects = [
@@ -144,19 +144,19 @@ function groupOf(type: Element['type']): string {
 }
 
 /** The forms whose ACTIVE version names the element: their next transactions have the new version. */
-async function readForms(ctx: Context, kit: RoomKit, key: string) {
-  const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: key, usesIn: 'ACTIVE' });
+async function readForms(ctx: Context, tools: RoomTools, key: string) {
+  const forms = await listEntries(tools.api(ctx), { types: 'layout', uses: key, usesIn: 'ACTIVE' });
   return forms.map((form) => ({ text: form.name, href: formPath(form.key) }));
 }
 
 /** The peers that may show the element, as a list of names; empty without any. */
 async function readPeerNames(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { shared, sharedWith }: Pick<Element, 'shared' | 'sharedWith'>,
 ): Promise<string> {
   if (!shared) return '';
-  const { body } = await kit.api(ctx).call('listPeers', { query: { limit: 200 } });
+  const { body } = await tools.api(ctx).call('listPeers', { query: { limit: 200 } });
   const named = body.filter(({ id }) => sharedWith.length === 0 || sharedWith.includes(id));
-  return kit.reader(ctx).list(named.map(({ name }) => name));
+  return tools.reader(ctx).list(named.map(({ name }) => name));
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { ApiClient } from '../../api/api-client.ts';
 import { type FoundElement, isQuestion, questionTypes } from '../../models/read-model.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 /** How many valid answers a change of an element concerns. */
 export interface AnswerCount {
@@ -22,10 +22,10 @@ const maxKeys = 200;
  */
 export async function countAnswers(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { type, key }: FoundElement['entry'],
 ): Promise<AnswerCount | undefined> {
-  const api = kit.api(ctx);
+  const api = tools.api(ctx);
   if (isQuestion(type)) return addUp(api, [[key]]);
   return type === 'information' ? addUp(api, await readQuestionKeys(api), key) : undefined;
 }

@@ -16,37 +16,37 @@ import {
 import { actLinks } from '../../pages/acts.ts';
 import { shortTable } from '../../pages/columns.ts';
 import { withQuery } from '../../pages/filters.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { readAnswers } from './answers.ts';
 import { againUrl } from './consequences.ts';
 import { hasOrientation } from './preview.ts';
 
 /** An element: facts, preview, versions, forms that use it, what can be done. */
-export function detailRoutes(router: Router, kit: RoomKit): void {
+export function detailRoutes(router: Router, tools: RoomTools): void {
   router.get('/:key', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const found = await findElement(ctx, kit);
+    const reader = tools.reader(ctx);
+    const found = await findElement(ctx, tools);
     const { entry, href } = found;
     const shown = newestVersion(entry);
     const panels = await readPanels(
       reader,
       {
-        uses: readUses(ctx, kit, entry),
-        answers: isQuestion(entry.type) ? readAnswers(ctx, kit, found) : Promise.resolve(null),
+        uses: readUses(ctx, tools, entry),
+        answers: isQuestion(entry.type) ? readAnswers(ctx, tools, found) : Promise.resolve(null),
       },
       { names: ['answers'], href, query: ctx.query },
     );
-    await kit.page(ctx, 'detail', {
+    await tools.page(ctx, 'detail', {
       title: entry.name,
-      doneLink: ctx.query.done === 'elementActivatedMajor' && againLink(ctx, kit, entry),
-      answeredUrl: isQuestion(entry.type) && kit.may(ctx, 'extractRecords') && answeredPath(entry.key),
+      doneLink: ctx.query.done === 'elementActivatedMajor' && againLink(ctx, tools, entry),
+      answeredUrl: isQuestion(entry.type) && tools.may(ctx, 'extractRecords') && answeredPath(entry.key),
       facts: entryFacts(reader, entry, 'elements'),
-      acts: actsOf(ctx, kit, found),
-      ends: endsOf(ctx, kit, found, 'elements'),
+      acts: actsOf(ctx, tools, found),
+      ends: endsOf(ctx, tools, found, 'elements'),
       preview:
         shown &&
-        previewView(ctx, kit, {
+        previewView(ctx, tools, {
           path: href,
           url: `${href}/versions/${shown.id}/page`,
           version: shown,
@@ -61,9 +61,9 @@ export function detailRoutes(router: Router, kit: RoomKit): void {
   });
 }
 
-async function readUses(ctx: Context, kit: RoomKit, { key }: Entry) {
-  const reader = kit.reader(ctx);
-  const rows = await listEntries(kit.api(ctx), { types: 'layout', uses: key });
+async function readUses(ctx: Context, tools: RoomTools, { key }: Entry) {
+  const reader = tools.reader(ctx);
+  const rows = await listEntries(tools.api(ctx), { types: 'layout', uses: key });
   return shortTable(reader, 'elements.uses', {
     rows,
     columns: ({ text, state }) => [
@@ -74,15 +74,15 @@ async function readUses(ctx: Context, kit: RoomKit, { key }: Entry) {
 }
 
 /** After a major version: where people are asked again. */
-function againLink(ctx: Context, kit: RoomKit, entry: FoundElement['entry']) {
-  const href = againUrl(ctx, kit, entry);
-  return href && { href, word: kit.reader(ctx).t('elements.again') };
+function againLink(ctx: Context, tools: RoomTools, entry: FoundElement['entry']) {
+  const href = againUrl(ctx, tools, entry);
+  return href && { href, word: tools.reader(ctx).t('elements.again') };
 }
 
 /** What can be done with the element; the first is the next step. */
-function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundElement) {
+function actsOf(ctx: Context, tools: RoomTools, { entry, href }: FoundElement) {
   const hasDraft = hasVersion(entry, 'DRAFT');
-  return actLinks(ctx, kit, [
+  return actLinks(ctx, tools, [
     { href: `${href}/activate`, word: 'elements.activate', operation: 'setVersionStatus', when: hasDraft },
     {
       href: withQuery('/console/forms/new', { element: entry.key }),

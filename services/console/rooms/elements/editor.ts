@@ -8,9 +8,9 @@ import { type ElementType, type FoundElement, findElement, newestVersion } from 
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import type { FieldSpec, FormView } from '../../pages/form.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
 import { labelIn, mergedView } from '../../pages/merge-form.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { type ContentField, contentFields, partPaths } from './content-fields.ts';
 import { editedOf, inputName, mergeContent, nobodyName, shownValues } from './content-values.ts';
 import { fieldsOf } from './editor-fields.ts';
@@ -27,8 +27,8 @@ interface ElementEdit extends DraftEdit {
 }
 
 /** The content of an element: its languages side by side, and below what means the same in all. */
-export function editorRoutes(router: Router, kit: RoomKit): void {
-  draftEditor<ElementType, ElementEdit>(router, kit, {
+export function editorRoutes(router: Router, tools: RoomTools): void {
+  draftEditor<ElementType, ElementEdit>(router, tools, {
     find: findElement,
     rules: { languageOf, groupOf },
     editedOf,
@@ -50,22 +50,22 @@ export function editorRoutes(router: Router, kit: RoomKit): void {
       return changed && { ...edit, ...changed };
     },
     differingIn,
-    show: (ctx, found, edit) => showEditor(ctx, kit, found, edit),
+    show: (ctx, found, edit) => showEditor(ctx, tools, found, edit),
     saved(ctx, { entry, href }, { op, posted, stored, open }) {
       const removed = removedMarkup(contentFields[entry.type], posted, stored.data);
       if (removed.length > 0) return open({ removed });
-      if (op === 'activate' || op === 'logo') return kit.open(ctx, `${href}/${op}`);
-      return kit.open(ctx, href, 'elementSaved');
+      if (op === 'activate' || op === 'logo') return tools.open(ctx, `${href}/${op}`);
+      return tools.open(ctx, href, 'elementSaved');
     },
   });
 }
 
-async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElement, edit: ElementEdit) {
-  kit.require(ctx, 'createVersion');
-  const reader = kit.reader(ctx);
+async function showEditor(ctx: Context, tools: RoomTools, { entry, href }: FoundElement, edit: ElementEdit) {
+  tools.require(ctx, 'createVersion');
+  const reader = tools.reader(ctx);
   const fields = contentFields[entry.type];
   const { languages, values, failure, draft } = edit;
-  const form = kit.form(ctx, {
+  const form = tools.form(ctx, {
     action: `${href}/edit`,
     submit: reader.t('elements.saveDraft'),
     cancelUrl: href,
@@ -83,7 +83,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     title: reader.t('elements.editTitle', { name: entry.name }),
     form,
     languages,
-    mayActivate: kit.may(ctx, 'setVersionStatus'),
+    mayActivate: tools.may(ctx, 'setVersionStatus'),
     hasLogo: entry.type === 'theme',
     guard: edit.isChanged ? 'changed' : 'new',
     typedLanguage: values.language?.[0] ?? '',
@@ -100,7 +100,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     known: languageList(reader.language).filter(
       (name) => !languages.some((each) => reader.languageName(each) === name),
     ),
-    looks: previewLooks(ctx, kit, { hasOrientation: hasOrientation(entry.type), typed: values }),
+    looks: previewLooks(ctx, tools, { hasOrientation: hasOrientation(entry.type), typed: values }),
     previewUrl: `${href}/edit/preview`,
     frameUrl: shown && withQuery(`${href}/versions/${shown.id}/page`, { language: first }),
     firstLanguage: first,
@@ -110,7 +110,7 @@ async function showEditor(ctx: Context, kit: RoomKit, { entry, href }: FoundElem
     differing: (edit.differing ?? []).map((name) => form.byName[name]?.label ?? name),
     differingText: reader.t('elements.differing', { language: reader.languageName(first) }),
   };
-  await kit.page(ctx, 'edit', locals, edit.isMerged ? 412 : failure?.status);
+  await tools.page(ctx, 'edit', locals, edit.isMerged ? 412 : failure?.status);
 }
 
 interface Shown {

@@ -3,11 +3,11 @@ import { parseJson } from '#lib/http/request-body.ts';
 import { ApiFailure, fieldFailure } from '../../api/api-failure.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 /** Imports an element or a form that was exported, here or on another instance, as a draft. */
-export function importRoutes(router: Router, kit: RoomKit): void {
-  formPage(router, kit, {
+export function importRoutes(router: Router, tools: RoomTools): void {
+  formPage(router, tools, {
     path: '/import',
     operation: 'importModel',
     view: 'form',
@@ -25,12 +25,12 @@ export function importRoutes(router: Router, kit: RoomKit): void {
       };
     },
     async send(ctx, field) {
-      const text = field('export') || (await kit.file(ctx, 'file')?.text()) || '';
-      return kit.api(ctx).call('importModel', { body: readExport(text, field('key')) });
+      const text = field('export') || (await tools.file(ctx, 'file')?.text()) || '';
+      return tools.api(ctx).call('importModel', { body: readExport(text, field('key')) });
     },
     done(ctx, { body: { type, key } }) {
-      const room = type === 'layout' ? '/console/forms' : kit.path;
-      kit.open(ctx, `${room}/${encodeURIComponent(key)}`, 'imported');
+      const room = type === 'layout' ? '/console/forms' : tools.path;
+      tools.open(ctx, `${room}/${encodeURIComponent(key)}`, 'imported');
     },
   });
 }

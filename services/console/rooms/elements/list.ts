@@ -12,22 +12,22 @@ import {
 } from '../../models/templates.ts';
 import { fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 /** The list of elements, and new ones. */
-export function listRoutes(router: Router, kit: RoomKit): void {
-  modelListRoute(router, kit, { words: 'elements', types: elementTypes });
-  templateRoutes(router, kit, { isOffered: isElement });
+export function listRoutes(router: Router, tools: RoomTools): void {
+  modelListRoute(router, tools, { words: 'elements', types: elementTypes });
+  templateRoutes(router, tools, { isOffered: isElement });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/new',
     operation: 'createModel',
     view: 'begin',
     isCreating: true,
     async ask(ctx, reader) {
       const field = fieldsFor(reader, 'elements');
-      const known = await readInformation(ctx, kit);
-      const languages = await offeredLanguages(ctx, kit, known);
+      const known = await readInformation(ctx, tools);
+      const languages = await offeredLanguages(ctx, tools, known);
       const asked = [ctx.query.type].flat()[0] as ElementType;
       const types = wordChoices(reader, 'elements.typeText', elementTypes);
       return {
@@ -43,34 +43,34 @@ export function listRoutes(router: Router, kit: RoomKit): void {
           type: elementTypes.includes(asked) ? asked : 'processing',
           languages: languages.slice(0, 1),
         },
-        locals: { cards: await templateCards(ctx, kit, isElement) },
+        locals: { cards: await templateCards(ctx, tools, isElement) },
       };
     },
     send(ctx, field) {
       const body = { type: field('type'), name: field('name'), ...(field('key') && { key: field('key') }) };
-      return createElement(ctx, kit, body);
+      return createElement(ctx, tools, body);
     },
-    done: (ctx, { body }) => kit.open(ctx, `${hrefOf(kit, body.key)}/edit`),
+    done: (ctx, { body }) => tools.open(ctx, `${hrefOf(tools, body.key)}/edit`),
   });
 }
 
 const isElement = (type: string) => elementTypes.some((each) => each === type);
 
 /** Those of the instance and of what it says of itself, and those of the console. */
-function offeredLanguages(ctx: Context, kit: RoomKit, known: readonly Entry[]): Promise<string[]> {
+function offeredLanguages(ctx: Context, tools: RoomTools, known: readonly Entry[]): Promise<string[]> {
   const used = known.flatMap(({ availableLanguages }) => availableLanguages);
-  return offerLanguages(ctx, kit, [...used, ...consoleLanguages]);
+  return offerLanguages(ctx, tools, [...used, ...consoleLanguages]);
 }
 
 /** Creates an entry with an empty draft in each language, of which the editor can show a preview. */
 async function createElement(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   entry: { type: string; name: string; key?: string },
 ) {
-  const api = kit.api(ctx);
-  const offered = await offeredLanguages(ctx, kit, await readInformation(ctx, kit));
-  const languages = chosenLanguages(ctx, kit, offered);
+  const api = tools.api(ctx);
+  const offered = await offeredLanguages(ctx, tools, await readInformation(ctx, tools));
+  const languages = chosenLanguages(ctx, tools, offered);
   const made = await api.call('createModel', { body: entry });
   const params = { id: made.body.id };
   const data = Object.fromEntries(languages.map((each) => [each, {}]));

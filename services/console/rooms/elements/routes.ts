@@ -22,7 +22,7 @@ const room: ModelRoom<ElementType> = {
   one: 'element',
   types: elementTypes,
   find: findElement,
-  compare: async (ctx, kit, { type }, versions) => compareContents(kit.reader(ctx), type, versions),
+  compare: async (ctx, tools, { type }, versions) => compareContents(tools.reader(ctx), type, versions),
   fieldsOf: (reader, { type }, version) => fieldsOf(reader, type, editedOf(type, version as Content)),
   describeEnding,
 };
@@ -33,19 +33,19 @@ export const elements: Room = {
   path: '/elements',
   reads: 'listVersions',
   views: ['list', 'detail', 'edit', 'activate', 'logo'],
-  routes(router, kit) {
-    listRoutes(router, kit);
-    importRoutes(router, kit);
-    detailRoutes(router, kit);
-    editorRoutes(router, kit);
-    previewRoutes(router, kit);
-    logoRoutes(router, kit);
-    modelRoutes(router, kit, room);
-    activationRoutes(router, kit, {
+  routes(router, tools) {
+    listRoutes(router, tools);
+    importRoutes(router, tools);
+    detailRoutes(router, tools);
+    editorRoutes(router, tools);
+    previewRoutes(router, tools);
+    logoRoutes(router, tools);
+    modelRoutes(router, tools, room);
+    activationRoutes(router, tools, {
       ...room,
-      describe: (ctx, activation) => describeActivation(ctx, kit, activation),
+      describe: (ctx, activation) => describeActivation(ctx, tools, activation),
     });
-    endingRoutes(router, kit, room);
-    changeRoutes(router, kit, room);
+    endingRoutes(router, tools, room);
+    changeRoutes(router, tools, room);
   },
 };

@@ -13,7 +13,7 @@ import {
 import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 type PublicForm = Schemas['PublicForm'];
 
@@ -21,18 +21,18 @@ const identities = ['EMAIL', 'ANONYMOUS', 'SIGN_IN'] as const;
 const files = { 'qr.svg': 'svg', 'qr.png': 'png' } as const;
 
 /** The address of a form, at which people answer without an invitation: link, QR code and poster. */
-export function addressRoutes(router: Router, kit: RoomKit): void {
-  formPage(router, kit, {
+export function addressRoutes(router: Router, tools: RoomTools): void {
+  formPage(router, tools, {
     path: '/:key/address',
     view: 'address',
     placeFaults,
     async ask(ctx, reader) {
       const { t } = reader;
-      const found = await findForm(ctx, kit);
+      const found = await findForm(ctx, tools);
       const { entry, href } = found;
-      const now = await readPublicForm(ctx, kit, found.entry);
+      const now = await readPublicForm(ctx, tools, found.entry);
       const field = fieldsFor(reader, 'address');
-      const identities = await offered(ctx, kit, now);
+      const identities = await offered(ctx, tools, now);
       return {
         title: t('address.title', { name: entry.name }),
         submit: t(now ? 'address.save' : 'address.on'),
@@ -50,10 +50,10 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
         locals: {
           meaning: [t('address.everybody'), t('address.unfinished'), ...(now ? [] : [t('address.isOff')])],
           isOn: now !== undefined,
-          isLocal: isLocal(kit.baseUrl) && t('address.local'),
+          isLocal: isLocal(tools.baseUrl) && t('address.local'),
           // Its own draft would become active with the address.
-          barred: barOf(ctx, kit, found) && t(`address.${barOf(ctx, kit, found)}`),
-          url: publicFormUrl(kit.baseUrl, entry.key),
+          barred: barOf(ctx, tools, found) && t(`address.${barOf(ctx, tools, found)}`),
+          url: publicFormUrl(tools.baseUrl, entry.key),
           image: `${href}/qr.svg`,
           files: [
             { href: `${href}/qr.svg`, word: t('address.svg') },
@@ -70,26 +70,26 @@ export function addressRoutes(router: Router, kit: RoomKit): void {
     async send(ctx, field) {
       const identify = identities.find((each) => each === field('identify'));
       if (!identify) throw fieldFailure('identify', 'required');
-      return setPublic(ctx, kit, { identify, ...untilOf(field) });
+      return setPublic(ctx, tools, { identify, ...untilOf(field) });
     },
-    done: (ctx) => kit.open(ctx, ctx.path, 'addressOn'),
+    done: (ctx) => tools.open(ctx, ctx.path, 'addressOn'),
   });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/:key/address/off',
     operation: 'setVersionStatus',
     words: 'address.off',
     isEnding: true,
-    ask: async (ctx) => ({ name: (await findForm(ctx, kit)).entry.name }),
-    send: (ctx) => setPublic(ctx, kit, undefined),
+    ask: async (ctx) => ({ name: (await findForm(ctx, tools)).entry.name }),
+    send: (ctx) => setPublic(ctx, tools, undefined),
     done: 'addressOff',
   });
 
   for (const [name, format] of Object.entries(files))
     router.get(`/:key/${name}`, (ctx) =>
-      sendFile(ctx, kit, { operation: 'getFormQrCode', query: { format } }),
+      sendFile(ctx, tools, { operation: 'getFormQrCode', query: { format } }),
     );
-  router.get('/:key/poster.pdf', (ctx) => sendFile(ctx, kit, { operation: 'getFormPoster', query: {} }));
+  router.get('/:key/poster.pdf', (ctx) => sendFile(ctx, tools, { operation: 'getFormPoster', query: {} }));
 }
 
 /** Whether only the machine itself can open an address: paper with it is of no use to others. */
@@ -114,26 +114,30 @@ function untilOf(field: ReadField): Pick<PublicForm, 'until'> {
 }
 
 /** Why the person cannot change the address now, as a message; undefined if nothing is against it. */
-function barOf(ctx: Context, kit: RoomKit, { entry }: FoundForm): 'inactive' | 'draft' | 'role' | undefined {
+function barOf(
+  ctx: Context,
+  tools: RoomTools,
+  { entry }: FoundForm,
+): 'inactive' | 'draft' | 'role' | undefined {
   if (!hasVersion(entry, 'ACTIVE')) return 'inactive';
   if (hasVersion(entry, 'DRAFT')) return 'draft';
-  return kit.may(ctx, 'createVersion') && kit.may(ctx, 'setVersionStatus') ? undefined : 'role';
+  return tools.may(ctx, 'createVersion') && tools.may(ctx, 'setVersionStatus') ? undefined : 'role';
 }
 
 /** Who may be asked to identify: codes need mail. */
-async function offered(ctx: Context, kit: RoomKit, now: PublicForm | undefined) {
-  const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
+async function offered(ctx: Context, tools: RoomTools, now: PublicForm | undefined) {
+  const { features } = (await tools.api(ctx).call('getSystemConfig')).body;
   return identities.filter((each) => each !== 'EMAIL' || features.includes('mail') || now?.identify === each);
 }
 
 /** Activates the content of the ACTIVE version with another address. Nobody is asked again because of it. */
-async function setPublic(ctx: Context, kit: RoomKit, address: PublicForm | undefined): Promise<void> {
-  const found = await findForm(ctx, kit);
-  const bar = barOf(ctx, kit, found);
-  if (bar) throw new ApiFailure(409, { detail: kit.reader(ctx).t(`address.${bar}`) });
+async function setPublic(ctx: Context, tools: RoomTools, address: PublicForm | undefined): Promise<void> {
+  const found = await findForm(ctx, tools);
+  const bar = barOf(ctx, tools, found);
+  if (bar) throw new ApiFailure(409, { detail: tools.reader(ctx).t(`address.${bar}`) });
   const { id } = found.entry;
-  const api = kit.api(ctx);
-  const active = await findVersion(ctx, kit, found.entry, 'ACTIVE');
+  const api = tools.api(ctx);
+  const active = await findVersion(ctx, tools, found.entry, 'ACTIVE');
   if (!active) throw new ApiFailure(404, {});
   const { defaultLanguage, data } = active.version;
   const changed = Object.entries(data).map(([language, { public: _before, ...content }]) => {
@@ -154,11 +158,11 @@ async function setPublic(ctx: Context, kit: RoomKit, address: PublicForm | undef
 /** Sends a file of the API to print or to show. */
 async function sendFile(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { operation, query }: { operation: 'getFormQrCode' | 'getFormPoster'; query: Record<string, string> },
 ): Promise<void> {
-  const { entry } = await findForm(ctx, kit);
-  const { stream, headers } = await kit.api(ctx).file(operation, { params: { id: entry.id }, query });
+  const { entry } = await findForm(ctx, tools);
+  const { stream, headers } = await tools.api(ctx).file(operation, { params: { id: entry.id }, query });
   ctx.body = stream;
   for (const name of ['Content-Type', 'Content-Disposition']) {
     const value = headers.get(name);

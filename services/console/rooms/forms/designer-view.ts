@@ -7,9 +7,9 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { type Choice, type FieldSpec, fieldsFor, languageChoices, wordChoices } from '../../pages/form.ts';
 import { fieldReader } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { mergedView } from '../../pages/merge-form.ts';
 import { type RowFocus, rowButtons } from '../../pages/rows.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import type { Changed } from './designer-ops.ts';
 import { readChoices, readNamed, searchElements } from './elements.ts';
 import { findFaults } from './layout-faults.ts';
@@ -20,29 +20,34 @@ import { contextNames, type Layout, layoutIn, mergeRules, switchNames, textNames
 export interface Designed extends DraftEdit, Pick<Changed, 'focus'> {}
 
 /** Reads what the designer needs, and makes its values to print. */
-export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: FoundForm, shown: Designed) {
-  const reader = kit.reader(ctx);
+export async function designerView(
+  ctx: Context,
+  tools: RoomTools,
+  { entry, href }: FoundForm,
+  shown: Designed,
+) {
+  const reader = tools.reader(ctx);
   const { t } = reader;
   const { failure, focus, draft, etag } = shown;
   const given = layoutIn(shown);
   const shownVersion = draft || newestVersion(entry)?.id;
   const focusedRow = focus && 'row' in focus ? focus : undefined;
-  const word = fieldReader(ctx, kit)('word');
+  const word = fieldReader(ctx, tools)('word');
   const offered = shown.conflicts.find(({ name }) => name === 'elements')?.theirs ?? [];
   const [known, found, information, themes, mails, faults] = await Promise.all([
-    readNamed(ctx, kit, [...new Set([...given.elements, ...offered])]),
-    searchElements(ctx, kit, { word, without: given.elements }),
-    readChoices(ctx, kit, 'information'),
-    readChoices(ctx, kit, 'theme'),
-    readChoices(ctx, kit, 'email'),
-    findFaults(ctx, kit, { id: entry.id, vid: shownVersion }, given),
+    readNamed(ctx, tools, [...new Set([...given.elements, ...offered])]),
+    searchElements(ctx, tools, { word, without: given.elements }),
+    readChoices(ctx, tools, 'information'),
+    readChoices(ctx, tools, 'theme'),
+    readChoices(ctx, tools, 'email'),
+    findFaults(ctx, tools, { id: entry.id, vid: shownVersion }, given),
   ]);
   const byDefault = information.find((each) => each.default);
   const info = information.find(({ key }) => key === given.one('info')) ?? byDefault;
   const layout = inLanguagesOf(given, known, info?.availableLanguages);
   const { languages } = layout;
   const named = layout.elements.flatMap((each) => known.find(({ reference }) => reference === each) ?? []);
-  const form = kit.form(ctx, {
+  const form = tools.form(ctx, {
     action: `${href}/edit`,
     submit: t('designer.save'),
     cancelUrl: href,
@@ -60,7 +65,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
   const fieldsOf = (names: readonly string[]) => names.map((name) => form.byName[name]);
   return {
     title: t('designer.title', { name: entry.name }),
-    mayActivate: kit.may(ctx, 'setVersionStatus'),
+    mayActivate: tools.may(ctx, 'setVersionStatus'),
     form,
     merge: mergedView(reader, form, { ...shown, languageOf: mergeRules.languageOf }),
     guard: shown.isChanged ? 'changed' : 'on',
@@ -95,7 +100,7 @@ export async function designerView(ctx: Context, kit: RoomKit, { entry, href }: 
       withQuery(`${href}/versions/${shownVersion}/page`, {
         language: lookupLanguage([reader.language], languages) ?? languages[0],
       }),
-    framed: previewLooks(ctx, kit, { typed: shown.values }),
+    framed: previewLooks(ctx, tools, { typed: shown.values }),
     previewUrl: `${href}/edit/preview`,
   };
 }

@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import { draftEditor } from '../../models/editor.ts';
 import { findForm } from '../../models/read-model.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import type { Edited } from '../../pages/merge.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { applyOp } from './designer-ops.ts';
 import { type Designed, designerView } from './designer-view.ts';
 import { failureOfDesigner } from './layout-faults.ts';
@@ -11,8 +11,8 @@ import { layoutIn, layoutOf, mergeRules, postedLayout, versionBody } from './lay
 const saving = ['save', 'preview', 'activate'];
 
 /** The designer: which elements a form asks, in which order, with which options. It saves a draft. */
-export function designerRoutes(router: Router, kit: RoomKit): void {
-  draftEditor<'layout', Designed>(router, kit, {
+export function designerRoutes(router: Router, tools: RoomTools): void {
+  draftEditor<'layout', Designed>(router, tools, {
     find: findForm,
     rules: mergeRules,
     editedOf: (_, content) => editOf(layoutOf(content)),
@@ -24,12 +24,12 @@ export function designerRoutes(router: Router, kit: RoomKit): void {
       return { ...edit, ...editOf(layoutIn(layout)), focus };
     },
     async show(ctx, form, edit) {
-      kit.require(ctx, 'createVersion');
+      tools.require(ctx, 'createVersion');
       const status = edit.isMerged ? 412 : edit.failure?.status;
-      await kit.page(ctx, 'designer', await designerView(ctx, kit, form, edit), status);
+      await tools.page(ctx, 'designer', await designerView(ctx, tools, form, edit), status);
     },
     saved: (ctx, { href }, { op }) =>
-      op === 'save' ? kit.open(ctx, `${href}/edit`, 'formSaved') : kit.open(ctx, `${href}/${op}`),
+      op === 'save' ? tools.open(ctx, `${href}/edit`, 'formSaved') : tools.open(ctx, `${href}/${op}`),
     placeFaults: failureOfDesigner,
   });
 }

@@ -6,36 +6,36 @@ import { actLinks } from '../../pages/acts.ts';
 import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { type ElementView, readNamed } from './elements.ts';
 import { layoutOf } from './layout-values.ts';
 
 /** A form: facts, elements, versions, what can be done; its name and description. */
-export function detailRoutes(router: Router, kit: RoomKit): void {
+export function detailRoutes(router: Router, tools: RoomTools): void {
   router.get('/:key', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const form = await findForm(ctx, kit);
+    const reader = tools.reader(ctx);
+    const form = await findForm(ctx, tools);
     const { entry, href } = form;
     const shown =
-      (await findVersion(ctx, kit, entry, 'ACTIVE')) ?? (await findVersion(ctx, kit, entry, 'DRAFT'));
+      (await findVersion(ctx, tools, entry, 'ACTIVE')) ?? (await findVersion(ctx, tools, entry, 'DRAFT'));
     const layout = shown && layoutOf(shown.version);
-    const elements = layout ? await readNamed(ctx, kit, layout.elements) : [];
-    await kit.page(ctx, 'detail', {
+    const elements = layout ? await readNamed(ctx, tools, layout.elements) : [];
+    await tools.page(ctx, 'detail', {
       title: entry.name,
       facts: entryFacts(reader, entry, 'forms'),
-      acts: actsOf(ctx, kit, form),
-      ends: endsOf(ctx, kit, form, 'forms'),
-      elements: elementTable(reader, elements, kit.may(ctx, 'extractRecords')),
+      acts: actsOf(ctx, tools, form),
+      ends: endsOf(ctx, tools, form, 'forms'),
+      elements: elementTable(reader, elements, tools.may(ctx, 'extractRecords')),
       versions: versionTable(reader, entry, { words: 'forms', hrefTo: (vid) => `${href}/versions/${vid}` }),
     });
   });
 }
 
 /** What can be done with the form; the first is the next step. */
-function actsOf(ctx: Context, kit: RoomKit, { entry, href }: FoundForm) {
+function actsOf(ctx: Context, tools: RoomTools, { entry, href }: FoundForm) {
   const [isActive, hasDraft] = [hasVersion(entry, 'ACTIVE'), hasVersion(entry, 'DRAFT')];
   const codeUrl = withQuery('/console/integration/code', { form: entry.key });
-  return actLinks(ctx, kit, [
+  return actLinks(ctx, tools, [
     { href: `${href}/activate`, word: 'forms.activate', operation: 'setVersionStatus', when: hasDraft },
     { href: `${href}/edit`, word: hasDraft ? 'forms.goOn' : 'forms.design', operation: 'createVersion' },
     {

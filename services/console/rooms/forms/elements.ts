@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import { type Entry, elementPath, hasVersion, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 type PeerModels = Schemas['PeerModels'];
 
@@ -37,14 +37,14 @@ const maxFound = 30;
 /** The elements that a form names, in its order. */
 export async function readNamed(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   references: readonly string[],
 ): Promise<ElementView[]> {
-  const reader = kit.reader(ctx);
+  const reader = tools.reader(ctx);
   const own = references.filter((each) => !each.includes('@'));
   const [entries, peers] = await Promise.all([
-    own.length > 0 ? listEntries(kit.api(ctx), { keys: own }) : [],
-    own.length < references.length ? listPeers(ctx, kit) : [],
+    own.length > 0 ? listEntries(tools.api(ctx), { keys: own }) : [],
+    own.length < references.length ? listPeers(ctx, tools) : [],
   ]);
   const known = [...entries.map((entry) => ownView(reader, entry)), ...peersView(reader, peers)];
   return references.map(
@@ -61,12 +61,12 @@ export async function readNamed(
 /** Entries with a first draft among those that a form names: they become active with it. */
 export async function readNewDrafts(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   references: readonly string[],
 ): Promise<Entry[]> {
   const keys = references.filter((each) => !each.includes('@'));
   if (keys.length === 0) return [];
-  const entries = await listEntries(kit.api(ctx), { keys });
+  const entries = await listEntries(tools.api(ctx), { keys });
   return entries.filter(isNewDraft);
 }
 
@@ -83,13 +83,13 @@ function isUsable(entry: Entry): boolean {
 /** Elements of this instance and of peers that a form may name. @param word a part of their name or key. */
 export async function searchElements(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { word, without }: { word: string; without: readonly string[] },
 ): Promise<FoundElements> {
-  const reader = kit.reader(ctx);
+  const reader = tools.reader(ctx);
   const [entries, peers] = await Promise.all([
-    listEntries(kit.api(ctx), { types: questionTypes, keyword: word }),
-    listPeers(ctx, kit),
+    listEntries(tools.api(ctx), { types: questionTypes, keyword: word }),
+    listPeers(ctx, tools),
   ]);
   const wanted = word.toLocaleLowerCase();
   const isWanted = ({ name, reference }: ElementView) =>
@@ -104,14 +104,14 @@ export async function searchElements(
 /** Entries that a form may name beside its elements. */
 export async function readChoices(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   type: 'information' | 'theme' | 'email',
 ): Promise<Entry[]> {
-  return (await listEntries(kit.api(ctx), { types: type })).filter(isUsable);
+  return (await listEntries(tools.api(ctx), { types: type })).filter(isUsable);
 }
 
-async function listPeers(ctx: Context, kit: RoomKit): Promise<PeerModels['values']> {
-  const { body } = await kit.api(ctx).call('listPeerModels');
+async function listPeers(ctx: Context, tools: RoomTools): Promise<PeerModels['values']> {
+  const { body } = await tools.api(ctx).call('listPeerModels');
   return body.values;
 }
 

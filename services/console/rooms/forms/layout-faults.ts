@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Fault } from '#lib/errors/fail.ts';
 import { ApiFailure } from '../../api/api-failure.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { contentOf, type Layout, textNames } from './layout-values.ts';
 
 /** A version of a form, whose preview shows a layout in its place. */
@@ -17,13 +17,13 @@ export interface PreviewedForm {
  */
 export async function renderLayout(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { id, vid = '' }: PreviewedForm,
   { layout, language, orientation }: { layout: Layout; language: string; orientation?: string | undefined },
 ): Promise<string> {
   const data = { ...contentOf(layout, language), ...(orientation && { orientation }) };
   try {
-    return await kit.api(ctx).page('previewVersion', { params: { id, vid }, body: { language, data } });
+    return await tools.api(ctx).page('previewVersion', { params: { id, vid }, body: { language, data } });
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
     // The content that was sent is that of one language.
@@ -34,13 +34,13 @@ export async function renderLayout(
 /** What forbids a form as it stands, by the API: it renders the form, and stores nothing. */
 export async function findFaults(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   form: PreviewedForm,
   layout: Layout,
 ): Promise<Fault[]> {
   if (form.vid === undefined || layout.elements.length === 0) return [];
   try {
-    await renderLayout(ctx, kit, form, { layout, language: layout.defaultLanguage });
+    await renderLayout(ctx, tools, form, { layout, language: layout.defaultLanguage });
     return [];
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 422) throw error;

@@ -5,21 +5,21 @@ import { hrefOf } from '../../models/read-model.ts';
 import { offerLanguages, templateCards, templateRoutes } from '../../models/templates.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 /** The list of forms, and new ones. */
-export function listRoutes(router: Router, kit: RoomKit): void {
-  modelListRoute(router, kit, { words: 'forms', types: ['layout'] });
-  templateRoutes(router, kit, { isOffered: isForm });
+export function listRoutes(router: Router, tools: RoomTools): void {
+  modelListRoute(router, tools, { words: 'forms', types: ['layout'] });
+  templateRoutes(router, tools, { isOffered: isForm });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/new',
     operation: 'createModel',
     view: 'begin',
     isCreating: true,
     async ask(ctx, reader) {
       const field = fieldsFor(reader, 'forms');
-      const { element } = ctx.method === 'POST' ? kit.posted(ctx) : ctx.query;
+      const { element } = ctx.method === 'POST' ? tools.posted(ctx) : ctx.query;
       return {
         title: reader.t(element ? 'forms.newWith' : 'forms.new'),
         submit: reader.t('forms.create'),
@@ -29,7 +29,7 @@ export function listRoutes(router: Router, kit: RoomKit): void {
           field('description', { kind: 'textarea', maxLength: 20_000 }),
         ],
         hidden: { element: [element].flat()[0] ?? '' },
-        locals: { cards: element ? [] : await templateCards(ctx, kit, isForm) },
+        locals: { cards: element ? [] : await templateCards(ctx, tools, isForm) },
       };
     },
     async send(ctx, field) {
@@ -40,10 +40,10 @@ export function listRoutes(router: Router, kit: RoomKit): void {
         ...(key && { key }),
         ...(description && { description }),
       };
-      return createForm(ctx, kit, { body, element: field('element') });
+      return createForm(ctx, tools, { body, element: field('element') });
     },
     done: (ctx, { key, element }) =>
-      kit.open(ctx, `${hrefOf(kit, key)}/edit`, element ? 'formMadeWith' : 'formMade'),
+      tools.open(ctx, `${hrefOf(tools, key)}/edit`, element ? 'formMadeWith' : 'formMade'),
   });
 }
 
@@ -53,12 +53,12 @@ export function listRoutes(router: Router, kit: RoomKit): void {
  */
 async function createForm(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { body, element }: { body: { type: string; name: string }; element: string },
 ) {
-  const api = kit.api(ctx);
+  const api = tools.api(ctx);
   const { id, key } = (await api.call('createModel', { body })).body;
-  const [language = ''] = await offerLanguages(ctx, kit, []);
+  const [language = ''] = await offerLanguages(ctx, tools, []);
   const data = { [language]: { type: 'layout', elements: element ? [element] : [] } };
   const draft = { defaultLanguage: language, data };
   await api.call('createVersion', { params: { id }, query: { incomplete: true }, body: draft });

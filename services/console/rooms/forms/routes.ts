@@ -22,11 +22,13 @@ const room: ModelRoom<'layout'> = {
   one: 'form',
   types: ['layout'],
   find: findForm,
-  async compare(ctx, kit, _, versions) {
+  async compare(ctx, tools, _, versions) {
     const [before, after] = [versions.before && layoutOf(versions.before), layoutOf(versions.after)];
     const named = [before, after].flatMap((each) => (each ? referencesIn(each) : []));
-    const names = new Map((await readNamed(ctx, kit, named)).map(({ reference, name }) => [reference, name]));
-    return compareLayouts(kit.reader(ctx), { before, after, nameOf: (key) => names.get(key) ?? key });
+    const names = new Map(
+      (await readNamed(ctx, tools, named)).map(({ reference, name }) => [reference, name]),
+    );
+    return compareLayouts(tools.reader(ctx), { before, after, nameOf: (key) => names.get(key) ?? key });
   },
   fieldsOf: (reader, _, version) => designerFields(reader, layoutOf(version)),
 };
@@ -37,30 +39,30 @@ export const forms: Room = {
   path: '/forms',
   reads: 'listVersions',
   views: ['list', 'detail', 'designer', 'activate', 'preview', 'address'],
-  routes(router, kit) {
-    listRoutes(router, kit);
-    detailRoutes(router, kit);
-    designerRoutes(router, kit);
-    modelRoutes(router, kit, room);
-    activationRoutes(router, kit, {
+  routes(router, tools) {
+    listRoutes(router, tools);
+    detailRoutes(router, tools);
+    designerRoutes(router, tools);
+    modelRoutes(router, tools, room);
+    activationRoutes(router, tools, {
       ...room,
       placeFaults: failureOfDesigner,
-      partsOf: (ctx, { version }) => readNewDrafts(ctx, kit, referencesIn(layoutOf(version))),
+      partsOf: (ctx, { version }) => readNewDrafts(ctx, tools, referencesIn(layoutOf(version))),
       // A form that can be used for the first time is of no use before people can open it.
       nextPath({ entry, href }) {
         const isFirst = !entry.versions.some(({ serial }) => serial);
         return isFirst ? `${href}/address` : href;
       },
       describe(ctx, { active }) {
-        const { t } = kit.reader(ctx);
+        const { t } = tools.reader(ctx);
         const effects = active ? [t('activate.next'), t('activate.open')] : [t('activate.first')];
         return { effects, locals: { isFirst: !active } };
       },
     });
-    endingRoutes(router, kit, room);
-    addressRoutes(router, kit);
-    previewRoutes(router, kit);
-    trialRoutes(router, kit);
-    changeRoutes(router, kit, room);
+    endingRoutes(router, tools, room);
+    addressRoutes(router, tools);
+    previewRoutes(router, tools);
+    trialRoutes(router, tools);
+    changeRoutes(router, tools, room);
   },
 };

@@ -3,27 +3,27 @@ import type { Context } from 'koa';
 import { trialPrefix } from '#lib/contracts/trials.ts';
 import { findForm } from '../../models/read-model.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { sessionOf } from '../../sessions/session.ts';
 
 /** Trying a form: a transaction of the person who is signed in. */
-export function trialRoutes(router: Router, kit: RoomKit): void {
+export function trialRoutes(router: Router, tools: RoomTools): void {
   const subjectOf = (ctx: Context) => `${trialPrefix}${sessionOf(ctx).name}`;
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/:key/try',
     operation: 'createTransaction',
     words: 'try',
     isCreating: true,
     async ask(ctx, { t }) {
-      const { entry } = await findForm(ctx, kit);
+      const { entry } = await findForm(ctx, tools);
       return { name: entry.name, opensTab: true, effects: [t('try.counts', { subject: subjectOf(ctx) })] };
     },
     async send(ctx) {
-      const { entry } = await findForm(ctx, kit);
+      const { entry } = await findForm(ctx, tools);
       const body = { subject: subjectOf(ctx), layout: entry.key, timeout: 'PT1H' };
-      return kit.api(ctx).call('createTransaction', { body });
+      return tools.api(ctx).call('createTransaction', { body });
     },
-    done: (ctx, { location }) => kit.open(ctx, location ?? kit.path),
+    done: (ctx, { location }) => tools.open(ctx, location ?? tools.path),
   });
 }

@@ -3,8 +3,8 @@ import type { ApiClient } from '../../api/api-client.ts';
 import type { OperationId } from '../../api/api-types.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
-import type { PageLocals, RoomKit } from '../../pages/kit.ts';
 import { firstOf, readPanels } from '../../pages/panel.ts';
+import type { PageLocals, RoomTools } from '../../pages/tools.ts';
 import { nameElements, periodLinks, periodOf, readDays } from '../../people/read-stats.ts';
 import { readDue } from './due.ts';
 import { expiringFigures, readExpiring } from './expiring.ts';
@@ -16,13 +16,13 @@ import { watchedPeers, watchedWebhooks } from './watched.ts';
 const noPanels = { transactions: null, answers: null, expiring: null, webhooks: null, peers: null };
 
 /** Reads what the first page shows, side by side. */
-export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> {
-  const reader = kit.reader(ctx);
-  const api = kit.api(ctx);
+export async function readHome(ctx: Context, tools: RoomTools): Promise<PageLocals> {
+  const reader = tools.reader(ctx);
+  const api = tools.api(ctx);
   const length = periodOf(ctx.query.days);
-  const here = withQuery(kit.path, { days: ctx.query.days ? String(length) : undefined });
-  const may = (operation: OperationId) => kit.may(ctx, operation);
-  const stats = may('getStats') ? readDays(api, kit.timeZone, length) : undefined;
+  const here = withQuery(tools.path, { days: ctx.query.days ? String(length) : undefined });
+  const may = (operation: OperationId) => tools.may(ctx, operation);
+  const stats = may('getStats') ? readDays(api, tools.timeZone, length) : undefined;
   const hasRecent = async () => ((await stats)?.states.COMMITTED ?? 0) > 0;
   const lists = {
     webhooks: may('listWebhooks') ? readAll(api, 'listWebhooks') : undefined,
@@ -50,7 +50,7 @@ export async function readHome(ctx: Context, kit: RoomKit): Promise<PageLocals> 
   const panels = await readPanels(reader, reads, { names: counts, href: here, query: ctx.query });
   return {
     title: reader.t('home.title'),
-    periods: periodLinks(reader, kit.path, length),
+    periods: periodLinks(reader, tools.path, length),
     ...noPanels,
     ...panels,
   };

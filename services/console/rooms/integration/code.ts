@@ -2,21 +2,21 @@ import type Router from '@koa/router';
 import { entryChoices, formPath, listEntries, readPublicForm } from '../../models/read-model.ts';
 import { languageFilter } from '../../pages/filters.ts';
 import { wordChoices } from '../../pages/form.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { writeSnippets } from './snippets.ts';
 
 /** HTML first: who can change a page need not program. */
 const placesOfCode = ['link', 'iframe', 'curl', 'node', 'php'] as const;
 
 /** Code that asks a person with a form, with the addresses of this instance. */
-export function codeRoutes(router: Router, kit: RoomKit): void {
+export function codeRoutes(router: Router, tools: RoomTools): void {
   router.get('/code', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const path = `${kit.path}/code`;
-    const layouts = await listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' });
+    const reader = tools.reader(ctx);
+    const path = `${tools.path}/code`;
+    const layouts = await listEntries(tools.api(ctx), { types: 'layout', statuses: 'ACTIVE' });
     const asked = [ctx.query.form].flat()[0];
     const entry = layouts.find(({ key }) => key === asked) ?? layouts[0];
-    const filters = kit.filters(ctx, path, [
+    const filters = tools.filters(ctx, path, [
       {
         name: 'form',
         kind: 'choice',
@@ -33,10 +33,10 @@ export function codeRoutes(router: Router, kit: RoomKit): void {
     ]);
     const { language = '', place = 'link' } = filters.values;
     const form = entry?.key;
-    const isPublic = entry !== undefined && (await readPublicForm(ctx, kit, entry)) !== undefined;
-    const { baseUrl } = kit;
+    const isPublic = entry !== undefined && (await readPublicForm(ctx, tools, entry)) !== undefined;
+    const { baseUrl } = tools;
     const snippets = form ? writeSnippets({ baseUrl, layout: form, language, place, isPublic }) : [];
-    await kit.page(ctx, 'code', {
+    await tools.page(ctx, 'code', {
       title: reader.t('code.title'),
       filters,
       path,

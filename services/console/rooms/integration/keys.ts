@@ -6,20 +6,20 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { endOfDay } from '../../pages/filters.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { type AskedForm, actPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 /** The page that makes a key for another organisation. */
 export const partnerKeyPath = '/console/integration/security/new?scope=PEER';
 
 /** API keys: list, generate, revoke. */
-export function keyRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/security`;
+export function keyRoutes(router: Router, tools: RoomTools): void {
+  const path = `${tools.path}/security`;
 
   router.get('/security', async (ctx) => {
-    const mayRevoke = kit.may(ctx, 'revokeKey');
-    const names = await questionNames(ctx, kit);
-    await sendPlainList(ctx, kit, {
+    const mayRevoke = tools.may(ctx, 'revokeKey');
+    const names = await questionNames(ctx, tools);
+    await sendPlainList(ctx, tools, {
       path: '/security',
       operation: 'listKeys',
       words: 'keys',
@@ -34,32 +34,34 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
         time('keys.used', ({ lastAccessDate }) => lastAccessDate, reader.t('keys.never')),
         ...(mayRevoke ? [link('keys.act', 'keys.revoke', ({ id }) => `${path}/${id}/revoke`)] : []),
       ],
-      creates: (await mayCreateOwn(ctx, kit)) ? 'createKey' : undefined,
+      creates: (await mayCreateOwn(ctx, tools)) ? 'createKey' : undefined,
       links: [{ href: partnerKeyPath, word: 'peers.makeKey', operation: 'createKey' }],
     });
   });
 
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/security/new',
     operation: 'createKey',
     view: 'form',
     isCreating: true,
     ask: async (ctx, reader) =>
-      isForPartner(ctx, kit) || !(await mayCreateOwn(ctx, kit)) ? askForPartner(reader) : askForOwn(ctx, kit),
+      isForPartner(ctx, tools) || !(await mayCreateOwn(ctx, tools))
+        ? askForPartner(reader)
+        : askForOwn(ctx, tools),
     body(field, { elements = [] }) {
       const until = field('expirationDate');
       return {
         name: field('name'),
         scope: field('scope'),
         ...(elements.length > 0 && { elements: [...elements] }),
-        ...(until && { expirationDate: endOfDay(until, kit.timeZone) }),
+        ...(until && { expirationDate: endOfDay(until, tools.timeZone) }),
       };
     },
     done(ctx, { body: made }) {
-      const { t, time } = kit.reader(ctx);
+      const { t, time } = tools.reader(ctx);
       const expires = made.expirationDate === undefined ? '' : time(made.expirationDate).text;
-      const line = { label: t('keys.line'), value: exampleLine(kit.baseUrl, made) };
-      return kit.secret(ctx, {
+      const line = { label: t('keys.line'), value: exampleLine(tools.baseUrl, made) };
+      return tools.secret(ctx, {
         title: t('keys.made'),
         text: t(`keys.madeText.${made.scope}`, { expires }),
         label: t('keys.key'),
@@ -67,39 +69,39 @@ export function keyRoutes(router: Router, kit: RoomKit): void {
         more: made.scope === 'PEER' ? [] : [line],
         next:
           made.scope === 'PEER'
-            ? { href: `${kit.path}/peers`, word: t('keys.toPeers') }
+            ? { href: `${tools.path}/peers`, word: t('keys.toPeers') }
             : { href: path, word: t('keys.back') },
       });
     },
   });
 
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/security/:id/revoke',
     operation: 'revokeKey',
     words: 'keys.revoke',
     isEnding: true,
     async ask(ctx, { t, dateTime }) {
       const { name, lastAccessDate: used } = await rowOfPath(ctx, (page) =>
-        kit.api(ctx).list('listKeys', { page }),
+        tools.api(ctx).list('listKeys', { page }),
       );
       const lastUse = used
         ? t('keys.lastUsed', { time: dateTime(new Date(used).toISOString()) })
         : t('keys.neverUsed');
       return { name, effects: [lastUse], cancelUrl: path };
     },
-    done: (ctx) => kit.open(ctx, path, 'keyRevoked'),
+    done: (ctx) => tools.open(ctx, path, 'keyRevoked'),
   });
 }
 
 /** Whether the person may create a key for a system of the organisation itself. */
-async function mayCreateOwn(ctx: Context, kit: RoomKit): Promise<boolean> {
-  const { body: me } = await kit.api(ctx).call('getUser');
+async function mayCreateOwn(ctx: Context, tools: RoomTools): Promise<boolean> {
+  const { body: me } = await tools.api(ctx).call('getUser');
   return me.keyScopes?.includes('OWNER') ?? false;
 }
 
 /** Whether the page makes a key for another organisation: its scope is not a choice. */
-function isForPartner(ctx: Context, kit: RoomKit): boolean {
-  const { scope = [ctx.query.scope].flat() } = ctx.method === 'POST' ? kit.posted(ctx) : {};
+function isForPartner(ctx: Context, tools: RoomTools): boolean {
+  const { scope = [ctx.query.scope].flat() } = ctx.method === 'POST' ? tools.posted(ctx) : {};
   return scope[0] === 'PEER';
 }
 
@@ -115,9 +117,9 @@ function askForPartner(reader: ConsoleReader): AskedForm {
 }
 
 /** A key for a system of the organisation itself. */
-async function askForOwn(ctx: Context, kit: RoomKit): Promise<AskedForm> {
-  const reader = kit.reader(ctx);
-  const elements = await listEntries(kit.api(ctx), { types: questionTypes, statuses: 'ACTIVE' });
+async function askForOwn(ctx: Context, tools: RoomTools): Promise<AskedForm> {
+  const reader = tools.reader(ctx);
+  const elements = await listEntries(tools.api(ctx), { types: questionTypes, statuses: 'ACTIVE' });
   const field = fieldsFor(reader, 'keys');
   const scopes = wordChoices(reader, 'keys.scopeText', ['OWNER', 'DECISION']);
   return {

@@ -7,20 +7,21 @@ import { factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { actPage, buttonAct, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { outboundReason } from '../../pages/outbound-reason.ts';
 import { stateMark } from '../../pages/states.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { partnerKeyPath } from './keys.ts';
 
 type Peer = Schemas['Peer'];
 
 /** Peers: list, pair, confirm new keys, change its settings, end the pairing. */
-export function peerRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/peers`;
-  const readPeer = async (ctx: Context) => (await kit.api(ctx).call('getPeer', { params: ctx.params })).body;
+export function peerRoutes(router: Router, tools: RoomTools): void {
+  const path = `${tools.path}/peers`;
+  const readPeer = async (ctx: Context) =>
+    (await tools.api(ctx).call('getPeer', { params: ctx.params })).body;
 
-  listRoute(router, kit, {
+  listRoute(router, tools, {
     path: '/peers',
     operation: 'listPeers',
     words: 'peers',
@@ -35,7 +36,7 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     links: [{ href: partnerKeyPath, word: 'peers.makeKey', operation: 'createKey' }],
   });
 
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/peers/new',
     operation: 'createPeer',
     view: 'form',
@@ -55,14 +56,14 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     },
     secret: ['apiKey'],
     body: (field) => ({ url: field('url'), apiKey: field('apiKey') }),
-    done: (ctx, { body }) => kit.open(ctx, `${path}/${body.id}`, 'paired'),
+    done: (ctx, { body }) => tools.open(ctx, `${path}/${body.id}`, 'paired'),
   });
 
   const showPeer = async (ctx: Context, failure?: ApiFailure) => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const { t } = reader;
     const peer = await readPeer(ctx);
-    const { body: own } = await kit.api(ctx).call('getInstance');
+    const { body: own } = await tools.api(ctx).call('getInstance');
     const href = ctx.path;
     const field = fieldsFor(reader, 'peers');
     const announced = peer.announcedThumbprints ?? [];
@@ -74,8 +75,8 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       announced,
       confirm:
         announced.length > 0 &&
-        kit.may(ctx, 'updatePeer') &&
-        kit.form(ctx, {
+        tools.may(ctx, 'updatePeer') &&
+        tools.form(ctx, {
           action: `${href}/confirm-keys`,
           submit: t('peers.confirm'),
           hidden: { thumbprints: announced.join(' ') },
@@ -83,16 +84,16 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
       compared:
         announced.length === 0 &&
         peer.thumbprints.length > 0 &&
-        kit.may(ctx, 'updatePeer') &&
-        kit.form(ctx, {
+        tools.may(ctx, 'updatePeer') &&
+        tools.form(ctx, {
           action: `${href}/confirm-keys`,
           submit: t(peer.comparedDate ? 'peers.comparedAgain' : 'peers.recordCompared'),
           tone: peer.comparedDate ? 'plain' : 'primary',
           hidden: { thumbprints: peer.thumbprints.join(' ') },
         }),
       prefix:
-        kit.may(ctx, 'updatePeer') &&
-        kit.form(ctx, {
+        tools.may(ctx, 'updatePeer') &&
+        tools.form(ctx, {
           action: href,
           submit: t('peers.save'),
           tone: announced.length > 0 || !peer.comparedDate ? 'plain' : 'primary',
@@ -115,34 +116,34 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
               isRequired: true,
             }),
           ],
-          values: failure ? kit.posted(ctx) : valuesOf(peer),
+          values: failure ? tools.posted(ctx) : valuesOf(peer),
           failure,
         }),
-      endUrl: kit.may(ctx, 'deletePeer') && `${href}/end`,
+      endUrl: tools.may(ctx, 'deletePeer') && `${href}/end`,
     };
-    await kit.page(ctx, 'peer', locals, failure?.status);
+    await tools.page(ctx, 'peer', locals, failure?.status);
   };
   router.get('/peers/:id', (ctx) => showPeer(ctx));
 
   router.post(
     '/peers/:id',
     orShowAgain(showPeer, async (ctx) => {
-      const field = fieldReader(ctx, kit);
+      const field = fieldReader(ctx, tools);
       const erasure = field('erasure') === 'FOLLOW' ? ('FOLLOW' as const) : ('ASK' as const);
       const witness = field('witness') === 'yes';
       const body = { subjectPrefix: field('subjectPrefix'), erasure, witness };
-      await kit.api(ctx).call('updatePeer', { params: ctx.params, body });
-      kit.open(ctx, ctx.path, 'peerChanged');
+      await tools.api(ctx).call('updatePeer', { params: ctx.params, body });
+      tools.open(ctx, ctx.path, 'peerChanged');
     }),
   );
-  buttonAct(router, kit, {
+  buttonAct(router, tools, {
     path: '/peers/:id/confirm-keys',
     operation: 'updatePeer',
     body: (field) => ({ thumbprints: field('thumbprints').split(' ').filter(Boolean) }),
     done: 'keysConfirmed',
   });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/peers/:id/end',
     operation: 'deletePeer',
     words: 'peers.end',
@@ -150,7 +151,7 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     async ask(ctx, { t }) {
       const { name, url, backlog } = await readPeer(ctx);
       const { host } = new URL(url);
-      const forms = await listEntries(kit.api(ctx), { types: 'layout', uses: `@${host}` });
+      const forms = await listEntries(tools.api(ctx), { types: 'layout', uses: `@${host}` });
       return {
         name,
         effects: [t('peers.endBacklog', { count: backlog }), t('peers.endForms', { count: forms.length })],
@@ -161,9 +162,9 @@ export function peerRoutes(router: Router, kit: RoomKit): void {
     async send(ctx, field) {
       const { url } = await readPeer(ctx);
       if (field('host') !== new URL(url).host) throw fieldFailure('host', 'host');
-      await kit.api(ctx).call('deletePeer', { params: ctx.params });
+      await tools.api(ctx).call('deletePeer', { params: ctx.params });
     },
-    done: (ctx) => kit.open(ctx, path, 'peerEnded'),
+    done: (ctx) => tools.open(ctx, path, 'peerEnded'),
   });
 }
 

@@ -16,13 +16,13 @@ export const integration: Room = {
     ['/code', 'integration.code', 'listModels'],
   ],
   views: ['webhook', 'delivery', 'peer', 'code'],
-  routes(router, kit) {
+  routes(router, tools) {
     router.get('/', (ctx) =>
-      kit.open(ctx, `${kit.path}/${kit.may(ctx, 'listKeys') ? 'security' : 'webhooks'}`),
+      tools.open(ctx, `${tools.path}/${tools.may(ctx, 'listKeys') ? 'security' : 'webhooks'}`),
     );
-    keyRoutes(router, kit);
-    webhookRoutes(router, kit);
-    peerRoutes(router, kit);
-    codeRoutes(router, kit);
+    keyRoutes(router, tools);
+    webhookRoutes(router, tools);
+    peerRoutes(router, tools);
+    codeRoutes(router, tools);
   },
 };

@@ -7,19 +7,19 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import type { ReadRows } from '../../pages/csv-export.ts';
 import { choiceFilter } from '../../pages/filters.ts';
 import { leadAbove } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { outboundReason } from '../../pages/outbound-reason.ts';
 import { stateMark } from '../../pages/states.ts';
 import { type Column, tableView } from '../../pages/table.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 type Delivery = Schemas['Delivery'];
 
 const statuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 
 /** The list of a webhook's deliveries. @param path of the page. */
-export function deliveryList(ctx: Context, kit: RoomKit, path: string) {
-  const reader = kit.reader(ctx);
-  const filters = kit.filters(ctx, path, [
+export function deliveryList(ctx: Context, tools: RoomTools, path: string) {
+  const reader = tools.reader(ctx);
+  const filters = tools.filters(ctx, path, [
     choiceFilter(reader, 'deliveries.status', { name: 'status', group: 'deliveryStatus', codes: statuses }),
     choiceFilter(reader, 'deliveries.action', {
       name: 'action',
@@ -29,7 +29,7 @@ export function deliveryList(ctx: Context, kit: RoomKit, path: string) {
     { name: 'sourceId', kind: 'text', label: reader.t('deliveries.source') },
   ]);
   const read: ReadRows<Delivery> = (cursor, limit) =>
-    kit.api(ctx).list('listDeliveries', {
+    tools.api(ctx).list('listDeliveries', {
       params: { id: String(ctx.params.id) },
       query: filters.values,
       page: { cursor, limit },
@@ -38,17 +38,17 @@ export function deliveryList(ctx: Context, kit: RoomKit, path: string) {
 }
 
 /** A page of the deliveries, and a button that repeats those of them that failed. */
-export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
-  const reader = kit.reader(ctx);
-  const { filters, columns, read } = deliveryList(ctx, kit, path);
-  const cursor = kit.cursor(ctx);
+export async function readDeliveries(ctx: Context, tools: RoomTools, path: string) {
+  const reader = tools.reader(ctx);
+  const { filters, columns, read } = deliveryList(ctx, tools, path);
+  const cursor = tools.cursor(ctx);
   const { rows, next } = await read(cursor);
   const caption = reader.t('deliveries.title');
   const table = tableView(reader, { caption, columns, rows, path, filters, cursor, next, csv: '' });
   const failed = rows.filter(({ status }) => status === 'FAILED').map(({ id }) => id);
   const repeat =
     failed.length > 0 &&
-    kit.form(ctx, {
+    tools.form(ctx, {
       action: `${path}/redeliver`,
       submit: reader.t('deliveries.repeatAll', { count: failed.length }),
       tone: 'plain',
@@ -58,41 +58,41 @@ export async function readDeliveries(ctx: Context, kit: RoomKit, path: string) {
 }
 
 /** The page of a delivery, and what repeats deliveries: the failed ones that were shown, or one. */
-export function deliveryRoutes(router: Router, kit: RoomKit): void {
+export function deliveryRoutes(router: Router, tools: RoomTools): void {
   router.post('/webhooks/:id/redeliver', async (ctx) => {
     const id = String(ctx.params.id);
-    const ids = (kit.posted(ctx).ids?.[0] ?? '').split(' ').filter(Boolean).slice(0, maxRepeated);
-    for (const did of ids) await kit.api(ctx).call('repeatDelivery', { params: { id, did } });
-    kit.open(ctx, `${kit.path}/webhooks/${id}`, 'redelivered');
+    const ids = (tools.posted(ctx).ids?.[0] ?? '').split(' ').filter(Boolean).slice(0, maxRepeated);
+    for (const did of ids) await tools.api(ctx).call('repeatDelivery', { params: { id, did } });
+    tools.open(ctx, `${tools.path}/webhooks/${id}`, 'redelivered');
   });
-  leadAbove(router, kit, '/webhooks/:id/redeliver');
+  leadAbove(router, tools, '/webhooks/:id/redeliver');
   const sends = (path: string, operation: 'testWebhook' | 'repeatDelivery', done: string) => {
     router.post(path, async (ctx) => {
-      const { body } = await kit.api(ctx).call(operation, { params: ctx.params });
-      kit.open(ctx, `${kit.path}/webhooks/${body.webhookId}/deliveries/${body.id}`, done);
+      const { body } = await tools.api(ctx).call(operation, { params: ctx.params });
+      tools.open(ctx, `${tools.path}/webhooks/${body.webhookId}/deliveries/${body.id}`, done);
     });
-    leadAbove(router, kit, path);
+    leadAbove(router, tools, path);
   };
   sends('/webhooks/:id/test', 'testWebhook', 'webhookTested');
   sends('/webhooks/:id/deliveries/:did/again', 'repeatDelivery', 'redelivered');
   // A list has no page of its own.
-  leadAbove(router, kit, '/webhooks/:id/deliveries');
+  leadAbove(router, tools, '/webhooks/:id/deliveries');
 
   router.get('/webhooks/:id/deliveries/:did', async (ctx) => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const { id, did } = ctx.params as { id: string; did: string };
     const [{ body: delivery }, { body: webhook }] = await Promise.all([
-      kit.api(ctx).call('getDelivery', { params: { id, did } }),
-      kit.api(ctx).call('getWebhook', { params: { id } }),
+      tools.api(ctx).call('getDelivery', { params: { id, did } }),
+      tools.api(ctx).call('getWebhook', { params: { id } }),
     ]);
     const { status, action, nextAttemptAt } = delivery;
     const isSoon = nextAttemptAt !== undefined && Date.parse(nextAttemptAt) < Date.now() + soonMs;
-    await kit.page(ctx, 'delivery', {
+    await tools.page(ctx, 'delivery', {
       title: reader.t('deliveries.one', { action: reader.word('webhookAction', action) }),
       path: ctx.path,
       facts: [
         ...factsView(reader, {
-          'deliveries.webhook': { text: webhook.name, href: `${kit.path}/webhooks/${id}` },
+          'deliveries.webhook': { text: webhook.name, href: `${tools.path}/webhooks/${id}` },
         }),
         ...factsOf(reader, delivery),
       ],
@@ -100,8 +100,8 @@ export function deliveryRoutes(router: Router, kit: RoomKit): void {
       waits: status === 'PENDING' && isSoon,
       body: JSON.stringify(JSON.parse(delivery.body ?? '{}'), null, 2),
       again:
-        kit.may(ctx, 'repeatDelivery') &&
-        kit.form(ctx, {
+        tools.may(ctx, 'repeatDelivery') &&
+        tools.form(ctx, {
           action: `${ctx.path}/again`,
           submit: reader.t(status === 'PENDING' ? 'deliveries.now' : 'deliveries.repeat'),
           tone: status === 'FAILED' ? 'primary' : 'plain',

@@ -4,17 +4,17 @@ import { questionNames } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { sendCsv } from '../../pages/csv-export.ts';
 import { actPage, buttonAct } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { deliveryList, deliveryRoutes, readDeliveries } from './webhook-deliveries.ts';
 import { factsOf, fieldsOf, markOf, readWebhook, valuesOf } from './webhook-form.ts';
 
 /** Webhooks: list, create, change, renew the secret, resume, test, delete. */
-export function webhookRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/webhooks`;
-  const find = async (ctx: Context) => (await kit.api(ctx).call('getWebhook', { params: ctx.params })).body;
+export function webhookRoutes(router: Router, tools: RoomTools): void {
+  const path = `${tools.path}/webhooks`;
+  const find = async (ctx: Context) => (await tools.api(ctx).call('getWebhook', { params: ctx.params })).body;
 
-  listRoute(router, kit, {
+  listRoute(router, tools, {
     path: '/webhooks',
     operation: 'listWebhooks',
     words: 'webhooks',
@@ -32,8 +32,8 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
   });
 
   const showSecret = (ctx: Context, secret: string, href: string, titleKey: string) => {
-    const { t } = kit.reader(ctx);
-    return kit.secret(ctx, {
+    const { t } = tools.reader(ctx);
+    return tools.secret(ctx, {
       title: t(titleKey),
       text: t('webhooks.secretText'),
       label: t('webhooks.secret'),
@@ -42,7 +42,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     });
   };
 
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/webhooks/new',
     operation: 'createWebhook',
     view: 'form',
@@ -50,7 +50,7 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
     ask: async (ctx, reader) => ({
       title: reader.t('webhooks.new'),
       submit: reader.t('webhooks.create'),
-      fields: fieldsOf(reader, await questionNames(ctx, kit)),
+      fields: fieldsOf(reader, await questionNames(ctx, tools)),
       values: { actions: ['consent.committed'] },
     }),
     body: (_, posted) => readWebhook(posted),
@@ -58,43 +58,43 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
   });
 
   router.get('/webhooks/:id', async (ctx) => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const href = ctx.path;
     if (ctx.query.format === 'csv') {
-      const { columns, read } = deliveryList(ctx, kit, href);
+      const { columns, read } = deliveryList(ctx, tools, href);
       return sendCsv(ctx, reader, { name: 'deliveries', columns, read });
     }
     const [webhook, names, deliveries] = await Promise.all([
       find(ctx),
-      questionNames(ctx, kit),
-      readDeliveries(ctx, kit, href),
+      questionNames(ctx, tools),
+      readDeliveries(ctx, tools, href),
     ]);
     const isPaused = webhook.state === 'PAUSED';
-    await kit.page(ctx, 'webhook', {
+    await tools.page(ctx, 'webhook', {
       title: webhook.name,
       facts: factsOf(reader, names, webhook),
       actions: webhook.subscribedActions,
-      acts: actLinks(ctx, kit, [
+      acts: actLinks(ctx, tools, [
         { href: `${href}/edit`, word: 'webhooks.edit', operation: 'updateWebhook' },
         { href: `${href}/secret`, word: 'webhooks.renew', operation: 'renewWebhookSecret' },
         { href: `${href}/delete`, word: 'webhooks.delete', operation: 'deleteWebhook', isEnding: true },
       ]),
       test:
-        kit.may(ctx, 'testWebhook') &&
-        kit.form(ctx, {
+        tools.may(ctx, 'testWebhook') &&
+        tools.form(ctx, {
           action: `${href}/test`,
           submit: reader.t('webhooks.test'),
           tone: isPaused ? 'plain' : 'primary',
         }),
       resume:
         isPaused &&
-        kit.may(ctx, 'resumeWebhook') &&
-        kit.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume') }),
+        tools.may(ctx, 'resumeWebhook') &&
+        tools.form(ctx, { action: `${href}/resume`, submit: reader.t('webhooks.resume') }),
       ...deliveries,
     });
   });
 
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/webhooks/:id/edit',
     operation: 'updateWebhook',
     view: 'form',
@@ -103,32 +103,32 @@ export function webhookRoutes(router: Router, kit: RoomKit): void {
       return {
         title: reader.t('webhooks.editTitle', { name: webhook.name }),
         submit: reader.t('webhooks.save'),
-        fields: fieldsOf(reader, await questionNames(ctx, kit), webhook),
+        fields: fieldsOf(reader, await questionNames(ctx, tools), webhook),
         values: valuesOf(webhook),
       };
     },
     body: (_, posted) => readWebhook(posted),
     done: 'webhookChanged',
   });
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/webhooks/:id/secret',
     operation: 'renewWebhookSecret',
     words: 'webhooks.renew',
     ask: async (ctx) => ({ name: (await find(ctx)).name }),
     done: (ctx, { body }) => showSecret(ctx, body.secret, `${path}/${ctx.params.id}`, 'webhooks.renewed'),
   });
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/webhooks/:id/delete',
     operation: 'deleteWebhook',
     words: 'webhooks.delete',
     isEnding: true,
     ask: async (ctx) => ({ name: (await find(ctx)).name }),
-    done: (ctx) => kit.open(ctx, path, 'webhookDeleted'),
+    done: (ctx) => tools.open(ctx, path, 'webhookDeleted'),
   });
-  buttonAct(router, kit, {
+  buttonAct(router, tools, {
     path: '/webhooks/:id/resume',
     operation: 'resumeWebhook',
     done: 'webhookResumed',
   });
-  deliveryRoutes(router, kit);
+  deliveryRoutes(router, tools);
 }

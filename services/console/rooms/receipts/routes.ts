@@ -6,7 +6,7 @@ import { factsView } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { setFramePolicy } from '../../pages/frame.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { findReceipt, receiptFilePath } from '../../people/find-transaction.ts';
 import { subjectPath } from '../../people/subject-path.ts';
 import { sessionOf } from '../../sessions/session.ts';
@@ -27,58 +27,58 @@ export const receipts: Room = {
   path: '/receipts',
   reads: 'getReceipt',
   views: ['receipts', 'verified'],
-  routes(router, kit) {
+  routes(router, tools) {
     const show = async (ctx: Context, failure?: ApiFailure) => {
-      const reader = kit.reader(ctx);
+      const reader = tools.reader(ctx);
       const { t } = reader;
       const field = fieldsFor(reader, 'verify');
-      const filters = kit.filters(ctx, kit.path, [
+      const filters = tools.filters(ctx, tools.path, [
         { name: 'transaction', kind: 'text', label: t('receipts.transaction') },
       ]);
       const { transaction } = filters.values;
-      const found = transaction ? await findReceipt(ctx, kit, transaction) : undefined;
+      const found = transaction ? await findReceipt(ctx, tools, transaction) : undefined;
       const locals = {
         title: t('receipts.title'),
-        path: kit.path,
+        path: tools.path,
         filters,
         isMissing: transaction !== undefined && !found,
-        facts: found && factsOf(ctx, kit, found, found.transaction),
-        files: found ? fileLinks(ctx, kit, found.transaction) : [],
-        lacksSigned: kit.onlyReads(ctx, 'getReceipt'),
-        proof: found && (await proofOf(ctx, kit, { ...found, transaction: transaction ?? '' })),
+        facts: found && factsOf(ctx, tools, found, found.transaction),
+        files: found ? fileLinks(ctx, tools, found.transaction) : [],
+        lacksSigned: tools.onlyReads(ctx, 'getReceipt'),
+        proof: found && (await proofOf(ctx, tools, { ...found, transaction: transaction ?? '' })),
         shownUrl: found && receiptFilePath(found.transaction, 'html'),
-        verifyText: t('verify.text', { url: `${kit.baseUrl}/verify` }),
-        verify: kit.form(ctx, {
-          action: kit.path,
+        verifyText: t('verify.text', { url: `${tools.baseUrl}/verify` }),
+        verify: tools.form(ctx, {
+          action: tools.path,
           submit: t('verify.act'),
           fields: [
             field('file', { kind: 'file', accept: 'application/pdf,application/jose,.jws', isNeeded: true }),
             field('jws', { kind: 'textarea', isNeeded: true, isCode: true }),
-            ...(kit.may(ctx, 'listPeers') ? [field('keys', { kind: 'textarea', isCode: true })] : []),
+            ...(tools.may(ctx, 'listPeers') ? [field('keys', { kind: 'textarea', isCode: true })] : []),
           ],
-          values: failure && kit.posted(ctx),
+          values: failure && tools.posted(ctx),
           failure,
         }),
       };
-      await kit.page(ctx, 'receipts', locals, failure?.status);
+      await tools.page(ctx, 'receipts', locals, failure?.status);
     };
-    router.get('/', (ctx) => (ctx.query.format === undefined ? show(ctx) : sendReceipt(ctx, kit)));
+    router.get('/', (ctx) => (ctx.query.format === undefined ? show(ctx) : sendReceipt(ctx, tools)));
 
     // What is verified stays out of the URL: a receipt has the name of a person.
     router.post('/', async (ctx) => {
-      const reader = kit.reader(ctx);
+      const reader = tools.reader(ctx);
       const { t } = reader;
-      const { jws = [''], keys = [''] } = kit.posted(ctx);
-      const file = kit.file(ctx, 'file');
+      const { jws = [''], keys = [''] } = tools.posted(ctx);
+      const file = tools.file(ctx, 'file');
       const text = file ? await readSigned(file) : (jws[0] ?? '');
       if (!text.trim())
         return show(ctx, fieldFailure(file ? 'file' : 'jws', file ? 'no-receipt' : 'required'));
-      const { outcome, signer, receipt, sha256 } = await verifyReceipt(ctx, kit, {
+      const { outcome, signer, receipt, sha256 } = await verifyReceipt(ctx, tools, {
         jws: text,
         keys: keys[0] ?? '',
       });
       const isOwn = outcome === 'on-record';
-      await kit.page(ctx, 'verified', {
+      await tools.page(ctx, 'verified', {
         title: t(`verified.${outcome}`),
         text: t(`verified.${outcome}Text`, { signer }),
         // What is printed says who stands for it.
@@ -88,29 +88,29 @@ export const receipts: Room = {
         }),
         isGood: isOwn || outcome === 'of-peer',
         facts: receipt && [
-          ...factsOf(ctx, kit, receipt, isOwn ? receipt.transaction : undefined),
+          ...factsOf(ctx, tools, receipt, isOwn ? receipt.transaction : undefined),
           ...factsView(reader, { 'proof.sha256': { code: sha256, note: t('proof.sha256Note') } }),
         ],
-        answers: receipt ? answersOf(reader, receipt, isOwn ? await readNow(ctx, kit, receipt) : []) : [],
-        path: kit.path,
+        answers: receipt ? answersOf(reader, receipt, isOwn ? await readNow(ctx, tools, receipt) : []) : [],
+        path: tools.path,
       });
     });
   },
 };
 
 /** For those who read the log. @param transaction as it was asked for, whatever the receipt says. */
-async function proofOf(ctx: Context, kit: RoomKit, { transaction, timestamp, signature }: Receipt) {
-  if (!signature || !kit.may(ctx, 'listConsentsAudit')) return undefined;
-  return readProof(kit.api(ctx), kit.reader(ctx), { transaction, timestamp, signature });
+async function proofOf(ctx: Context, tools: RoomTools, { transaction, timestamp, signature }: Receipt) {
+  if (!signature || !tools.may(ctx, 'listConsentsAudit')) return undefined;
+  return readProof(tools.api(ctx), tools.reader(ctx), { transaction, timestamp, signature });
 }
 
 /** Sends the receipt as staff may read it: without anything with which they could act as the person. */
-async function sendReceipt(ctx: Context, kit: RoomKit): Promise<void> {
+async function sendReceipt(ctx: Context, tools: RoomTools): Promise<void> {
   const format = formats.find((each) => each === ctx.query.format);
   const txid = [ctx.query.transaction].flat()[0];
   if (!format || !txid) throw new ApiFailure(404, {});
   const call = { params: { txid }, query: { format, links: false } };
-  const { stream, headers } = await kit.api(ctx).file('getReceipt', call);
+  const { stream, headers } = await tools.api(ctx).file('getReceipt', call);
   ctx.body = stream;
   for (const name of ['Content-Type', 'Content-Disposition', 'Content-Language']) {
     const value = headers.get(name);
@@ -121,9 +121,9 @@ async function sendReceipt(ctx: Context, kit: RoomKit): Promise<void> {
 }
 
 /** A link for each format, to the receipt as staff may read it. */
-function fileLinks(ctx: Context, kit: RoomKit, txid: string) {
-  const { t } = kit.reader(ctx);
-  const offered = kit.onlyReads(ctx, 'getReceipt')
+function fileLinks(ctx: Context, tools: RoomTools, txid: string) {
+  const { t } = tools.reader(ctx);
+  const offered = tools.onlyReads(ctx, 'getReceipt')
     ? formats.filter((format) => !signed.has(format))
     : formats;
   return offered.map((format) => ({
@@ -133,11 +133,11 @@ function fileLinks(ctx: Context, kit: RoomKit, txid: string) {
 }
 
 /** @param transaction of this instance, if the receipt is one of its own. */
-function factsOf(ctx: Context, kit: RoomKit, receipt: Receipt, transaction: string | undefined) {
-  const reader = kit.reader(ctx);
+function factsOf(ctx: Context, tools: RoomTools, receipt: Receipt, transaction: string | undefined) {
+  const reader = tools.reader(ctx);
   const { subject, collector, timestamp, expirationTimestamp: expires, receiptId } = receipt;
   return factsView(reader, {
-    'receipts.subject': { text: subject, ...(transaction && { href: subjectPath(kit, subject) }) },
+    'receipts.subject': { text: subject, ...(transaction && { href: subjectPath(tools, subject) }) },
     'receipts.collector': { text: collector.name, note: collector.instance },
     [receipt.collection ? 'receipts.recorded' : 'receipts.time']: { time: reader.time(timestamp) },
     'receipts.expires': expires && { time: reader.time(expires) },
@@ -169,9 +169,9 @@ async function readSigned(file: File): Promise<string> {
 }
 
 /** What counts now of the answers on a receipt, for those who may read it. */
-async function readNow(ctx: Context, kit: RoomKit, { subject, transaction }: Receipt): Promise<Answer[]> {
-  if (!kit.may(ctx, 'listSubjectRecords')) return [];
-  const { body } = await kit.api(ctx).call('listSubjectRecords', { params: { name: subject } });
+async function readNow(ctx: Context, tools: RoomTools, { subject, transaction }: Receipt): Promise<Answer[]> {
+  if (!tools.may(ctx, 'listSubjectRecords')) return [];
+  const { body } = await tools.api(ctx).call('listSubjectRecords', { params: { name: subject } });
   return Object.values(body)
     .flat()
     .filter((record) => record.transaction === transaction);

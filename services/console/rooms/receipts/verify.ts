@@ -8,8 +8,8 @@ import {
 } from 'jose';
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { findRow } from '../../pages/list-page.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { findReceipt } from '../../people/find-transaction.ts';
 
 type Receipt = Schemas['Receipt'];
@@ -51,28 +51,28 @@ const maxCharacters = 2_000_000;
  */
 export async function verifyReceipt(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   given: { jws: string; keys: string },
 ): Promise<Verdict> {
   const jws = given.jws.replaceAll(/\s/g, '');
-  const verdict = await verdictOf(ctx, kit, jws, given.keys);
+  const verdict = await verdictOf(ctx, tools, jws, given.keys);
   return verdict.receipt ? { ...verdict, sha256: createHash('sha256').update(jws).digest('hex') } : verdict;
 }
 
-async function verdictOf(ctx: Context, kit: RoomKit, jws: string, givenKeys: string): Promise<Verdict> {
+async function verdictOf(ctx: Context, tools: RoomTools, jws: string, givenKeys: string): Promise<Verdict> {
   const kid = kidOf(jws);
   if (!kid) return { outcome: 'unreadable', signer: '' };
-  const { body: instance } = await kit.api(ctx).call('getInstance');
+  const { body: instance } = await tools.api(ctx).call('getInstance');
   if (instance.jwks.keys.some((key) => key.kid === kid)) {
     const receipt = await open(jws, instance.jwks.keys as JWK[]);
     if (!receipt) return { outcome: 'changed', signer: instance.name };
     // The service compares it byte by byte: not all who may verify may read it as it was signed.
     const file = new File([jws], 'receipt.jws', { type: 'application/jose' });
-    const { body: verdict } = await kit.api(ctx).call('verifyReceipt', { file });
-    const isOnRecord = verdict.genuine && (await findReceipt(ctx, kit, receipt.transaction)) !== undefined;
+    const { body: verdict } = await tools.api(ctx).call('verifyReceipt', { file });
+    const isOnRecord = verdict.genuine && (await findReceipt(ctx, tools, receipt.transaction)) !== undefined;
     return { outcome: isOnRecord ? 'on-record' : 'replaced', signer: instance.name, receipt };
   }
-  const peer = await findPeer(ctx, kit, kid);
+  const peer = await findPeer(ctx, tools, kid);
   if (!peer) return { outcome: 'unknown-key', signer: '' };
   const keys = await pinnedKeys(givenKeys, peer.thumbprints);
   if (keys.length === 0) return { outcome: 'keys-needed', signer: peer.name };
@@ -104,10 +104,10 @@ async function open(jws: string, keys: readonly JWK[]): Promise<Receipt | undefi
 }
 
 /** The peer that has pinned a key; only administrators see peers. */
-async function findPeer(ctx: Context, kit: RoomKit, kid: string) {
-  if (!kit.may(ctx, 'listPeers')) return undefined;
+async function findPeer(ctx: Context, tools: RoomTools, kid: string) {
+  if (!tools.may(ctx, 'listPeers')) return undefined;
   return findRow(
-    (cursor) => kit.api(ctx).list('listPeers', { page: { cursor } }),
+    (cursor) => tools.api(ctx).list('listPeers', { page: { cursor } }),
     ({ thumbprints }) => thumbprints.includes(kid),
   );
 }

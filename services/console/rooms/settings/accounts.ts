@@ -8,20 +8,20 @@ import { factsView, timeCell } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { actPage, fieldReader, formPage, orShowAgain } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { rowOfPath, sendPlainList } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 type Account = Schemas['Account'];
 
 /** Accounts of the built-in issuer: list, invite, role, disable, new link, delete. */
-export function accountRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/accounts`;
+export function accountRoutes(router: Router, tools: RoomTools): void {
+  const path = `${tools.path}/accounts`;
 
   router.get('/accounts', async (ctx) => {
-    const { issuer } = (await kit.api(ctx).call('getSystemConfig')).body;
+    const { issuer } = (await tools.api(ctx).call('getSystemConfig')).body;
     if (issuer.builtIn)
-      return sendPlainList(ctx, kit, {
+      return sendPlainList(ctx, tools, {
         path: '/accounts',
         operation: 'listAccounts',
         words: 'accounts',
@@ -34,10 +34,10 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
         ],
         creates: 'createAccount',
       });
-    await kit.page(ctx, 'outside', { title: kit.reader(ctx).t('accounts.title'), issuer: issuer.url });
+    await tools.page(ctx, 'outside', { title: tools.reader(ctx).t('accounts.title'), issuer: issuer.url });
   });
 
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/accounts/new',
     operation: 'createAccount',
     view: 'form',
@@ -64,8 +64,8 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
 
   const showLink = (ctx: Context, invited: Schemas['InvitedAccount']) => {
     const { name, link, linkExpires, email = '', mailed } = invited;
-    const reader = kit.reader(ctx);
-    return kit.secret(ctx, {
+    const reader = tools.reader(ctx);
+    return tools.secret(ctx, {
       title: reader.t('accounts.linkTitle', { name }),
       text: reader.t(mailed ? 'accounts.linkMailed' : 'accounts.linkText', {
         time: reader.dateTime(linkExpires),
@@ -77,10 +77,11 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     });
   };
 
-  const findAccount = (ctx: Context) => rowOfPath(ctx, (page) => kit.api(ctx).list('listAccounts', { page }));
+  const findAccount = (ctx: Context) =>
+    rowOfPath(ctx, (page) => tools.api(ctx).list('listAccounts', { page }));
 
   const showAccount = async (ctx: Context, failure?: ApiFailure) => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const account = await findAccount(ctx);
     const href = ctx.path;
     const isDisabled = account.state === 'DISABLED';
@@ -89,16 +90,16 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
       title: account.name,
       facts: factsOf(reader, account),
       change:
-        kit.may(ctx, 'updateAccount') &&
-        kit.form(ctx, {
+        tools.may(ctx, 'updateAccount') &&
+        tools.form(ctx, {
           action: href,
           submit: reader.t('accounts.save'),
           cancelUrl: path,
           fields: [roleField(reader), emailField(reader)],
-          values: failure ? kit.posted(ctx) : { role: account.role, email: account.email },
+          values: failure ? tools.posted(ctx) : { role: account.role, email: account.email },
           failure,
         }),
-      acts: actLinks(ctx, kit, [
+      acts: actLinks(ctx, tools, [
         { href: `/console/audit?actor=${account.id}`, word: 'accounts.log', operation: 'listAuthAudit' },
         { ...act('enable'), operation: 'updateAccount', when: isDisabled },
         { ...act('disable'), operation: 'updateAccount', when: !isDisabled },
@@ -107,23 +108,23 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
         { ...act('delete'), operation: 'deleteAccount' },
       ]),
     };
-    await kit.page(ctx, 'account', locals, failure?.status);
+    await tools.page(ctx, 'account', locals, failure?.status);
   };
   router.get('/accounts/:id', (ctx) => showAccount(ctx));
 
   router.post(
     '/accounts/:id',
     orShowAgain(showAccount, async (ctx) => {
-      const field = fieldReader(ctx, kit);
+      const field = fieldReader(ctx, tools);
       const body = { role: field('role'), email: field('email') || null };
-      await kit.api(ctx).call('updateAccount', { params: ctx.params, body });
-      kit.open(ctx, ctx.path, 'accountChanged');
+      await tools.api(ctx).call('updateAccount', { params: ctx.params, body });
+      tools.open(ctx, ctx.path, 'accountChanged');
     }),
   );
 
   const ask = async (ctx: Context) => ({ name: (await findAccount(ctx)).name });
   for (const [act, disabled] of [['disable', true] as const, ['enable', false] as const])
-    actPage(router, kit, {
+    actPage(router, tools, {
       path: `/accounts/:id/${act}`,
       operation: 'updateAccount',
       words: `accounts.${act}`,
@@ -132,19 +133,19 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
       body: () => ({ disabled }),
       done: disabled ? 'accountDisabled' : 'accountEnabled',
     });
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/accounts/:id/link',
     operation: 'createAccountLink',
     words: 'accounts.link',
     ask,
     send: (ctx) =>
-      kit.api(ctx).call('createAccountLink', {
+      tools.api(ctx).call('createAccountLink', {
         params: ctx.params,
-        query: { language: kit.reader(ctx).language },
+        query: { language: tools.reader(ctx).language },
       }),
     done: (ctx, { body }) => showLink(ctx, body),
   });
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/accounts/:id/unfactor',
     operation: 'removeSecondFactor',
     words: 'accounts.unfactor',
@@ -152,13 +153,13 @@ export function accountRoutes(router: Router, kit: RoomKit): void {
     ask,
     done: 'factorRemoved',
   });
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/accounts/:id/delete',
     operation: 'deleteAccount',
     words: 'accounts.delete',
     isEnding: true,
     ask,
-    done: (ctx) => kit.open(ctx, path, 'accountDeleted'),
+    done: (ctx) => tools.open(ctx, path, 'accountDeleted'),
   });
 }
 

@@ -6,21 +6,21 @@ import { actLinks } from '../../pages/acts.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, languageChoices, type ReadField } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { atLogo, logoFault, logoTypes } from '../../pages/logo-file.ts';
 import type { CellView } from '../../pages/table.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 type Settings = Schemas['Settings'];
 type Config = ResultOf<'getSystemConfig'>;
 
 /** What the instance is and how it is set, and the pages that change it. */
-export function instanceRoutes(router: Router, kit: RoomKit): void {
+export function instanceRoutes(router: Router, tools: RoomTools): void {
   router.get('/', async (ctx) => {
-    if (!kit.may(ctx, 'getSettings')) return kit.open(ctx, `${kit.path}/you`);
-    const reader = kit.reader(ctx);
+    if (!tools.may(ctx, 'getSettings')) return tools.open(ctx, `${tools.path}/you`);
+    const reader = tools.reader(ctx);
     const [{ body: config }, { body: settings }] = await Promise.all([
-      kit.api(ctx).call('getSystemConfig'),
-      kit.api(ctx).call('getSettings'),
+      tools.api(ctx).call('getSystemConfig'),
+      tools.api(ctx).call('getSettings'),
     ]);
     const rows = (facts: Readonly<Record<string, Fact>>) =>
       Object.entries(facts).map(([word, { setting, isPinned, ...cell }]) => ({
@@ -29,26 +29,26 @@ export function instanceRoutes(router: Router, kit: RoomKit): void {
         setting,
         isPinned,
       }));
-    await kit.page(ctx, 'instance', {
+    await tools.page(ctx, 'instance', {
       title: reader.t('settings.instance'),
       logo: settings.logo,
       edited: rows(editedFacts(reader, settings)),
       given: rows(givenFacts(reader, config)),
-      acts: actLinks(ctx, kit, [
-        { href: `${kit.path}/change`, word: 'settings.change', operation: 'updateSettings' },
-        { href: `${kit.path}/logo`, word: 'settings.chooseLogo', operation: 'uploadInstanceLogo' },
+      acts: actLinks(ctx, tools, [
+        { href: `${tools.path}/change`, word: 'settings.change', operation: 'updateSettings' },
+        { href: `${tools.path}/logo`, word: 'settings.chooseLogo', operation: 'uploadInstanceLogo' },
       ]),
     });
   });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/change',
     operation: 'updateSettings',
     view: 'change',
     placeFaults: withOwnWords,
     async ask(ctx, reader) {
-      const { body: config } = await kit.api(ctx).call('getSystemConfig');
-      const { body: settings, etag = '' } = await kit.api(ctx).call('getSettings');
+      const { body: config } = await tools.api(ctx).call('getSystemConfig');
+      const { body: settings, etag = '' } = await tools.api(ctx).call('getSettings');
       return {
         title: reader.t('settings.change'),
         submit: reader.t('settings.save'),
@@ -59,20 +59,20 @@ export function instanceRoutes(router: Router, kit: RoomKit): void {
       };
     },
     async send(ctx, field) {
-      const body = changeOf(field, new Set(Object.keys(kit.posted(ctx))));
-      await kit.api(ctx).call('updateSettings', { body, ifMatch: field('etag') || undefined });
+      const body = changeOf(field, new Set(Object.keys(tools.posted(ctx))));
+      await tools.api(ctx).call('updateSettings', { body, ifMatch: field('etag') || undefined });
     },
     done: 'settingsChanged',
   });
 
   // A page of its own: an upload is not kept during a sign-in, as typed texts are.
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/logo',
     operation: 'uploadInstanceLogo',
     view: 'logo',
     placeFaults: atLogo,
     async ask(ctx, reader) {
-      const { logo } = (await kit.api(ctx).call('getSettings')).body;
+      const { logo } = (await tools.api(ctx).call('getSettings')).body;
       const field = fieldsFor(reader, 'settings');
       return {
         title: reader.t('settings.chooseLogo'),
@@ -85,10 +85,10 @@ export function instanceRoutes(router: Router, kit: RoomKit): void {
       };
     },
     async send(ctx, field) {
-      const file = kit.file(ctx, 'logo');
+      const file = tools.file(ctx, 'logo');
       if (!file && field('remove') !== 'yes') throw logoFault(422, 'required');
-      const uploaded = file && (await kit.api(ctx).call('uploadInstanceLogo', { file }));
-      await kit.api(ctx).call('updateSettings', { body: { logo: uploaded?.body.logoPath ?? null } });
+      const uploaded = file && (await tools.api(ctx).call('uploadInstanceLogo', { file }));
+      await tools.api(ctx).call('updateSettings', { body: { logo: uploaded?.body.logoPath ?? null } });
     },
     done: 'settingsChanged',
   });

@@ -6,20 +6,20 @@ import { shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { fieldReader, formPage, leadAbove, orShowAgain } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { colorsOf, languageOf, savePreferences } from '../../pages/preferences.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { sessionOf } from '../../sessions/session.ts';
 import type { OpenSession } from '../../sessions/store.ts';
 
 /** Language, colours, address and password of the person. */
-export function ownRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/you`;
+export function ownRoutes(router: Router, tools: RoomTools): void {
+  const path = `${tools.path}/you`;
 
   const show = async (ctx: Context, failure?: ApiFailure, about?: 'password' | 'address') => {
-    const reader = kit.reader(ctx);
+    const reader = tools.reader(ctx);
     const { t } = reader;
-    const { body: config } = await kit.api(ctx).call('getSystemConfig');
-    const { body: user } = await kit.api(ctx).call('getUser');
+    const { body: config } = await tools.api(ctx).call('getSystemConfig');
+    const { body: user } = await tools.api(ctx).call('getUser');
     const field = fieldsFor(reader, 'own');
     const tags = consoleLanguages.map((tag) => [tag, ownName(tag)] as const);
     const languages = [['', t('own.browser')] as const, ...tags];
@@ -28,12 +28,12 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
     const locals = {
       title: t('own.title'),
       sessions: sessionTable(reader, (await sessionOf(ctx).own?.list()) ?? [], path),
-      others: kit.form(ctx, {
+      others: tools.form(ctx, {
         action: `${path}/sessions`,
         submit: t('own.endOthers'),
         tone: 'ending',
       }),
-      looks: kit.form(ctx, {
+      looks: tools.form(ctx, {
         action: path,
         submit: t('own.save'),
         fields: [
@@ -46,18 +46,18 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
         config.issuer.builtIn && `/console/sign-in?${new URLSearchParams({ to: path, factor: '1' })}`,
       address:
         config.issuer.builtIn &&
-        kit.may(ctx, 'changeEmail') &&
-        kit.form(ctx, {
+        tools.may(ctx, 'changeEmail') &&
+        tools.form(ctx, {
           action: `${path}/address`,
           submit: t('own.save'),
           fields: [field('email', { kind: 'email', maxLength: 254, autocomplete: 'email' })],
-          values: failure ? kit.posted(ctx) : { email: user.email },
+          values: failure ? tools.posted(ctx) : { email: user.email },
           tone: 'plain',
           failure: about === 'address' ? failure : undefined,
         }),
       password:
         config.issuer.builtIn &&
-        kit.form(ctx, {
+        tools.form(ctx, {
           action: `${path}/password`,
           submit: t('own.change'),
           fields: [
@@ -68,55 +68,55 @@ export function ownRoutes(router: Router, kit: RoomKit): void {
           failure: about === 'password' ? failure : undefined,
         }),
     };
-    await kit.page(ctx, 'own', locals, failure?.status);
+    await tools.page(ctx, 'own', locals, failure?.status);
   };
   router.get('/you', (ctx) => show(ctx));
 
   router.post('/you', (ctx) => {
-    const { language = [''], colors = [''] } = kit.posted(ctx);
-    savePreferences(ctx, { language: language[0] ?? '', colors: colors[0] ?? '' }, kit.baseUrl);
-    kit.open(ctx, path, 'looksChanged');
+    const { language = [''], colors = [''] } = tools.posted(ctx);
+    savePreferences(ctx, { language: language[0] ?? '', colors: colors[0] ?? '' }, tools.baseUrl);
+    tools.open(ctx, path, 'looksChanged');
   });
 
-  leadAbove(router, kit, '/you/sessions');
+  leadAbove(router, tools, '/you/sessions');
   router.post('/you/sessions', async (ctx) => {
     await sessionOf(ctx).own?.end();
-    kit.open(ctx, path, 'sessionsEnded');
+    tools.open(ctx, path, 'sessionsEnded');
   });
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/you/sessions/:handle',
     words: 'own.end',
     isEnding: true,
     ask: () => ({ cancelUrl: path }),
     send: async (ctx) => sessionOf(ctx).own?.end(String(ctx.params.handle)),
-    done: (ctx) => kit.open(ctx, path, 'sessionEnded'),
+    done: (ctx) => tools.open(ctx, path, 'sessionEnded'),
   });
 
-  leadAbove(router, kit, '/you/address');
+  leadAbove(router, tools, '/you/address');
   router.post(
     '/you/address',
     orShowAgain(
       (ctx, failure) => show(ctx, failure, 'address'),
       async (ctx) => {
-        const email = fieldReader(ctx, kit)('email') || null;
-        const body = { email, language: kit.reader(ctx).language };
-        await kit.api(ctx).call('changeEmail', { body });
-        kit.open(ctx, path, email ? 'addressSent' : 'addressRemoved');
+        const email = fieldReader(ctx, tools)('email') || null;
+        const body = { email, language: tools.reader(ctx).language };
+        await tools.api(ctx).call('changeEmail', { body });
+        tools.open(ctx, path, email ? 'addressSent' : 'addressRemoved');
       },
     ),
   );
 
   // A password that was kept during a sign-in is not filled in again: the form is empty, on the page above.
-  leadAbove(router, kit, '/you/password');
+  leadAbove(router, tools, '/you/password');
   router.post(
     '/you/password',
     orShowAgain(
       (ctx, failure) => show(ctx, failure, 'password'),
       async (ctx) => {
-        const { current = [''], password = [''] } = kit.posted(ctx);
+        const { current = [''], password = [''] } = tools.posted(ctx);
         const body = { current: current[0] ?? '', password: password[0] ?? '' };
-        await kit.api(ctx).call('changePassword', { body, secret: ['current', 'password'] });
-        kit.open(ctx, path, 'passwordChanged');
+        await tools.api(ctx).call('changePassword', { body, secret: ['current', 'password'] });
+        tools.open(ctx, path, 'passwordChanged');
       },
     ),
   );

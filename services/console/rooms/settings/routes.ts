@@ -14,9 +14,9 @@ export const settings: Room = {
     ['/you', 'settings.place.you', 'changePassword'],
   ],
   views: ['instance', 'change', 'logo', 'outside', 'account', 'own'],
-  routes(router, kit) {
-    instanceRoutes(router, kit);
-    accountRoutes(router, kit);
-    ownRoutes(router, kit);
+  routes(router, tools) {
+    instanceRoutes(router, tools);
+    accountRoutes(router, tools);
+    ownRoutes(router, tools);
   },
 };

@@ -8,9 +8,9 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { fieldsFor, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { stateMark } from '../../pages/states.ts';
 import type { CellView, Column } from '../../pages/table.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { receiptPath } from '../../people/find-transaction.ts';
 import { nameOf } from '../../people/subject-path.ts';
 import { answerWords } from './questions.ts';
@@ -102,15 +102,15 @@ function currentCell(reader: ConsoleReader, answer: Answer): CellView {
 /** The table of what a person agrees to, with what can be done about each answer. */
 export function consentTable(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   {
     answers,
     nameOf: elementName,
     href,
   }: { answers: readonly Answer[]; nameOf(key: string): string; href: string },
 ) {
-  const reader = kit.reader(ctx);
-  const mayWithdraw = kit.may(ctx, 'withdrawConsents');
+  const reader = tools.reader(ctx);
+  const mayWithdraw = tools.may(ctx, 'withdrawConsents');
   const canWithdraw = ({ type, values, statusExplanation }: Answer) =>
     mayWithdraw && type === 'processing' && values[0] === 'accepted' && standing.has(statusExplanation);
   return shortTable(reader, 'subjects.consents', {
@@ -147,31 +147,31 @@ export function consentTable(
 }
 
 /** Withdrawing a consent, or objecting, for a person who asked by letter, by telephone or in person. */
-export function withdrawRoutes(router: Router, kit: RoomKit): void {
+export function withdrawRoutes(router: Router, tools: RoomTools): void {
   const given = (ctx: Context, name: string): string | undefined => {
-    const value = ctx.method === 'POST' ? kit.posted(ctx)[name]?.[0] : [ctx.query[name] ?? []].flat()[0];
+    const value = ctx.method === 'POST' ? tools.posted(ctx)[name]?.[0] : [ctx.query[name] ?? []].flat()[0];
     return value || undefined;
   };
   /** The consent of the form: at a transaction of this person, so that its object counts, too. */
   const readAsked = async (ctx: Context) => {
     const [element, txid] = [given(ctx, 'element'), given(ctx, 'transaction')];
     if (!element || !txid) throw new ApiFailure(404, {});
-    const { body } = await kit.api(ctx).call('getTransaction', { params: { txid } });
-    if (body.subject !== nameOf(ctx, kit).name) throw new ApiFailure(404, {});
+    const { body } = await tools.api(ctx).call('getTransaction', { params: { txid } });
+    if (body.subject !== nameOf(ctx, tools).name) throw new ApiFailure(404, {});
     return { element, txid };
   };
   const page = (act: 'withdraw' | 'object') =>
-    formPage(router, kit, {
+    formPage(router, tools, {
       path: `/:s/${act}`,
       operation: 'withdrawConsents',
       words: act,
       isEnding: true,
       async ask(ctx, reader) {
         const { element, txid } = await readAsked(ctx);
-        const { href, name: person } = nameOf(ctx, kit);
+        const { href, name: person } = nameOf(ctx, tools);
         const field = fieldsFor(reader, 'withdraw');
         const options = [['', '–'] as const, ...wordChoices(reader, 'way', ways)];
-        const name = (await readEntryNames(ctx, kit, questionTypes))(element);
+        const name = (await readEntryNames(ctx, tools, questionTypes))(element);
         return {
           title: reader.t(`${act}Title`, { name, person }),
           cancelUrl: href,
@@ -192,9 +192,9 @@ export function withdrawRoutes(router: Router, kit: RoomKit): void {
           collection: { way: field('way'), ...(givenOn && { givenOn }), ...(reference && { reference }) },
           ...(comment && { comment }),
         };
-        return kit.api(ctx).call('withdrawConsents', { params: { txid }, body });
+        return tools.api(ctx).call('withdrawConsents', { params: { txid }, body });
       },
-      done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, act === 'object' ? 'objected' : 'withdrawn'),
+      done: (ctx) => tools.open(ctx, nameOf(ctx, tools).href, act === 'object' ? 'objected' : 'withdrawn'),
     });
   page('withdraw');
   page('object');

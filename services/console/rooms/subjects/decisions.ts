@@ -10,56 +10,61 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { type FieldSpec, fieldsFor, type PostedForm, readerOf, wordChoices } from '../../pages/form.ts';
 import { orShowAgain } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { subjectPath } from '../../people/subject-path.ts';
 import { type Decisions, decisionsView } from './decisions-view.ts';
 
 /** The path of the page, with a person filled in. */
-export function decisionsPath({ path, names }: Pick<RoomKit, 'path' | 'names'>, name: string): string {
+export function decisionsPath({ path, names }: Pick<RoomTools, 'path' | 'names'>, name: string): string {
   return withQuery(`${path}/decisions`, { s: name && names.seal(name) });
 }
 
 /** "May I?": decisions about a person, with their reasons (docs/decisions-api.md). */
-export function decisionRoutes(router: Router, kit: RoomKit): void {
-  const path = `${kit.path}/decisions`;
+export function decisionRoutes(router: Router, tools: RoomTools): void {
+  const path = `${tools.path}/decisions`;
 
   const formOf = async (ctx: Context, failure?: ApiFailure) => {
-    const reader = kit.reader(ctx);
-    const elements = await listEntries(kit.api(ctx), {
+    const reader = tools.reader(ctx);
+    const elements = await listEntries(tools.api(ctx), {
       types: ['processing', 'conditions'],
       statuses: 'ACTIVE',
     });
     const names = new Map(elements.map(({ key, name }) => [key, name]));
-    const form = kit.form(ctx, {
+    const form = tools.form(ctx, {
       action: path,
       submit: reader.t('decisions.act'),
       fields: fieldsOf(reader, [...names]),
-      values: ctx.method === 'POST' ? kit.posted(ctx) : { subject: kit.names.open(ctx.query.s) },
+      values: ctx.method === 'POST' ? tools.posted(ctx) : { subject: tools.names.open(ctx.query.s) },
       failure,
     });
     return { form, names };
   };
 
   const show = async (ctx: Context, failure?: ApiFailure) => {
-    kit.require(ctx, 'decideQuestions');
+    tools.require(ctx, 'decideQuestions');
     const { form } = await formOf(ctx, failure);
-    await kit.page(ctx, 'decisions', { title: kit.reader(ctx).t('decisions.title'), form }, failure?.status);
+    await tools.page(
+      ctx,
+      'decisions',
+      { title: tools.reader(ctx).t('decisions.title'), form },
+      failure?.status,
+    );
   };
   router.get('/decisions', (ctx) => show(ctx));
 
   // A question is sent as a form, so that no URL has the name of the person or the object.
   const decide = async (ctx: Context) => {
-    const body = bodyOf(kit.posted(ctx), kit.timeZone);
-    const { body: decided } = await kit.api(ctx).call('decideQuestions', { body });
-    const transactions = await transactionsOf(ctx, kit, body.subject, decided);
+    const body = bodyOf(tools.posted(ctx), tools.timeZone);
+    const { body: decided } = await tools.api(ctx).call('decideQuestions', { body });
+    const transactions = await transactionsOf(ctx, tools, body.subject, decided);
     const { form, names } = await formOf(ctx);
-    const reader = kit.reader(ctx);
-    await kit.page(ctx, 'decided', {
+    const reader = tools.reader(ctx);
+    await tools.page(ctx, 'decided', {
       title: reader.t('decisions.of', { name: body.subject }),
-      facts: factsOf(reader, kit, body, decided.asOf),
+      facts: factsOf(reader, tools, body, decided.asOf),
       ...decisionsView(reader, decided.decisions, { names, transactions }),
       // An answer of today changes no decision of the past.
-      acts: body.asOf ? [] : actsOf(ctx, kit, body, decided),
+      acts: body.asOf ? [] : actsOf(ctx, tools, body, decided),
       form,
     });
   };
@@ -125,19 +130,19 @@ function aboutElements(decisions: Decisions['decisions']) {
 }
 
 /** The transactions of the records that decide, by record. */
-async function transactionsOf(ctx: Context, kit: RoomKit, name: string, { decisions }: Decisions) {
+async function transactionsOf(ctx: Context, tools: RoomTools, name: string, { decisions }: Decisions) {
   const deciding = aboutElements(decisions).filter(({ record }) => record);
   if (deciding.length === 0) return new Map<string, string>();
   const elements = [...new Set(deciding.map(({ element }) => element))];
   const call = { params: { name }, query: { elements } };
-  const { body } = await kit.api(ctx).call('listSubjectRecords', call);
+  const { body } = await tools.api(ctx).call('listSubjectRecords', call);
   const records = Object.values(body).flat();
   return new Map(records.map(({ serial, transaction }) => [serial, transaction]));
 }
 
-function factsOf(reader: ConsoleReader, kit: RoomKit, { subject, object }: DecisionBody, asOf: string) {
+function factsOf(reader: ConsoleReader, tools: RoomTools, { subject, object }: DecisionBody, asOf: string) {
   return factsView(reader, {
-    'decisions.subject': { text: subject, href: subjectPath(kit, subject) },
+    'decisions.subject': { text: subject, href: subjectPath(tools, subject) },
     'record.object': object && { text: object },
     'decisions.asOf': { time: reader.time(asOf) },
   });
@@ -147,15 +152,15 @@ function factsOf(reader: ConsoleReader, kit: RoomKit, { subject, object }: Decis
 const askable = ['NO_ANSWER', 'EXPIRED', 'NOTICE_CHANGED', 'CHANGED'];
 
 /** Ways to an answer that is missing. */
-function actsOf(ctx: Context, kit: RoomKit, { subject, object }: DecisionBody, { decisions }: Decisions) {
+function actsOf(ctx: Context, tools: RoomTools, { subject, object }: DecisionBody, { decisions }: Decisions) {
   const missing = aboutElements(decisions)
     .filter(({ reason }) => askable.includes(reason))
     .map(({ element }) => element);
   if (missing.length === 0) return [];
-  const href = subjectPath(kit, subject);
+  const href = subjectPath(tools, subject);
   const elements = [...new Set(missing)].join(' ');
-  const record = withQuery(`${href}/record`, { elements, o: object && kit.names.seal(object) });
-  return actLinks(ctx, kit, [
+  const record = withQuery(`${href}/record`, { elements, o: object && tools.names.seal(object) });
+  return actLinks(ctx, tools, [
     // A form has no object unless a program names it.
     { href: `${href}/link`, word: 'link.act', operation: 'createTransaction', when: !object },
     { href: record, word: 'record.act', operation: 'createSingleStepTransaction' },

@@ -5,15 +5,15 @@ import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, wordChoices } from '../../pages/form.ts';
 import { actPage, formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { nameOf } from '../../people/subject-path.ts';
 
 const longestReason = 1_000;
 
 /** Hold and erasure of a person (docs/erasure.md). */
-export function erasureRoutes(router: Router, kit: RoomKit): void {
-  const person = (ctx: Context) => ({ name: nameOf(ctx, kit).name });
-  actPage(router, kit, {
+export function erasureRoutes(router: Router, tools: RoomTools): void {
+  const person = (ctx: Context) => ({ name: nameOf(ctx, tools).name });
+  actPage(router, tools, {
     path: '/:s/hold',
     params: person,
     operation: 'holdSubject',
@@ -34,7 +34,7 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     body: (field) => ({ reason: field('reason'), restrict: field('restrict') === 'yes' }),
     done: 'held',
   });
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/:s/erasure-request',
     operation: 'recordErasureRequest',
     words: 'requestErasure',
@@ -42,20 +42,20 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
     async send(ctx, field) {
       const reason = field('reason');
       const call = { params: person(ctx), body: reason ? { reason } : {} };
-      return (await kit.api(ctx).call('recordErasureRequest', call)).body;
+      return (await tools.api(ctx).call('recordErasureRequest', call)).body;
     },
     // A page that says by when it is decided.
-    done: (ctx, { id }) => kit.open(ctx, `${kit.path}/erasures/${id}`, 'erasureAsked'),
+    done: (ctx, { id }) => tools.open(ctx, `${tools.path}/erasures/${id}`, 'erasureAsked'),
   });
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/:s/erase',
     operation: 'eraseSubject',
     words: 'erase',
     isEnding: true,
     async ask(ctx, reader) {
-      const { name } = nameOf(ctx, kit);
-      const { body: subject } = await kit.api(ctx).call('getSubject', { params: { name } });
-      const counts = await countData(ctx, kit, name);
+      const { name } = nameOf(ctx, tools);
+      const { body: subject } = await tools.api(ctx).call('getSubject', { params: { name } });
+      const counts = await countData(ctx, tools, name);
       return {
         name,
         effects: [reader.t('erase.counts', counts), ...(subject.hold ? [reader.t('erase.waits')] : [])],
@@ -70,14 +70,14 @@ export function erasureRoutes(router: Router, kit: RoomKit): void {
       };
     },
     async send(ctx, field) {
-      const { name } = nameOf(ctx, kit);
+      const { name } = nameOf(ctx, tools);
       if (field('typed') !== name) throw fieldFailure('typed', 'not-the-name');
       const reason = field('reason');
       const body = reason ? { reason } : {};
-      return (await kit.api(ctx).call('eraseSubject', { params: { name }, body })).body;
+      return (await tools.api(ctx).call('eraseSubject', { params: { name }, body })).body;
     },
     // The page of an erased person is gone soon.
-    done: (ctx, { state }) => kit.open(ctx, `${kit.path}/erasures`, startedAs(state)),
+    done: (ctx, { state }) => tools.open(ctx, `${tools.path}/erasures`, startedAs(state)),
   });
 }
 
@@ -87,8 +87,8 @@ export function startedAs(state: Schemas['Erasure']['state']): 'erasing' | 'eras
 }
 
 /** How much an erasure deletes. */
-export async function countData(ctx: Context, kit: RoomKit, name: string) {
-  const api = kit.api(ctx);
+export async function countData(ctx: Context, tools: RoomTools, name: string) {
+  const api = tools.api(ctx);
   const [transactions, records] = await Promise.all([
     api.call('searchTransactions', { body: { subject: name, size: 1 } }),
     api.call('listSubjectRecords', { params: { name } }),

@@ -6,10 +6,10 @@ import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor } from '../../pages/form.ts';
 import { actPage, leadAbove } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { listRoute } from '../../pages/list-page.ts';
 import { stateMark } from '../../pages/states.ts';
 import type { CellView } from '../../pages/table.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { subjectPath } from '../../people/subject-path.ts';
 import { startedAs } from './erasure.ts';
 
@@ -18,14 +18,14 @@ type Erasure = Schemas['Erasure'];
 const longestGround = 1_000;
 
 /** The list of erasures; one of them with what peers and organisations have done, and its decision. */
-export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
-  listRoute(router, kit, {
+export function requestedErasureRoutes(router: Router, tools: RoomTools): void {
+  listRoute(router, tools, {
     path: '/erasures',
     operation: 'listErasures',
     words: 'erasures',
     columns: ({ text, state, time, number }, reader) => [
       text('erasures.requested', ({ created }) => reader.time(created).text, {
-        href: ({ id }) => `${kit.path}/erasures/${id}`,
+        href: ({ id }) => `${tools.path}/erasures/${id}`,
       }),
       state('erasures.state', 'erasureState', (erasure) => erasure.state, {
         note: ({ ground, at }) => (at ? reader.t('erasures.onlyAt') : ground),
@@ -37,13 +37,13 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
   });
 
   router.get('/erasures/:erasure', async (ctx) => {
-    const reader = kit.reader(ctx);
-    const { body: erasure } = await kit.api(ctx).call('getErasure', { params: ctx.params });
-    const isOpen = erasure.state === 'REQUESTED' && kit.may(ctx, 'decideErasure');
-    const person = erasure.state === 'DONE' ? undefined : await findPerson(ctx, kit, erasure.subject);
-    await kit.page(ctx, 'erasure', {
+    const reader = tools.reader(ctx);
+    const { body: erasure } = await tools.api(ctx).call('getErasure', { params: ctx.params });
+    const isOpen = erasure.state === 'REQUESTED' && tools.may(ctx, 'decideErasure');
+    const person = erasure.state === 'DONE' ? undefined : await findPerson(ctx, tools, erasure.subject);
+    await tools.page(ctx, 'erasure', {
       title: reader.t('erasure.title', { date: reader.time(erasure.created).text }),
-      facts: factsOf(reader, erasure, person && { text: person, href: subjectPath(kit, person) }),
+      facts: factsOf(reader, erasure, person && { text: person, href: subjectPath(tools, person) }),
       byPeer: erasure.peer !== undefined,
       peers: erasure.peers.length > 0 && toldTable(reader, 'peers', erasure.peers),
       recipients: erasure.recipients.length > 0 && toldTable(reader, 'recipients', erasure.recipients),
@@ -52,12 +52,12 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
   });
 
   const decisionForms = (ctx: Context, reader: ConsoleReader) => ({
-    start: kit.form(ctx, {
+    start: tools.form(ctx, {
       action: `${ctx.path}/start`,
       submit: reader.t('erasure.start'),
       tone: 'ending',
     }),
-    refuse: kit.form(ctx, {
+    refuse: tools.form(ctx, {
       action: `${ctx.path}/refuse`,
       submit: reader.t('erasure.refuse'),
       tone: 'plain',
@@ -68,12 +68,12 @@ export function requestedErasureRoutes(router: Router, kit: RoomKit): void {
   const startPath = '/erasures/:erasure/start';
   router.post(startPath, async (ctx) => {
     const call = { params: ctx.params, body: { status: 'RUNNING' as const } };
-    const { state } = (await kit.api(ctx).call('decideErasure', call)).body;
-    kit.open(ctx, `${kit.path}/erasures/${String(ctx.params.erasure)}`, startedAs(state));
+    const { state } = (await tools.api(ctx).call('decideErasure', call)).body;
+    tools.open(ctx, `${tools.path}/erasures/${String(ctx.params.erasure)}`, startedAs(state));
   });
-  leadAbove(router, kit, startPath);
+  leadAbove(router, tools, startPath);
   // A page of its own shows the ground again after a failure, and after a sign-in.
-  actPage(router, kit, {
+  actPage(router, tools, {
     path: '/erasures/:erasure/refuse',
     operation: 'decideErasure',
     view: 'form',
@@ -94,8 +94,8 @@ function groundField(reader: ConsoleReader): FieldSpec {
 }
 
 /** The name of a person who is not erased yet. */
-async function findPerson(ctx: Context, kit: RoomKit, name: string): Promise<string | undefined> {
-  return (await unlessMissing(kit.api(ctx).call('getSubject', { params: { name } })))?.body.name;
+async function findPerson(ctx: Context, tools: RoomTools, name: string): Promise<string | undefined> {
+  return (await unlessMissing(tools.api(ctx).call('getSubject', { params: { name } })))?.body.name;
 }
 
 function factsOf(reader: ConsoleReader, erasure: Erasure, person: CellView | '' | undefined) {

@@ -4,20 +4,20 @@ import type { Context } from 'koa';
 import { fileName } from '#lib/text/file-name.ts';
 import type { Schemas } from '../../api/api-types.ts';
 import { organisationOf } from '../../pages/csv-export.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { largestPage, readPages, whileConnected } from '../../pages/read-pages.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { nameOf } from '../../people/subject-path.ts';
 
 type Exported = Pick<Schemas['SubjectExport'], 'audit' | 'peers'>;
 
 /** Files with all that is known of a person, however many transactions there are. */
-export function exportRoutes(router: Router, kit: RoomKit): void {
+export function exportRoutes(router: Router, tools: RoomTools): void {
   router.get('/:s/export', async (ctx) => {
-    const { name } = nameOf(ctx, kit);
+    const { name } = nameOf(ctx, tools);
     const pages: Exported[] = [];
     const read = async (cursor: string | undefined) => {
       const call = { params: { name }, page: { cursor, limit: largestPage } };
-      const { body, next } = await kit.api(ctx).call('exportSubject', call);
+      const { body, next } = await tools.api(ctx).call('exportSubject', call);
       pages.push({ audit: body.audit, peers: body.peers });
       return { rows: body.transactions.map(withoutLink), subject: body.subject, next };
     };
@@ -34,11 +34,11 @@ export function exportRoutes(router: Router, kit: RoomKit): void {
   });
 
   router.get('/:s/document/export', async (ctx) => {
-    const { name } = nameOf(ctx, kit);
-    const { body: subject } = await kit.api(ctx).call('getSubject', { params: { name } });
+    const { name } = nameOf(ctx, tools);
+    const { body: subject } = await tools.api(ctx).call('getSubject', { params: { name } });
     // The document is for the person.
-    const query = { format: 'html', language: subject.defaultLanguage ?? kit.reader(ctx).language };
-    const { stream } = await kit.api(ctx).file('exportSubject', { params: { name }, query });
+    const query = { format: 'html', language: subject.defaultLanguage ?? tools.reader(ctx).language };
+    const { stream } = await tools.api(ctx).file('exportSubject', { params: { name }, query });
     ctx.attachment(`${fileName(organisationOf(ctx), name, 'export')}.html`);
     ctx.body = stream;
   });

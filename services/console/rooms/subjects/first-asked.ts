@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { lookupLanguage } from '#lib/i18n/match-language.ts';
 import { unlessMissing } from '../../api/api-failure.ts';
 import type { Entry } from '../../models/read-model.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { listAskable } from './questions.ts';
 import type { Asked } from './record-fields.ts';
 
@@ -13,24 +13,24 @@ const maxTransactions = 20;
  * What a person most likely answers on paper: the form of the newest transaction, as far as it is active, or
  * the only form. @returns undefined if that is not clear.
  */
-export async function firstAsked(ctx: Context, kit: RoomKit, name: string): Promise<Asked | undefined> {
+export async function firstAsked(ctx: Context, tools: RoomTools, name: string): Promise<Asked | undefined> {
   const body = { subject: name, size: maxTransactions };
   const [{ forms }, known, found] = await Promise.all([
-    listAskable(ctx, kit),
-    knownLanguage(ctx, kit, name),
-    kit.api(ctx).call('searchTransactions', { body }),
+    listAskable(ctx, tools),
+    knownLanguage(ctx, tools, name),
+    tools.api(ctx).call('searchTransactions', { body }),
   ]);
   const asked = found.body.values.map(({ context }) => context?.layout);
   const newest = asked.flatMap((layout) => forms.find(({ key }) => key === layout) ?? [])[0];
   const form = newest ?? (forms.length === 1 ? forms[0] : undefined);
   if (!form) return undefined;
-  const wanted = [...known, kit.reader(ctx).language];
+  const wanted = [...known, tools.reader(ctx).language];
   return { form: form.key, elements: [], language: lookupLanguage(wanted, languagesOf([form])) ?? '' };
 }
 
 /** The language of a person as a list, which is empty if it is not known. */
-export async function knownLanguage(ctx: Context, kit: RoomKit, name: string): Promise<string[]> {
-  const subject = await unlessMissing(kit.api(ctx).call('getSubject', { params: { name } }));
+export async function knownLanguage(ctx: Context, tools: RoomTools, name: string): Promise<string[]> {
+  const subject = await unlessMissing(tools.api(ctx).call('getSubject', { params: { name } }));
   return subject?.body.defaultLanguage ? [subject.body.defaultLanguage] : [];
 }
 

@@ -6,7 +6,7 @@ import { formChoices } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import {
   addressField,
   anyLanguage,
@@ -19,18 +19,18 @@ import { listAskable } from './questions.ts';
 const deadlines = ['P1D', 'P7D', 'P30D'] as const;
 
 /** Asking a person with a form: by an e-mail to the known address, or by a link to pass on. */
-export function inviteRoutes(router: Router, kit: RoomKit): void {
-  formPage(router, kit, {
+export function inviteRoutes(router: Router, tools: RoomTools): void {
+  formPage(router, tools, {
     path: '/:s/link',
     operation: 'createTransaction',
     view: 'form',
     isCreating: true,
     async ask(ctx, reader) {
-      const { name } = nameOf(ctx, kit);
+      const { name } = nameOf(ctx, tools);
       const [{ forms }, sends, subject] = await Promise.all([
-        listAskable(ctx, kit),
-        channels(ctx, kit),
-        findSubject(ctx, kit, name),
+        listAskable(ctx, tools),
+        channels(ctx, tools),
+        findSubject(ctx, tools, name),
       ]);
       const { emailAddress, defaultLanguage } = subject ?? {};
       const noAddress = reader.t(emailAddress ? 'invite.known' : 'invite.unknown');
@@ -52,27 +52,27 @@ export function inviteRoutes(router: Router, kit: RoomKit): void {
       };
     },
     async send(ctx, field) {
-      const { name: subject } = nameOf(ctx, kit);
+      const { name: subject } = nameOf(ctx, tools);
       if (!field('layout')) throw fieldFailure('layout', 'required');
       const byMail = field('way') === 'mail';
       const address = field('emailAddress');
-      const known = byMail ? await findSubject(ctx, kit, subject) : undefined;
-      const keep = () => keepAddress(ctx, kit, subject, address);
+      const known = byMail ? await findSubject(ctx, tools, subject) : undefined;
+      const keep = () => keepAddress(ctx, tools, subject, address);
       if (known && (!known.emailAddress || address === '')) await keep();
       const body = { subject, ...contextOf(field), ...(byMail && { sendInvitation: true }) };
-      const { body: made } = await kit.api(ctx).call('createTransaction', { body });
+      const { body: made } = await tools.api(ctx).call('createTransaction', { body });
       // A person becomes known by the first transaction.
       if (byMail && !known) await keep();
       const shown = byMail
         ? undefined
-        : (await kit.api(ctx).call('createShortLink', { params: { txid: made.id } })).body;
+        : (await tools.api(ctx).call('createShortLink', { params: { txid: made.id } })).body;
       return { made, shown };
     },
     done(ctx, { made, shown }) {
-      const { t } = kit.reader(ctx);
+      const { t } = tools.reader(ctx);
       const page = `/console/transactions/${made.id}`;
-      if (!shown) return kit.open(ctx, nameOf(ctx, kit).href, 'invited');
-      return kit.secret(ctx, {
+      if (!shown) return tools.open(ctx, nameOf(ctx, tools).href, 'invited');
+      return tools.secret(ctx, {
         title: t('link.made'),
         text: t('link.text'),
         label: t('link.label'),
@@ -146,8 +146,8 @@ function contextOf(field: ReadField) {
 }
 
 /** What is known of a person; undefined for one who is not known yet. */
-async function findSubject(ctx: Context, kit: RoomKit, name: string) {
-  return (await unlessMissing(kit.api(ctx).call('getSubject', { params: { name } })))?.body;
+async function findSubject(ctx: Context, tools: RoomTools, name: string) {
+  return (await unlessMissing(tools.api(ctx).call('getSubject', { params: { name } })))?.body;
 }
 
 interface Channels {
@@ -156,7 +156,7 @@ interface Channels {
 }
 
 /** By which ways this instance sends messages. */
-async function channels(ctx: Context, kit: RoomKit): Promise<Channels> {
-  const { features } = (await kit.api(ctx).call('getSystemConfig')).body;
+async function channels(ctx: Context, tools: RoomTools): Promise<Channels> {
+  const { features } = (await tools.api(ctx).call('getSystemConfig')).body;
   return { mail: features.includes('mail'), sms: features.includes('sms') };
 }

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { isNotice, isObjection } from '#lib/contracts/element-rules.ts';
 import { type Entry, listEntries, questionTypes } from '../../models/read-model.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 
 /** A question of this instance in one language, as it is answered on behalf of a person. */
 export interface Question {
@@ -26,18 +26,18 @@ export interface Question {
 /** ACTIVE questions, and ACTIVE forms, by name. */
 export async function listAskable(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
 ): Promise<{ forms: Entry[]; elements: Entry[] }> {
   const [forms, elements] = await Promise.all([
-    listEntries(kit.api(ctx), { types: 'layout', statuses: 'ACTIVE' }),
-    listEntries(kit.api(ctx), { types: questionTypes, statuses: 'ACTIVE' }),
+    listEntries(tools.api(ctx), { types: 'layout', statuses: 'ACTIVE' }),
+    listEntries(tools.api(ctx), { types: questionTypes, statuses: 'ACTIVE' }),
   ]);
   return { forms, elements };
 }
 
 /** Keys of the own elements of a form; those of peers are answered by the person alone. */
-export async function elementsOfForm(ctx: Context, kit: RoomKit, key: string): Promise<string[]> {
-  const content = await readActive(ctx, kit, key);
+export async function elementsOfForm(ctx: Context, tools: RoomTools, key: string): Promise<string[]> {
+  const content = await readActive(ctx, tools, key);
   const elements = (content?.content.elements ?? []) as string[];
   return elements.filter((each) => !each.includes('@'));
 }
@@ -48,11 +48,11 @@ export async function elementsOfForm(ctx: Context, kit: RoomKit, key: string): P
  */
 export async function readQuestions(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   keys: readonly string[],
   language: string,
 ): Promise<Question[]> {
-  const found = await Promise.all(keys.map((key) => readActive(ctx, kit, key, language)));
+  const found = await Promise.all(keys.map((key) => readActive(ctx, tools, key, language)));
   return found.flatMap((each) =>
     each &&
     questionTypes.some((type) => type === each.entry.type) &&
@@ -87,18 +87,18 @@ interface Active {
 
 async function readActive(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   key: string,
   language = '',
 ): Promise<Active | undefined> {
-  const api = kit.api(ctx);
+  const api = tools.api(ctx);
   const { body: entry } = await api.call('getModelByKey', { params: { key } });
   const active = entry.versions.find(({ status }) => status === 'ACTIVE');
   if (!active) return undefined;
   const { body } = await api.call('getVersion', { params: { id: entry.id, vid: active.id } });
   const inLanguage = (wanted: string) =>
     (body.data[wanted] ?? body.data[body.defaultLanguage] ?? {}) as Active['content'];
-  const [content, own] = [inLanguage(language), inLanguage(kit.reader(ctx).language)];
+  const [content, own] = [inLanguage(language), inLanguage(tools.reader(ctx).language)];
   return { entry, serial: String(body.serial), content, own: own === content ? undefined : own };
 }
 

@@ -5,29 +5,29 @@ import type { Schemas } from '../../api/api-types.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { fieldsFor } from '../../pages/form.ts';
 import { fieldReader, orShowAgain } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { nameOf } from '../../people/subject-path.ts';
 import { countData } from './erasure.ts';
 
 type Erasure = Schemas['Erasure'];
 
 /** The end of a hold: an erasure that waits for it goes on at once, or is refused before. */
-export function releaseRoutes(router: Router, kit: RoomKit): void {
+export function releaseRoutes(router: Router, tools: RoomTools): void {
   const show = async (ctx: Context, failure?: ApiFailure) => {
-    kit.require(ctx, 'endHold');
-    const reader = kit.reader(ctx);
+    tools.require(ctx, 'endHold');
+    const reader = tools.reader(ctx);
     const { t } = reader;
-    const { name, href } = nameOf(ctx, kit);
-    const held = await listHeld(ctx, kit, name);
+    const { name, href } = nameOf(ctx, tools);
+    const held = await listHeld(ctx, tools, name);
     const isWaiting = held.length > 0;
     const forms = { cancelUrl: href, action: ctx.path };
-    await kit.page(
+    await tools.page(
       ctx,
       'release',
       {
         title: t('hold.endTitle', { name }),
-        effects: [t('hold.endEffect'), ...(await waitingTexts(ctx, kit, held, name))],
-        end: kit.form(ctx, {
+        effects: [t('hold.endEffect'), ...(await waitingTexts(ctx, tools, held, name))],
+        end: tools.form(ctx, {
           ...forms,
           submit: t(isWaiting ? 'hold.endAndErase' : 'hold.end'),
           tone: isWaiting ? 'ending' : 'primary',
@@ -36,7 +36,7 @@ export function releaseRoutes(router: Router, kit: RoomKit): void {
         }),
         refuse:
           isWaiting &&
-          kit.form(ctx, {
+          tools.form(ctx, {
             ...forms,
             submit: t('hold.endAndRefuse'),
             tone: 'plain',
@@ -49,7 +49,7 @@ export function releaseRoutes(router: Router, kit: RoomKit): void {
                 isRequired: true,
               }),
             ],
-            values: failure && kit.posted(ctx),
+            values: failure && tools.posted(ctx),
             hidden: { act: 'refuse' },
             failure,
           }),
@@ -61,42 +61,42 @@ export function releaseRoutes(router: Router, kit: RoomKit): void {
   router.post(
     '/:s/release',
     orShowAgain(show, async (ctx) => {
-      const field = fieldReader(ctx, kit);
-      const { name, href } = nameOf(ctx, kit);
-      const api = kit.api(ctx);
-      const held = await listHeld(ctx, kit, name);
+      const field = fieldReader(ctx, tools);
+      const { name, href } = nameOf(ctx, tools);
+      const api = tools.api(ctx);
+      const held = await listHeld(ctx, tools, name);
       if (field('act') === 'refuse') {
         const body = { status: 'REFUSED' as const, ground: field('ground') };
         for (const { id } of held) await api.call('decideErasure', { params: { erasure: id }, body });
         await api.call('endHold', { params: { name } });
-        return kit.open(ctx, href, 'holdEndedRefused');
+        return tools.open(ctx, href, 'holdEndedRefused');
       }
       // The page has named the erasures that go on: another one is shown first.
       if (held.some(({ id }) => !field('held').split(' ').includes(id)))
         throw new ApiFailure(409, { type: '/docs/problems/precondition-failed' });
       await api.call('endHold', { params: { name } });
-      if (held.length === 0) return kit.open(ctx, href, 'holdEnded');
-      kit.open(ctx, `${kit.path}/erasures`, 'holdEndedErasing');
+      if (held.length === 0) return tools.open(ctx, href, 'holdEnded');
+      tools.open(ctx, `${tools.path}/erasures`, 'holdEndedErasing');
     }),
   );
 }
 
 /** The erasures of a person that wait for the end of the hold. */
-async function listHeld(ctx: Context, kit: RoomKit, name: string): Promise<Erasure[]> {
-  const { body } = await kit.api(ctx).call('listErasures', { query: { subject: name, limit: 200 } });
+async function listHeld(ctx: Context, tools: RoomTools, name: string): Promise<Erasure[]> {
+  const { body } = await tools.api(ctx).call('listErasures', { query: { subject: name, limit: 200 } });
   return body.filter(({ state }) => state === 'HELD');
 }
 
 /** Says which erasures wait, and what they delete. A peer's erasure concerns only what the peer has sent. */
 async function waitingTexts(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   held: readonly Erasure[],
   name: string,
 ): Promise<string[]> {
   if (held.length === 0) return [];
-  const reader: ConsoleReader = kit.reader(ctx);
-  const counts = await countData(ctx, kit, name);
+  const reader: ConsoleReader = tools.reader(ctx);
+  const counts = await countData(ctx, tools, name);
   return held.map(({ created, peer }) => {
     const date = reader.date(created);
     return peer

@@ -43,24 +43,24 @@ export const subjects: Room = {
     'decisions',
     'decided',
   ],
-  routes(router, kit) {
-    router.use(sayErased(kit));
+  routes(router, tools) {
+    router.use(sayErased(tools));
     router.get('/', async (ctx) => {
-      const reader = kit.reader(ctx);
-      const filters = kit.filters(ctx, kit.path, [{ name: 's', kind: 'hidden' }]);
-      const word = kit.names.open(filters.values.s);
-      const { path } = kit;
+      const reader = tools.reader(ctx);
+      const filters = tools.filters(ctx, tools.path, [{ name: 's', kind: 'hidden' }]);
+      const word = tools.names.open(filters.values.s);
+      const { path } = tools;
       const form = formIn(ctx);
-      await sendList(ctx, kit, {
+      await sendList(ctx, tools, {
         view: 'list',
         title: word ? reader.t('subjects.found', { word }) : reader.t('subjects.title'),
         filters,
-        columns: columnsOf(reader, (name) => placeOf(kit, name, form)),
-        read: (cursor, limit) => findSubjects(ctx, kit, word, { cursor, limit }),
+        columns: columnsOf(reader, (name) => placeOf(tools, name, form)),
+        read: (cursor, limit) => findSubjects(ctx, tools, word, { cursor, limit }),
         csv: 'subjects',
         ...(word && { noMatch: reader.t('subjects.nothing', { word }) }),
         locals: {
-          search: kit.form(ctx, {
+          search: tools.form(ctx, {
             action: path,
             submit: reader.t('subjects.search'),
             tone: 'plain',
@@ -69,38 +69,38 @@ export const subjects: Room = {
             ...(form && { hidden: { form } }),
           }),
           isSending: form !== undefined,
-          newUrl: kit.may(ctx, 'createSubject') && withQuery(`${path}/new`, { s: filters.values.s, form }),
-          erasuresUrl: kit.may(ctx, 'listErasures') && `${path}/erasures`,
+          newUrl: tools.may(ctx, 'createSubject') && withQuery(`${path}/new`, { s: filters.values.s, form }),
+          erasuresUrl: tools.may(ctx, 'listErasures') && `${path}/erasures`,
           answersUrl: `${path}/answers`,
-          decisionsUrl: kit.may(ctx, 'decideQuestions') && decisionsPath(kit, ''),
+          decisionsUrl: tools.may(ctx, 'decideQuestions') && decisionsPath(tools, ''),
         },
       });
     });
 
     // A name is sent as a form, so that it is in no URL. The search of every page is sent here, too.
     router.post('/', async (ctx) => {
-      const field = fieldReader(ctx, kit);
+      const field = fieldReader(ctx, tools);
       const [word, form] = [field('word'), field('form') || undefined];
-      const transaction = await transactionPath(ctx, kit, word);
-      if (transaction) return kit.open(ctx, transaction);
-      const [one, another] = word ? (await findSubjects(ctx, kit, word, { limit: 2 })).rows : [];
+      const transaction = await transactionPath(ctx, tools, word);
+      if (transaction) return tools.open(ctx, transaction);
+      const [one, another] = word ? (await findSubjects(ctx, tools, word, { limit: 2 })).rows : [];
       // A list of one person would be one more page to read.
-      if (one && !another) return kit.open(ctx, placeOf(kit, one.name, form));
-      kit.open(ctx, withQuery(kit.path, { s: word && kit.names.seal(word), form }));
+      if (one && !another) return tools.open(ctx, placeOf(tools, one.name, form));
+      tools.open(ctx, withQuery(tools.path, { s: word && tools.names.seal(word), form }));
     });
 
-    newRoute(router, kit);
-    answerRoutes(router, kit);
-    decisionRoutes(router, kit);
-    requestedErasureRoutes(router, kit);
-    erasureRoutes(router, kit);
-    releaseRoutes(router, kit);
-    exportRoutes(router, kit);
-    inviteRoutes(router, kit);
-    subjectRoutes(router, kit);
-    recordRoutes(router, kit);
-    withdrawRoutes(router, kit);
-    closeRoute(router, kit);
+    newRoute(router, tools);
+    answerRoutes(router, tools);
+    decisionRoutes(router, tools);
+    requestedErasureRoutes(router, tools);
+    erasureRoutes(router, tools);
+    releaseRoutes(router, tools);
+    exportRoutes(router, tools);
+    inviteRoutes(router, tools);
+    subjectRoutes(router, tools);
+    recordRoutes(router, tools);
+    withdrawRoutes(router, tools);
+    closeRoute(router, tools);
   },
 };
 

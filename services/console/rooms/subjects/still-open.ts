@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import { actPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { nameOf } from '../../people/subject-path.ts';
 import { elementsOfForm } from './questions.ts';
 
@@ -40,35 +40,35 @@ function answeredElsewhere(
 /** What the page of a person says of each of them, with the page that closes it. */
 export async function readStillOpen(
   ctx: Context,
-  kit: RoomKit,
+  tools: RoomTools,
   { transactions, answers }: { transactions: readonly Listed[]; answers: readonly Answer[] },
 ) {
   const open = transactions.filter(({ state }) => state === 'CREATED');
   const layouts = new Set(open.flatMap(({ context }) => context?.layout ?? []));
   const ofForms = new Map(
     await Promise.all(
-      [...layouts].map(async (key) => [key, await elementsOfForm(ctx, kit, key).catch(() => [])] as const),
+      [...layouts].map(async (key) => [key, await elementsOfForm(ctx, tools, key).catch(() => [])] as const),
     ),
   );
   const elementsOf = ({ context }: Listed) =>
     context?.layout ? (ofForms.get(context.layout) ?? []) : (context?.layoutData?.elements ?? []);
-  const { t, time } = kit.reader(ctx);
-  const { href } = nameOf(ctx, kit);
+  const { t, time } = tools.reader(ctx);
+  const { href } = nameOf(ctx, tools);
   return answeredElsewhere(open, answers, elementsOf).map(({ id, created }) => ({
     text: t('stillOpen.text', { date: time(created).text }),
-    href: kit.may(ctx, 'cancelTransaction') && `${href}/close/${id}`,
+    href: tools.may(ctx, 'cancelTransaction') && `${href}/close/${id}`,
   }));
 }
 
 /** Closing a form that was sent to a person. */
-export function closeRoute(router: Router, kit: RoomKit): void {
-  actPage(router, kit, {
+export function closeRoute(router: Router, tools: RoomTools): void {
+  actPage(router, tools, {
     path: '/:s/close/:txid',
     operation: 'cancelTransaction',
     words: 'stillOpen.close',
     isEnding: true,
-    ask: (ctx) => ({ name: nameOf(ctx, kit).name, cancelUrl: nameOf(ctx, kit).href }),
+    ask: (ctx) => ({ name: nameOf(ctx, tools).name, cancelUrl: nameOf(ctx, tools).href }),
     params: (ctx) => ({ txid: String(ctx.params.txid) }),
-    done: (ctx) => kit.open(ctx, nameOf(ctx, kit).href, 'formClosed'),
+    done: (ctx) => tools.open(ctx, nameOf(ctx, tools).href, 'formClosed'),
   });
 }

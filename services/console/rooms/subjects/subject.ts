@@ -9,8 +9,8 @@ import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { withQuery } from '../../pages/filters.ts';
 import { formPage } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { readPanels } from '../../pages/panel.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { receiptPath } from '../../people/find-transaction.ts';
 import { formColumn, kindColumn } from '../../people/form-column.ts';
 import { contactFields, nameOf, readFormLanguages } from '../../people/subject-path.ts';
@@ -27,21 +27,21 @@ const transactionsPath = '/console/transactions';
 const maxTransactions = 20;
 
 /** One person: facts, answers, transactions, and what can be done. */
-export function subjectRoutes(router: Router, kit: RoomKit): void {
+export function subjectRoutes(router: Router, tools: RoomTools): void {
   router.get('/:s', async (ctx) => {
-    const { name, href } = nameOf(ctx, kit);
-    const reader = kit.reader(ctx);
-    const api = kit.api(ctx);
+    const { name, href } = nameOf(ctx, tools);
+    const reader = tools.reader(ctx);
+    const api = tools.api(ctx);
     const { body: subject } = await api.call('getSubject', { params: { name } });
     const read = await readPanels(reader, {
-      names: readEntryNames(ctx, kit, questionTypes),
+      names: readEntryNames(ctx, tools, questionTypes),
       records: api
         .call('listSubjectRecords', { params: { name } })
         .then(({ body }) => Object.values(body).flat()),
       transactions: api
         .call('searchTransactions', { body: { subject: name, size: maxTransactions } })
         .then(({ body }) => body.values),
-      forms: readEntryNames(ctx, kit, 'layout'),
+      forms: readEntryNames(ctx, tools, 'layout'),
     });
     const { records, transactions, names, forms } = read;
     const elementName = names.value ?? ((key: string) => key);
@@ -52,7 +52,7 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
     const table = transactions.value && transactionTable(reader, listed, forms.value ?? ((key) => key));
     const isHeld = subject.hold !== undefined;
     const log = { target: `subject/${subject.id}`, s: String(ctx.params.s) };
-    await kit.page(ctx, 'subject', {
+    await tools.page(ctx, 'subject', {
       title: name,
       facts: [
         ...factsView(reader, {
@@ -64,23 +64,24 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
         }),
         ...(subject.hold ? [holdFact(reader, subject.hold)] : []),
       ],
-      consents: { ...records, value: consentTable(ctx, kit, { answers, nameOf: elementName, href }) },
+      consents: { ...records, value: consentTable(ctx, tools, { answers, nameOf: elementName, href }) },
       history: { ...records, value: historyTable(reader, answers, elementName) },
       transactions: { ...transactions, value: table },
-      stillOpen: await readStillOpen(ctx, kit, { transactions: listed, answers }),
+      stillOpen: await readStillOpen(ctx, tools, { transactions: listed, answers }),
       allUrl: `${transactionsPath}?s=${String(ctx.params.s)}`,
-      acts: actLinks(ctx, kit, [
+      acts: actLinks(ctx, tools, [
         { href: `${href}/record`, word: 'record.act', operation: 'createSingleStepTransaction' },
         { href: `${href}/link`, word: 'link.act', operation: 'createTransaction' },
       ]),
-      eraseNote: kit.may(ctx, 'updateSubject') && !kit.may(ctx, 'eraseSubject') && reader.t('erase.byOthers'),
-      more: actLinks(ctx, kit, [
+      eraseNote:
+        tools.may(ctx, 'updateSubject') && !tools.may(ctx, 'eraseSubject') && reader.t('erase.byOthers'),
+      more: actLinks(ctx, tools, [
         {
           href: withQuery('/console/campaigns/new', { s: String(ctx.params.s) }),
           word: 'subjects.again',
           operation: 'createCampaign',
         },
-        { href: decisionsPath(kit, name), word: 'decisions.open', operation: 'decideQuestions' },
+        { href: decisionsPath(tools, name), word: 'decisions.open', operation: 'decideQuestions' },
         { href: `${href}/edit`, word: 'subjects.edit', operation: 'updateSubject' },
         { href: `${href}/document/export`, word: 'subjects.exportDocument', operation: 'exportSubject' },
         { href: `${href}/export`, word: 'subjects.export', operation: 'exportSubject' },
@@ -96,63 +97,63 @@ export function subjectRoutes(router: Router, kit: RoomKit): void {
           href: `${href}/erasure-request`,
           word: 'requestErasure',
           operation: 'recordErasureRequest',
-          when: !kit.may(ctx, 'eraseSubject'),
+          when: !tools.may(ctx, 'eraseSubject'),
         },
         { href: `${href}/erase`, word: 'erase', operation: 'eraseSubject', isEnding: true },
       ]),
     });
   });
 
-  formPage(router, kit, {
+  formPage(router, tools, {
     path: '/:s/edit',
     operation: 'updateSubject',
     view: 'form',
     async ask(ctx, reader) {
-      const { name } = nameOf(ctx, kit);
-      const { body: subject } = await kit.api(ctx).call('getSubject', { params: { name } });
+      const { name } = nameOf(ctx, tools);
+      const { body: subject } = await tools.api(ctx).call('getSubject', { params: { name } });
       const { emailAddress, defaultLanguage } = subject;
       return {
         title: reader.t('subjects.editOf', { name }),
         submit: reader.t('subjects.save'),
-        fields: contactFields(reader, await readFormLanguages(ctx, kit), defaultLanguage),
+        fields: contactFields(reader, await readFormLanguages(ctx, tools), defaultLanguage),
         values: { emailAddress, defaultLanguage },
       };
     },
     async send(ctx, field) {
-      const { name } = nameOf(ctx, kit);
+      const { name } = nameOf(ctx, tools);
       const body = { emailAddress: field('emailAddress'), defaultLanguage: field('defaultLanguage') };
       // A change names the subject by its id (openapi.yaml).
-      const { id } = (await kit.api(ctx).call('getSubject', { params: { name } })).body;
-      await kit.api(ctx).call('updateSubject', { params: { name: id }, body });
+      const { id } = (await tools.api(ctx).call('getSubject', { params: { name } })).body;
+      await tools.api(ctx).call('updateSubject', { params: { name: id }, body });
     },
     done: 'subjectChanged',
   });
 }
 
 /** Says on the pages of an erased person when the erasure was, as long as the name can be recognised. */
-export function sayErased(kit: RoomKit): RouterMiddleware {
+export function sayErased(tools: RoomTools): RouterMiddleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
       const isGone = error instanceof ApiFailure && error.status === 404 && ctx.params.s !== undefined;
-      const erasure = isGone ? await findErasure(ctx, kit) : undefined;
+      const erasure = isGone ? await findErasure(ctx, tools) : undefined;
       if (!erasure) throw error;
-      const { t, date } = kit.reader(ctx);
+      const { t, date } = tools.reader(ctx);
       const locals = {
         title: t('erased.title'),
         text: t('erased.text', { date: date(erasure.done ?? erasure.created) }),
-        erasureUrl: `${kit.path}/erasures/${erasure.id}`,
+        erasureUrl: `${tools.path}/erasures/${erasure.id}`,
       };
-      await kit.page(ctx, 'erased', locals, 404);
+      await tools.page(ctx, 'erased', locals, 404);
     }
   };
 }
 
-async function findErasure(ctx: Context, kit: RoomKit): Promise<Schemas['Erasure'] | undefined> {
-  const subject = kit.names.open(String(ctx.params.s));
-  if (!subject || !kit.may(ctx, 'listErasures')) return undefined;
-  const { body } = await kit.api(ctx).call('listErasures', { query: { subject } });
+async function findErasure(ctx: Context, tools: RoomTools): Promise<Schemas['Erasure'] | undefined> {
+  const subject = tools.names.open(String(ctx.params.s));
+  if (!subject || !tools.may(ctx, 'listErasures')) return undefined;
+  const { body } = await tools.api(ctx).call('listErasures', { query: { subject } });
   return body.find(({ state, peer }) => state === 'DONE' && peer === undefined);
 }
 

@@ -5,11 +5,11 @@ import { readEntryNames } from '../../models/read-model.ts';
 import { actLinks } from '../../pages/acts.ts';
 import { factsView, shortTable } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
-import type { PageLocals, RoomKit } from '../../pages/kit.ts';
 import { consolePath } from '../../pages/navigation.ts';
 import { outboundReason } from '../../pages/outbound-reason.ts';
 import { readPanels } from '../../pages/panel.ts';
 import { stateMark } from '../../pages/states.ts';
+import type { PageLocals, RoomTools } from '../../pages/tools.ts';
 import { receiptPath } from '../../people/find-transaction.ts';
 import { formCell } from '../../people/form-column.ts';
 import { subjectPath } from '../../people/subject-path.ts';
@@ -20,48 +20,52 @@ const webhooksPath = `${consolePath}/integration/webhooks`;
 type Transaction = Schemas['ListedTransaction'];
 
 /** Everything about a transaction that its page shows, read side by side. */
-export async function readTransaction(ctx: Context, kit: RoomKit, id: string): Promise<PageLocals> {
-  const reader = kit.reader(ctx);
-  const api = kit.api(ctx);
+export async function readTransaction(ctx: Context, tools: RoomTools, id: string): Promise<PageLocals> {
+  const reader = tools.reader(ctx);
+  const api = tools.api(ctx);
   const params = { txid: id };
   const [{ body: transaction }, formName] = await Promise.all([
     api.call('getTransaction', { params }),
-    readEntryNames(ctx, kit, 'layout'),
+    readEntryNames(ctx, tools, 'layout'),
   ]);
   const panels = await readPanels(reader, {
     history: api.call('getHistory', { params }).then(({ body }) => historyTable(reader, body.values)),
     messages: api.call('listMessages', { params }).then(({ body }) => messageTable(reader, body)),
-    ...(kit.may(ctx, 'listDeliveries') && {
+    ...(tools.may(ctx, 'listDeliveries') && {
       deliveries: readDeliveries(api, id).then((rows) => deliveryTable(reader, rows)),
     }),
   });
   return {
     title: reader.t('transactions.one', { id }),
-    facts: factsOf(reader, transaction, { kit, formName }),
+    facts: factsOf(reader, transaction, { tools, formName }),
     receipt: transaction.receipt && !transaction.erased && receiptPath(id),
     ...panels,
     parts: partTable(reader, transaction.followers),
     recipients: transaction.recipients && recipientTable(reader, transaction.recipients),
     context: JSON.stringify(transaction.context ?? {}, null, 2),
-    acts: actsOf(ctx, kit, transaction),
+    acts: actsOf(ctx, tools, transaction),
   };
 }
 
 const finalStates = ['COMMITTED', 'CANCELLED', 'TIMEOUT', 'ROLLBACK'];
 
 /** What may be done with a transaction in its state. */
-function actsOf(ctx: Context, kit: RoomKit, { id, kind, state, subject, updatable, erased }: Transaction) {
+function actsOf(
+  ctx: Context,
+  tools: RoomTools,
+  { id, kind, state, subject, updatable, erased }: Transaction,
+) {
   if (erased) return [];
   const isFinal = finalStates.includes(state);
-  const act = (name: string) => ({ href: `${kit.path}/${id}/${name}`, word: `transactions.${name}` });
-  return actLinks(ctx, kit, [
-    { ...act('link'), when: !isFinal && !kit.onlyReads(ctx, 'getTransaction') },
+  const act = (name: string) => ({ href: `${tools.path}/${id}/${name}`, word: `transactions.${name}` });
+  return actLinks(ctx, tools, [
+    { ...act('link'), when: !isFinal && !tools.onlyReads(ctx, 'getTransaction') },
     { ...act('invite'), operation: 'sendInvitation', when: !isFinal },
     { ...act('child'), operation: 'createChild', when: isFinal && updatable },
     { ...act('cancel'), operation: 'cancelTransaction', when: !isFinal, isEnding: true },
     // Each consent is withdrawn by itself, with the way and the day of the request: at the person.
     {
-      href: subjectPath(kit, subject),
+      href: subjectPath(tools, subject),
       word: 'transactions.consents',
       operation: 'withdrawConsents',
       when: state === 'COMMITTED' && kind !== 'WITHDRAWAL',
@@ -109,7 +113,7 @@ function deliveryTable(reader: ConsoleReader, rows: readonly Delivery[]) {
 function factsOf(
   reader: ConsoleReader,
   transaction: Transaction,
-  { kit: { path, names }, formName }: { kit: RoomKit; formName(key: string): string },
+  { tools: { path, names }, formName }: { tools: RoomTools; formName(key: string): string },
 ) {
   const { subject, state, created, erased, expires, author, language, parent, leader, context } = transaction;
   return factsView(reader, {

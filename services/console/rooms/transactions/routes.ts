@@ -4,9 +4,9 @@ import { columnsFor } from '../../pages/columns.ts';
 import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { choiceFilter, timesOfDays, withQuery } from '../../pages/filters.ts';
 import { fieldReader } from '../../pages/form-page.ts';
-import type { RoomKit } from '../../pages/kit.ts';
 import { sendList } from '../../pages/list-page.ts';
 import type { Column } from '../../pages/table.ts';
+import type { RoomTools } from '../../pages/tools.ts';
 import { subjectCalled } from '../../people/find-people.ts';
 import { transactionPath } from '../../people/find-transaction.ts';
 import { formColumn, kindColumn } from '../../people/form-column.ts';
@@ -27,10 +27,10 @@ export const transactions: Room = {
   path: '/transactions',
   reads: 'listTransactions',
   views: ['list', 'transaction'],
-  routes(router, kit) {
+  routes(router, tools) {
     router.get('/', async (ctx) => {
-      const reader = kit.reader(ctx);
-      const filters = kit.filters(ctx, kit.path, [
+      const reader = tools.reader(ctx);
+      const filters = tools.filters(ctx, tools.path, [
         choiceFilter(reader, 'transactions.state', {
           name: 'states',
           group: 'transactionState',
@@ -42,18 +42,18 @@ export const transactions: Room = {
         { name: 's', kind: 'hidden' },
       ]);
       const { s: sealed, ...values } = filters.values;
-      const subject = kit.names.open(sealed);
-      const query = { ...values, ...timesOfDays(values, kit.timeZone), subject };
-      await sendList(ctx, kit, {
+      const subject = tools.names.open(sealed);
+      const query = { ...values, ...timesOfDays(values, tools.timeZone), subject };
+      await sendList(ctx, tools, {
         view: 'list',
         title: subject ? reader.t('transactions.of', { subject }) : reader.t('transactions.title'),
         filters,
-        columns: columnsOf(reader, kit, await readEntryNames(ctx, kit, 'layout')),
-        read: (cursor, limit) => kit.api(ctx).list('listTransactions', { query, page: { cursor, limit } }),
+        columns: columnsOf(reader, tools, await readEntryNames(ctx, tools, 'layout')),
+        read: (cursor, limit) => tools.api(ctx).list('listTransactions', { query, page: { cursor, limit } }),
         csv: 'transactions',
         locals: {
-          search: kit.form(ctx, {
-            action: kit.path,
+          search: tools.form(ctx, {
+            action: tools.path,
             submit: reader.t('transactions.search'),
             fields: [{ name: 'subject', label: reader.t('transactions.subjectOrId'), isRequired: true }],
             values: { subject },
@@ -64,37 +64,41 @@ export const transactions: Room = {
 
     router.get('/:txid/scan', async (ctx) => {
       const params = { txid: String(ctx.params.txid) };
-      const { stream, headers } = await kit.api(ctx).file('getDocument', { params });
+      const { stream, headers } = await tools.api(ctx).file('getDocument', { params });
       for (const name of ['Content-Type', 'Content-Disposition']) ctx.set(name, headers.get(name) ?? '');
       ctx.body = stream;
     });
 
     // The name of a person is sent as a form, so that it is in no URL.
     router.post('/', async (ctx) => {
-      const text = fieldReader(ctx, kit)('subject');
-      if (text === '') return kit.open(ctx, kit.path);
-      const found = await transactionPath(ctx, kit, text);
-      if (found) return kit.open(ctx, found);
-      const name = await subjectCalled(ctx, kit, text);
+      const text = fieldReader(ctx, tools)('subject');
+      if (text === '') return tools.open(ctx, tools.path);
+      const found = await transactionPath(ctx, tools, text);
+      if (found) return tools.open(ctx, found);
+      const name = await subjectCalled(ctx, tools, text);
       // Several people with one address are a list to choose from.
-      const path = name === undefined ? '/console/subjects' : kit.path;
-      kit.open(ctx, withQuery(path, { s: kit.names.seal(name ?? text) }));
+      const path = name === undefined ? '/console/subjects' : tools.path;
+      tools.open(ctx, withQuery(path, { s: tools.names.seal(name ?? text) }));
     });
 
     router.get('/:txid', async (ctx) =>
-      kit.page(ctx, 'transaction', await readTransaction(ctx, kit, String(ctx.params.txid))),
+      tools.page(ctx, 'transaction', await readTransaction(ctx, tools, String(ctx.params.txid))),
     );
-    actRoutes(router, kit);
+    actRoutes(router, tools);
   },
 };
 
-function columnsOf(reader: ConsoleReader, kit: RoomKit, formName: (key: string) => string): Column<Listed>[] {
+function columnsOf(
+  reader: ConsoleReader,
+  tools: RoomTools,
+  formName: (key: string) => string,
+): Column<Listed>[] {
   const { time, code, text, state } = columnsFor<Listed>(reader);
   return [
     time('transactions.created', ({ created }) => created),
-    code('transactions.id', ({ id }) => id, { href: ({ id }) => `${kit.path}/${id}` }),
+    code('transactions.id', ({ id }) => id, { href: ({ id }) => `${tools.path}/${id}` }),
     text('transactions.subject', ({ subject }) => subject, {
-      href: ({ subject }) => subjectPath(kit, subject),
+      href: ({ subject }) => subjectPath(tools, subject),
     }),
     formColumn(reader, formName),
     kindColumn(reader),

@@ -3,10 +3,10 @@ import type { ConsoleReader } from '../../../../services/console/pages/console-r
 import { choicesOf } from '../../../../services/console/pages/filters.ts';
 import type { FieldSpec, PostedForm } from '../../../../services/console/pages/form.ts';
 import { formPage } from '../../../../services/console/pages/form-page.ts';
-import type { RoomKit } from '../../../../services/console/pages/kit.ts';
 import { sendList } from '../../../../services/console/pages/list-page.ts';
 import { stateMark } from '../../../../services/console/pages/states.ts';
 import type { Column } from '../../../../services/console/pages/table.ts';
+import type { RoomTools } from '../../../../services/console/pages/tools.ts';
 import type { Room } from '../../../../services/console/rooms/room.ts';
 
 interface Sample {
@@ -81,17 +81,17 @@ const fields: FieldSpec[] = [
   { name: 'shared', label: 'Shared', kind: 'check' },
 ];
 
-/** A room of the kit alone: every part that rooms are made from, in every state. */
+/** A room of the tools alone: every part that rooms are made from, in every state. */
 export const gallery: Room = {
   name: 'gallery',
   folder: new URL('./', import.meta.url),
   path: '/gallery',
   reads: 'listVersions',
   views: ['list', 'form', 'code'],
-  routes(router, kit) {
+  routes(router, tools) {
     router.get('/', async (ctx) => {
-      const reader = kit.reader(ctx);
-      const filters = kit.filters(ctx, kit.path, [
+      const reader = tools.reader(ctx);
+      const filters = tools.filters(ctx, tools.path, [
         { name: 'word', kind: 'text', label: 'Word' },
         {
           name: 'state',
@@ -107,16 +107,16 @@ export const gallery: Room = {
         return { rows: ctx.query.nothing ? [] : rows, next };
       };
       const list = { view: 'list', title: 'Samples', columns: columns(reader), csv: 'samples' };
-      await sendList(ctx, kit, { ...list, filters, read });
+      await sendList(ctx, tools, { ...list, filters, read });
     });
     router.get('/code', (ctx) => {
-      const path = `${kit.path}/code`;
-      const filters = kit.filters(ctx, path, [{ name: 'word', kind: 'text', label: 'Word' }]);
-      return kit.page(ctx, 'code', { title: 'Code', path, filters, value: filters.values.word ?? 'one' });
+      const path = `${tools.path}/code`;
+      const filters = tools.filters(ctx, path, [{ name: 'word', kind: 'text', label: 'Word' }]);
+      return tools.page(ctx, 'code', { title: 'Code', path, filters, value: filters.values.word ?? 'one' });
     });
-    router.get('/form', (ctx) => kit.page(ctx, 'form', { title: 'Sample', form: formOf(ctx, kit, {}) }));
-    router.post('/form', (ctx) => save(ctx, kit));
-    formPage(router, kit, {
+    router.get('/form', (ctx) => tools.page(ctx, 'form', { title: 'Sample', form: formOf(ctx, tools, {}) }));
+    router.post('/form', (ctx) => save(ctx, tools));
+    formPage(router, tools, {
       path: '/delete',
       isEnding: true,
       ask: () => ({
@@ -137,29 +137,29 @@ function find({ word = '', state = '' }: Readonly<Record<string, string>>): Samp
   return samples.filter((each) => each.name.includes(word) && (state === '' || each.state === state));
 }
 
-type Ctx = Parameters<RoomKit['form']>[0];
+type Ctx = Parameters<RoomTools['form']>[0];
 
-function formOf(ctx: Ctx, kit: RoomKit, values: PostedForm, failure?: ApiFailure) {
-  const once = kit.once.make();
-  return kit.form(ctx, { action: '/console/gallery/form', submit: 'Save', fields, values, failure, once });
+function formOf(ctx: Ctx, tools: RoomTools, values: PostedForm, failure?: ApiFailure) {
+  const once = tools.once.make();
+  return tools.form(ctx, { action: '/console/gallery/form', submit: 'Save', fields, values, failure, once });
 }
 
-async function save(ctx: Ctx, kit: RoomKit): Promise<void> {
-  const values = kit.posted(ctx);
+async function save(ctx: Ctx, tools: RoomTools): Promise<void> {
+  const values = tools.posted(ctx);
   try {
-    const result = await kit.once.run(values.once?.[0], async () => check(values));
-    if (result === 'repeated') return kit.open(ctx, kit.path, 'repeated');
-    await kit.secret(ctx, {
+    const result = await tools.once.run(values.once?.[0], async () => check(values));
+    if (result === 'repeated') return tools.open(ctx, tools.path, 'repeated');
+    await tools.secret(ctx, {
       title: 'The key',
       text: 'Copy it now: it is shown this once.',
       label: 'Key',
       value: 'k_1234567890',
-      next: { href: kit.path, word: 'Go on' },
+      next: { href: tools.path, word: 'Go on' },
     });
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
-    const form = formOf(ctx, kit, values, error);
-    await kit.page(ctx, 'form', { title: 'Sample', form }, error.status);
+    const form = formOf(ctx, tools, values, error);
+    await tools.page(ctx, 'form', { title: 'Sample', form }, error.status);
   }
 }
 

@@ -33,7 +33,7 @@ export interface ShownSecret {
 }
 
 /** What the handlers of a room use. */
-export interface RoomKit {
+export interface RoomTools {
   /** Path of the room, such as `/console/webhooks`. */
   path: string;
   /** Of the instance, now. */
@@ -80,8 +80,8 @@ export interface PageLocals {
   [name: string]: unknown;
 }
 
-/** What the kit of one room is made from. */
-export interface RoomParts extends Pick<RoomKit, 'once' | 'names' | 'reader'> {
+/** What the tools of one room are made from. */
+export interface RoomParts extends Pick<RoomTools, 'once' | 'names' | 'reader'> {
   instance: Pick<PageInstance, 'baseUrl' | 'timeZone'>;
   room: Room;
   rooms: readonly Room[];
@@ -91,10 +91,10 @@ export interface RoomParts extends Pick<RoomKit, 'once' | 'names' | 'reader'> {
   send(ctx: Context, template: Template, locals: PageLocals, status: number): Promise<void>;
 }
 
-export function createRoomKit(parts: RoomParts): RoomKit {
+export function createRoomKit(parts: RoomParts): RoomTools {
   const { room, templates, send, instance, once, names, reader } = parts;
   const path = `${consolePath}${room.path}`;
-  const may: RoomKit['may'] = (ctx, operation) => parts.rights.mayCall(sessionOf(ctx).roles, operation);
+  const may: RoomTools['may'] = (ctx, operation) => parts.rights.mayCall(sessionOf(ctx).roles, operation);
   return {
     path,
     get timeZone() {
