@@ -54,7 +54,7 @@ describe('an end without answers', () => {
     });
     await session.page.goto(again);
     await heading('You have already answered');
-    const on = expect.stringMatching(/^Answered on \d{1,2} [A-Z][a-z]+ \d{4}$/);
+    const on = expect.stringMatching(/^Answered on \d{1,2}\s[A-Z][a-z]+ \d{4}$/);
     expect(await answers()).toEqual([
       [letter, 'Accepted', on],
       [study, 'Refused', on],

@@ -72,7 +72,7 @@ describe.each(browsers)('a subject $how', ({ options }) => {
     await press('Change or withdraw my answers');
     await heading('Your data, your choice');
     expect(new URL(session.page.url()).pathname).not.toContain(id);
-    expect(await session.page.getByText(/^Your answer of \d{1,2} [A-Z][a-z]+ \d{4}$/).count()).toBe(3);
+    expect(await session.page.getByText(/^Your answer of \d{1,2}\s[A-Z][a-z]+ \d{4}$/).count()).toBe(3);
     expect(await question(letter).getByLabel('Accept').isChecked()).toBe(true);
     expect(await question(frequency).getByLabel('Once a month').isChecked()).toBe(true);
 

@@ -79,7 +79,7 @@ describe('the final page', () => {
     await press('Send my choices');
     await heading('Your answers are saved');
     await session.page
-      .getByText(/^Keep your receipt: its link works until \d{1,2} [A-Z][a-z]+ \d{4}\.$/)
+      .getByText(/^Keep your receipt: its link works until \d{1,2}\s[A-Z][a-z]+ \d{4}\.$/)
       .waitFor();
     const doors = await session.page
       .locator('main')
