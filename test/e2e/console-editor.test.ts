@@ -23,6 +23,8 @@ async function inEditor(
     await page.fill('[name="name"]', 'Letter');
     await page.click('form.form button.primary');
     await page.waitForSelector(editor);
+    // Scripts run after the fields are there.
+    await page.waitForLoadState();
     await test(page);
     const complaints = await watched.complaints();
     // The console has a session, and so has the issuer.
