@@ -135,6 +135,13 @@ export default {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
+      name: 'no-cycles-of-types-in-transactions',
+      severity: 'error',
+      comment: 'What a file of the service with the rules needs can be read from the top, types included.',
+      from: { path: '^services/transactions/' },
+      to: { circular: true },
+    },
+    {
       name: 'lib-folders-in-one-order',
       severity: 'error',
       comment: 'No two folders of lib import each other, not even types.',

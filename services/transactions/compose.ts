@@ -38,8 +38,9 @@ import { createRetention } from './erasure/retain.ts';
 import { createPageSigner } from './export/sign-page.ts';
 import { createSubjectAuthentication } from './http/authenticate.ts';
 import { createChoicesSessions } from './http/choices-session.ts';
+import type { Dependencies } from './http/dependencies.ts';
 import { renderErrorPage } from './http/error-page.ts';
-import { createHandlers, type Dependencies } from './http/handlers.ts';
+import { createHandlers } from './http/handlers.ts';
 import {
   createDeadlineSweeper,
   createExpiryNotifier,

@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/contracts/principal.ts';
 import type { ReleasedPart, TransactionsOperations } from '#lib/contracts/transactions.ts';
 import { usualValidity } from '#lib/text/answer-validity.ts';
-import type { Dependencies } from './http/handlers.ts';
+import type { Dependencies } from './http/dependencies.ts';
 import { type AcceptDependencies, acceptPart, createRecentDatabaseTime } from './received-parts/accept.ts';
 import { applyDecision } from './received-parts/decide.ts';
 import { erasePart } from './received-parts/erase.ts';

@@ -6,7 +6,7 @@ import { readBoundedText } from '#lib/text/nfc.ts';
 import { type AccessMapping, isObjectPlace, isScalar, readPlace } from '../decisions/mapping.ts';
 import { readContext } from '../request/read-context.ts';
 import { invalid, keyOf } from '../transaction/values.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readExportId } from './records-export.ts';
 
 type Given = Input<'setAccessMappings'>['body']['mappings'][number];

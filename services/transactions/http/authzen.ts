@@ -5,7 +5,7 @@ import { captureUrl, isAskable, readCapture } from '../decisions/capture.ts';
 import type { Decision } from '../decisions/decision.ts';
 import { type AccessMapping, type AskedAccess, firstFitting, questionOf } from '../decisions/mapping.ts';
 import { answerQuestions, type GivenQuestion, requireFewEnough } from './decisions.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 
 type Batch = Input<'evaluateAccesses'>['body'];
 /** Of a list: an entry that lacks a required member is false. */

@@ -23,8 +23,8 @@ import { countMembers, countNamed, listCampaigns, readCampaign } from '../campai
 import { unsubscribeUrl } from '../campaigns/unsubscribe-token.ts';
 import { deleteUnsubscription, readUnsubscription } from '../person/unsubscriptions-store.ts';
 import { readNow } from '../transaction/store.ts';
+import type { Dependencies } from './dependencies.ts';
 import { listOf, readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 import { hereOf, readerLanguages } from './send.ts';
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;

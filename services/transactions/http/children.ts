@@ -10,8 +10,8 @@ import { readOpenChild } from '../transaction/store.ts';
 import { type ReadTransaction, stateAt } from '../transaction/transaction.ts';
 import { keyOf } from '../transaction/values.ts';
 import { readResult } from '../withdrawal/results.ts';
+import type { Dependencies } from './dependencies.ts';
 import { formOf, openForm } from './forms.ts';
-import type { Dependencies } from './handlers.ts';
 import {
   mintPageLinks,
   readerLanguages,

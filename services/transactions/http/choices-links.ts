@@ -8,8 +8,8 @@ import { askForLink } from '../choices/ask-link.ts';
 import { isOpenable } from '../choices/links-store.ts';
 import { linkIsOver, openLink } from '../choices/open-session.ts';
 import { linkMinutes } from '../choices/session.ts';
+import type { Dependencies } from './dependencies.ts';
 import { firstOf } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 import { hereOf, readerLanguages, redirectFrame } from './send.ts';
 
 /** /choices/link, /choices/open */

@@ -14,7 +14,7 @@ import type { Subject } from '../person/store.ts';
 import { pageWithPart, presentChoice, presentSent } from '../present/choices.ts';
 import type { Part } from '../sent-parts/part.ts';
 import { readNow } from '../transaction/store.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import { hereOf, readerLanguages } from './send.ts';
 
 /** How many lines of the audit log the page has, and of how many transactions; the export has more. */

@@ -15,8 +15,8 @@ import { readSubject, type Subject } from '../person/store.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
 import { presentOwn, readElsewhere, sendChoices } from './choices-page.ts';
+import type { Dependencies } from './dependencies.ts';
 import { firstOf, readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 import { redirectFrame, sendTransaction } from './send.ts';
 import { sendExport } from './subject-export.ts';
 

@@ -18,7 +18,7 @@ import { requireAccess } from '../transaction/access.ts';
 import { codeDestination } from '../transaction/destination.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { isAwaitingCode } from '../transaction/transaction.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import {
   mintPageLinks,
   readerLanguages,

@@ -9,8 +9,8 @@ import { decide, type Question } from '../decisions/decide.ts';
 import type { Decision } from '../decisions/decision.ts';
 import { readNow } from '../transaction/store.ts';
 import { invalid, keyOf } from '../transaction/values.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 
 /** Members that a question has itself, or takes from the request. */
 interface Circumstances {

@@ -4,7 +4,7 @@ import { documentTypeOf } from '../documents/document-type.ts';
 import { insertDocument, readDocument } from '../documents/store.ts';
 import { requireAccess } from '../transaction/access.ts';
 import { readTransaction } from '../transaction/store.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 
 const extensions = { 'application/pdf': 'pdf', 'image/jpeg': 'jpg', 'image/png': 'png' } as const;
 

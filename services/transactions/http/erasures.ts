@@ -17,8 +17,8 @@ import { readNow } from '../transaction/store.ts';
 import { isFault, parseText } from '../transaction/values.ts';
 import { readNamed } from '../withdrawal/withdrawal-request.ts';
 import { redirectToChoices } from './choices.ts';
+import type { Dependencies } from './dependencies.ts';
 import { firstOf, readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;
 const maxText = 1000;

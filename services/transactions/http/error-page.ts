@@ -10,8 +10,8 @@ import { mintFormLinks } from '../transaction/links.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
 import { renderEntry } from './choices-links.ts';
+import type { Dependencies } from './dependencies.ts';
 import { hasGpc } from './forms.ts';
-import type { Dependencies } from './handlers.ts';
 import { frameAncestors, readerLanguages } from './send.ts';
 
 /** Codes whose page may tell of the transaction: they only occur after the access check. */

@@ -18,7 +18,7 @@ import { layoutReference } from '../transaction/context.ts';
 import { mintFormLinks } from '../transaction/links.ts';
 import { readNow } from '../transaction/store.ts';
 import { type ReadTransaction, stateAt } from '../transaction/transaction.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import {
   frameAncestors,
   readerLanguages,

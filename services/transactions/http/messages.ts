@@ -8,7 +8,7 @@ import { listMessages } from '../messages/store.ts';
 import { inviteSubject } from '../request/invite.ts';
 import { noSuchTransaction } from '../transaction/access.ts';
 import { readTransaction } from '../transaction/store.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readerLanguages } from './send.ts';
 
 /** /consents/{txid}/invitation, /consents/{txid}/messages, /demo/messages */

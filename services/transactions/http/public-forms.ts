@@ -9,7 +9,7 @@ import { keepQuery, withKeptQuery } from '#lib/pages/kept-query.ts';
 import { type FoundPublicForm, findPublicForm, startPublicForm } from '../request/start-public-form.ts';
 import { mintLinks } from '../transaction/links.ts';
 import { stateAt } from '../transaction/transaction.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import { frameAncestors, hereOf, readerLanguages, redirectFrame } from './send.ts';
 
 /** /f/{key} */

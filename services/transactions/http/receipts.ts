@@ -21,7 +21,7 @@ import { readTransaction } from '../transaction/store.ts';
 import type { ReadTransaction } from '../transaction/transaction.ts';
 import { keyOf } from '../transaction/values.ts';
 import { readShownStanding } from '../withdrawal/results.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import { mintPageLinks, readRelated, sendTransactionPage } from './send.ts';
 
 const json = 'application/json';

@@ -16,7 +16,7 @@ import {
 } from '../export/lines.ts';
 import { readLogSize } from '../export/lines-store.ts';
 import { readModelPlace, writeModelPlace } from '../export/model-place.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 
 const json = 'application/json';
 const ndjson = 'application/x-ndjson';

@@ -12,8 +12,8 @@ import { type Extraction, extractPage, extractRecords, listRecords } from '../st
 import type { Condition, RecordFilter } from '../standing/records-store.ts';
 import { readNow } from '../transaction/store.ts';
 import { normaliseText } from '../transaction/values.ts';
+import type { Dependencies } from './dependencies.ts';
 import { listOf, readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 
 const maxConditions = 20;
 const defaultSize = 50;

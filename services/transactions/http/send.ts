@@ -14,8 +14,8 @@ import { readNotices } from '../sent-parts/notices-store.ts';
 import { readParts } from '../sent-parts/store.ts';
 import { type Links, mintLinks } from '../transaction/links.ts';
 import type { ReadTransaction, Transaction } from '../transaction/transaction.ts';
+import type { Dependencies } from './dependencies.ts';
 import { firstOf } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 
 /** Renders a page of a transaction and sends it, so that its host can embed it. */
 export async function sendTransactionPage(

@@ -8,7 +8,7 @@ import { redeemLink } from '../transaction/links.ts';
 import { readShortCode } from '../transaction/short-link.ts';
 import { readShortLink, storeShortLink } from '../transaction/short-links-store.ts';
 import { readTransaction } from '../transaction/store.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import { redirectFrame } from './send.ts';
 
 /** /l/{code}, /consents/{txid}/link */

@@ -14,8 +14,8 @@ import {
 import { countAnswers, countStates } from '../statistics/store.ts';
 import { readNow } from '../transaction/store.ts';
 import { invalid } from '../transaction/values.ts';
+import type { Dependencies } from './dependencies.ts';
 import { listOf, readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = 30;

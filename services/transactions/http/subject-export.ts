@@ -12,8 +12,8 @@ import { readExportFacts } from '../export/store.ts';
 import { readSubject, type Subject } from '../person/store.ts';
 import { presentSubject } from '../present/person.ts';
 import { listTransactions } from '../transaction/list-store.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 import { readerLanguages } from './send.ts';
 
 const idPattern = /^[1-9A-HJ-NP-Za-km-z]{22}$/;

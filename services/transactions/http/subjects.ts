@@ -16,8 +16,8 @@ import {
 import { presentHold, presentSubject } from '../present/person.ts';
 import { readHold } from '../standing/holds-store.ts';
 import { invalid, isFault, parseLanguage, parseSubject } from '../transaction/values.ts';
+import type { Dependencies } from './dependencies.ts';
 import { listOf, readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 
 type SubjectBody = Input<'createSubject' | 'updateSubject'>['body'];
 

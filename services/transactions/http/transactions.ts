@@ -21,8 +21,8 @@ import { readHistory, readTransaction } from '../transaction/store.ts';
 import { historyAt, isAwaitingCode, stateAt, type Transaction } from '../transaction/transaction.ts';
 import { readResult, type TransactionResult } from '../withdrawal/results.ts';
 import { readChoicesAt } from './choices-page.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readTransactionFilter } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 import {
   mintPageLinks,
   readerLanguages,

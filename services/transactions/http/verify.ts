@@ -6,7 +6,7 @@ import { preferredMode, sendPage } from '#lib/http/send.ts';
 import { attachedJws } from '#lib/jose/attached-jws.ts';
 import { askedColorScheme } from '#lib/pages/color-scheme.ts';
 import { isGenuine } from '../receipts/genuine.ts';
-import type { Dependencies } from './handlers.ts';
+import type { Dependencies } from './dependencies.ts';
 import { readerLanguages } from './send.ts';
 
 /** /verify: whether a shown receipt is genuine, and nothing else about it. */

@@ -15,8 +15,8 @@ import type { Transaction } from '../transaction/transaction.ts';
 import { normaliseText } from '../transaction/values.ts';
 import { withdrawConsents, withdrawOfPerson } from '../withdrawal/withdraw.ts';
 import { redirectToChoices } from './choices.ts';
+import type { Dependencies } from './dependencies.ts';
 import { firstOf, readText } from './filters.ts';
-import type { Dependencies } from './handlers.ts';
 import { readRelated, redirectToTransaction, sendTransaction } from './send.ts';
 
 /** /consents/{txid}/withdraw, /choices/withdraw */

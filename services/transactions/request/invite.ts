@@ -1,6 +1,6 @@
 import { recordAction } from '#lib/audit/record-action.ts';
 import type { Principal } from '#lib/contracts/principal.ts';
-import type { Queries } from '#lib/db/database.ts';
+import type { Database, Queries } from '#lib/db/database.ts';
 import { fail } from '#lib/errors/fail.ts';
 import type { Message } from '../messages/message.ts';
 import type { Messaging } from '../messages/queue.ts';
@@ -10,7 +10,6 @@ import { mailDestination } from '../transaction/destination.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { creatorOf, isAwaitingCode } from '../transaction/transaction.ts';
-import type { CreateDependencies } from './create.ts';
 
 /**
  * Mails the URL of an open transaction to its subject.
@@ -18,7 +17,7 @@ import type { CreateDependencies } from './create.ts';
  * `too-many-requests`.
  */
 export async function inviteSubject(
-  { db, instance, messaging }: Pick<CreateDependencies, 'db' | 'instance' | 'messaging'>,
+  { db, instance, messaging }: { db: Database; instance: { baseUrl: string }; messaging: Messaging },
   { id, principal }: { id: string; principal: Principal },
 ): Promise<Message> {
   const read = await readTransaction(db, id);
