@@ -27,7 +27,10 @@ const run = (args: readonly string[], instance = fresh, caller = freshAdmin) =>
 const kill = (args: readonly string[], request: number, moment: Moment) =>
   killImport(args, { target: fresh.url, env: environmentOf(fresh, freshAdmin), request, moment });
 
-/** Every answer that was taken over, whatever ids it has here. @param source where it came from. */
+/**
+ * Every answer that was taken over, whatever ids it has here and since when it is in force here.
+ * @param source where it came from.
+ */
 async function takenOver(caller: Caller, source?: string): Promise<string[]> {
   const answers: string[] = [];
   for (let next: string | undefined = ''; next !== undefined; ) {
@@ -35,7 +38,7 @@ async function takenOver(caller: Caller, source?: string): Promise<string[]> {
     const page = (await (await caller.get(`/records/export?limit=200&${query}`)).json()) as Page;
     for (const { imported, subject, records } of page.values)
       if (imported && (source === undefined || imported.source === source))
-        for (const { record: _record, created: _created, ...rest } of records)
+        for (const { record: _r, created: _c, from: _f, until: _u, endedBy: _e, ...rest } of records)
           answers.push(JSON.stringify([subject, imported.source, imported.evidence?.value, rest]));
     next = page.next;
   }
