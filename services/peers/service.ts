@@ -36,6 +36,7 @@ export const peersService = defineService({
           transactions: connect('transactions'),
           auditOf: (area) => connect(serviceOf[area]),
           settings: {
+            corsOrigins: settings.CORS_ORIGINS,
             trustedProxies: settings.TRUSTED_PROXIES,
             allowedNetworks: networks,
             witnesses: settings.WITNESS_URL,

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { readContract } from '../support/contract/contract.ts';
+import { listOperations } from '../support/contract/contract-paths.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
 import { useInstance, useSetup } from '../support/instances/instance.ts';
 import {
@@ -110,6 +112,18 @@ describe('other resources', () => {
 });
 
 describe('a preflight request', () => {
+  it('allows listed origins every operation of the contract, and no other origin one that writes', async () => {
+    const refused: string[] = [];
+    for (const { path: template, method } of listOperations(readContract())) {
+      const path = template.replaceAll(/\{\w+\}/g, 'x');
+      const listed = await preflight(path, shop, method.toUpperCase());
+      const foreign = await preflight(path, stranger, method.toUpperCase());
+      if (rule(listed) !== shop) refused.push(`${method} ${path}`);
+      if (method !== 'get') expect(rule(foreign), path).toBeNull();
+    }
+    expect(refused).toEqual([]);
+  });
+
   it('allows listed origins every method with Authorization, but no API key', async () => {
     for (const [path, method] of [
       ['/consents', 'POST'],
