@@ -1,7 +1,8 @@
+import { ofRuntimes } from './runtimes.ts';
 import versions from './versions.json' with { type: 'json' };
 import type { Stage, Workshop } from './workshop.ts';
 
-/** A generator, and how a client of it is made and run. */
+/** A client, and how it is made and run. */
 export interface Client {
   name: string;
   version: string;
@@ -208,4 +209,4 @@ const ofOthers: Client[] = [
 ];
 
 /** Every client that is tried. */
-export const clients: readonly Client[] = [...ofGenerator, ...ofTypeScript, ...ofOthers];
+export const clients: readonly Client[] = [...ofRuntimes, ...ofGenerator, ...ofTypeScript, ...ofOthers];

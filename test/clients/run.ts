@@ -7,7 +7,7 @@ import { clients } from './clients.ts';
 import { type Result, tryClient } from './try-client.ts';
 
 // `npm run test:clients`: makes clients of the contract with the generators that people use, compiles
-// them, and lets each create, answer, read and withdraw a consent.
+// them, and lets each, and accord-client in each runtime, create, answer, read and withdraw a consent.
 const { values: options } = parseArgs({
   options: {
     /** Names of clients; default: all. */

@@ -59,7 +59,7 @@ export function createWorkshop(folder: string) {
     contract,
     at,
     run,
-    write: (name: string, text: string) => writeFile(at(name), text),
+    write: (name: string, content: string | Uint8Array) => writeFile(at(name), content),
     takeDriver: (name: string, as: string) => cp(path.join(drivers, name), at(as)),
 
     /** The contract without `enum`, so that a client takes the values that a later version adds. */

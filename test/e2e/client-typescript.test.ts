@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -14,6 +14,7 @@ import {
   verifyWebhook,
   WebhookError,
 } from '../../clients/typescript/src/index.ts';
+import { unpackClient } from '../clients/packed-client.ts';
 import { readContract } from '../support/contract/contract.ts';
 import { listOperations, type ResponseObject, resolve } from '../support/contract/contract-paths.ts';
 import { createKey } from '../support/instances/callers.ts';
@@ -22,7 +23,6 @@ import { startEndpoint } from '../support/instances/webhook-endpoint.ts';
 import { temporaryFolder } from '../support/programs/temporary-folder.ts';
 
 const run = promisify(execFile);
-const folder = path.join(import.meta.dirname, '..', '..', 'clients', 'typescript');
 const instance = useInstance();
 const demo = { clientId: 'accord', username: 'operator', password: 'demo' };
 const accord = useSetup(async () => createAccord({ baseUrl: instance.url, auth: demo }));
@@ -226,12 +226,8 @@ describe('the client for TypeScript', () => {
 
   it('is a package that can be installed, whose first example makes the first consent of the README', async () => {
     const work = await temporaryFolder();
-    await run('npm', ['pack', '--silent', '--pack-destination', work], { cwd: folder });
-    const [archive = ''] = await readdir(work);
-    const into = path.join(work, 'node_modules', 'accord-client');
-    await mkdir(into, { recursive: true });
-    await run('tar', ['-xzf', archive, '-C', into, '--strip-components=1'], { cwd: work });
-    const readme = readFileSync(path.join(folder, 'README.md'), 'utf8');
+    const installed = await unpackClient(path.join(work, 'node_modules'));
+    const readme = readFileSync(path.join(installed, 'README.md'), 'utf8');
     const example = readme.split('```js\n')[1]?.split('```')[0] ?? '';
     await writeFile(path.join(work, 'first.mjs'), example.replace('http://localhost:8080', instance.url));
     for (let time = 0; time < 2; time += 1) {

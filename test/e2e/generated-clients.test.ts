@@ -13,11 +13,11 @@ const tried = clients.filter(({ needs }) =>
   needs.every((program) => program === 'npm' || (program === 'python3' && python)),
 );
 
-describe('a client of the contract, made by a generator of npm or PyPI,', () => {
+describe('a client of the contract that needs only npm or PyPI', () => {
   const instance = useInstance();
 
   it.concurrent.each(tried.map((client) => [client.name, client] as const))(
-    'compiles, and creates, answers, proves and withdraws a consent: %s',
+    'is made, and creates, answers, proves and withdraws a consent: %s',
     { timeout: 300_000 },
     async (_, client) => {
       const result = await tryClient(client, instance.url, await temporaryFolder());

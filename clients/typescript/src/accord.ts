@@ -87,6 +87,9 @@ async function callOperation(
     const target = new URL(response.headers.get('location') ?? '', url);
     if (response.status === 303 && operation.method === 'GET' && target.origin === url.origin)
       response = await send(target, { ...request, signal }, options);
+    // Pages and workers of browsers are not shown where a redirect leads: browsers follow it themselves.
+    if (response.type === 'opaqueredirect' && operation.method === 'GET')
+      response = await send(url, { ...request, redirect: 'follow', signal }, options);
     if (response.status === 401 && isFirst && !operation.isPublic && credentials.renew()) continue;
     if (!response.ok) throw await readError(response);
     return { data: await readBody(response), status: response.status, headers: response.headers };
@@ -107,8 +110,8 @@ function requestOf(
   const accept = input.accept ?? operation.accept;
   if (accept) headers.Accept = String(accept);
   const { method } = operation;
-  // Node.js shows redirects; they are followed within the instance alone. Browsers follow them themselves.
-  const redirect = 'window' in globalThis ? 'follow' : 'manual';
+  // Redirects are followed within the instance alone, where they are shown.
+  const redirect = 'manual';
   if (input.body === undefined) return { url, request: { method, headers, redirect } };
   const type = String(input.contentType ?? operation.body);
   headers['Content-Type'] = type;

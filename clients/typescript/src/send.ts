@@ -26,10 +26,9 @@ const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 export async function send(url: URL, request: Sendable, options: SendOptions): Promise<Response> {
   const { fetch: send = globalThis.fetch, retries = 3, maxRetryDelay = 60, timeout = 30 } = options;
   for (let attempt = 0; ; attempt += 1) {
-    const signals = [AbortSignal.timeout(timeout * 1000), ...(request.signal ? [request.signal] : [])];
-    const outcome = await send(url, { ...request, signal: AbortSignal.any(signals) }).catch(
-      (error: Error) => error,
-    );
+    const limit = AbortSignal.timeout(timeout * 1000);
+    const signal = request.signal ? firstOf([request.signal, limit]) : limit;
+    const outcome = await send(url, { ...request, signal }).catch((error: Error) => error);
     const delay = delayBefore(request.method, outcome, attempt);
     if (attempt < retries && delay <= maxRetryDelay && !request.signal?.aborted) {
       if ('status' in outcome) await outcome.body?.cancel();
@@ -37,6 +36,18 @@ export async function send(url: URL, request: Sendable, options: SendOptions): P
     } else if ('status' in outcome) return outcome;
     else throw outcome;
   }
+}
+
+function firstOf(signals: AbortSignal[]): AbortSignal {
+  if ('any' in AbortSignal) return AbortSignal.any(signals);
+  // Node.js 20.0 and browsers of 2023.
+  const first = new AbortController();
+  for (const each of signals) {
+    const stop = () => first.abort(each.reason);
+    if (each.aborted) stop();
+    else each.addEventListener('abort', stop, { once: true, signal: first.signal });
+  }
+  return first.signal;
 }
 
 /** @returns seconds before the next attempt; Infinity if there should be none. */
