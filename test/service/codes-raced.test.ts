@@ -25,7 +25,7 @@ const guesses = (code: string, count: number) =>
   );
 
 /** Transactions whose codes are guessed, 34 times a code; `CODES_GUESSED=100`: over 10,000 guesses. */
-const guessed = Number(process.env.CODES_GUESSED ?? 10);
+const guessed = Number(process.env.CODES_GUESSED ?? 5);
 
 describe('guesses', () => {
   it('at once use no more than 5 attempts of each of 3 codes; the right code is refused after them', async () => {
