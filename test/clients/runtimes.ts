@@ -9,7 +9,18 @@ import { runProgram } from './workshop.ts';
 /** `accord-client` as it is published, in a program that runs JavaScript, whose package is kept between runs. */
 function inRuntime(
   name: keyof typeof versions.runtimes,
-  { install, setUp, flow }: { install: string; setUp?: readonly string[]; flow: readonly string[] },
+  {
+    install,
+    setUp,
+    check,
+    flow,
+  }: {
+    install: string;
+    setUp?: readonly string[];
+    /** Checks the types of `first.ts`, and with it those of the package. */
+    check?: readonly string[];
+    flow: readonly string[];
+  },
 ): Client {
   const version = versions.runtimes[name];
   return {
@@ -30,7 +41,11 @@ function inRuntime(
       async compile({ at, run, takeDriver, write }) {
         await run(...add, './accord-client.tgz');
         await takeDriver('accord-client.mjs', 'driver.mjs');
-        await write('first.mjs', await firstExample(at('node_modules/accord-client/README.md')));
+        const example = await firstExample(at('node_modules/accord-client/README.md'));
+        // The instance that there is.
+        await write('first.mjs', example.replace("'http://localhost:8080'", 'process.env.ACCORD_URL'));
+        await write('first.ts', example);
+        if (check) await run(...check);
       },
     },
     flow,
@@ -39,10 +54,8 @@ function inRuntime(
 
 const add = ['npm', 'install', '--prefix', '.', '--silent', '--no-audit', '--no-fund', '--ignore-scripts'];
 
-/** As printed, but with the instance that there is. */
 async function firstExample(readme: string): Promise<string> {
-  const example = (await readFile(readme, 'utf8')).split('```js\n')[1]?.split('```')[0] ?? '';
-  return example.replace("'http://localhost:8080'", 'process.env.ACCORD_URL');
+  return (await readFile(readme, 'utf8')).split('```js\n')[1]?.split('```')[0] ?? '';
 }
 
 const { platform, arch } = process;
@@ -55,6 +68,7 @@ export const ofRuntimes: readonly Client[] = [
   }),
   inRuntime('deno', {
     install: 'deno',
+    check: ['runtime/deno', 'check', 'first.ts'],
     flow: ['runtime/deno', 'run', '--allow-net', '--allow-env', 'driver.mjs'],
   }),
   inRuntime('bun', {
