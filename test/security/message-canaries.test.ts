@@ -34,7 +34,7 @@ const telephone = (name: string) => {
 };
 const people = {
   codes: [address('address for codes'), telephone('telephone for codes')] as const,
-  mails: address('address for mails'),
+  mails: [address('address for mails'), telephone('telephone for an invitation')] as const,
   refused: [address('address that is refused'), telephone('telephone that is refused')] as const,
   complaint: address('address that is not stored'),
   poison: address('address of dead letters'),
@@ -80,7 +80,7 @@ beforeAll(async () => {
   });
   walk = { recorder, shop, databaseUrl: instance.databaseUrl, mails, gateway, codes: [], digests: [] };
   await walkWithCodes(walk, ...people.codes);
-  await walkWithMails(walk, people.mails);
+  await walkWithMails(walk, ...people.mails);
   await meetRefusals(walk, ...people.refused);
   await meetComplaints(walk, people.complaint);
   await meetPoison(walk, people.poison);
@@ -135,6 +135,7 @@ describe('codes, their digests, addresses and telephone numbers', () => {
       'address for codes',
       'telephone for codes',
       'address for mails',
+      'telephone for an invitation',
       'telephone that is refused',
       'address of dead letters',
     ]);

@@ -145,8 +145,8 @@ describe('transactions in the console', () => {
     const shop = await signIn(instance, 'operator');
     await shop.send('POST', '/subjects', { name: 'frida', emailAddress: 'frida@example.org' });
     const known = await create('frida');
-    expect(await textOf(`${here}/${known}/invite`)).toContain('It goes to frida@example.org.');
-    const sent = await operator.fill(`${here}/${known}/invite`, {});
+    expect(await textOf(`${here}/${known}/invite`)).toContain('By e-mail, to frida@example.org');
+    const sent = await operator.fill(`${here}/${known}/invite`, { way: 'mail' });
     expect(sent.headers.get('location')).toBe(`${here}/${known}?done=invited`);
     const own = await shop.send('POST', '/consents', {
       subject: 'frida',
@@ -154,13 +154,16 @@ describe('transactions in the console', () => {
       subjectInfos: { emailAddress: 'frida.b@example.org' },
     });
     const { id } = (await own.json()) as { id: string };
-    expect(await textOf(`${here}/${id}/invite`)).toContain('It goes to frida.b@example.org.');
+    expect(await textOf(`${here}/${id}/invite`)).toContain('By e-mail, to frida.b@example.org');
   });
 
   it('ask for an address that nothing has, before an invitation is sent, and keep it', async () => {
     const id = await create('gert');
     expect(await textOf(`${here}/${id}/invite`)).toContain('No address of this person is known.');
-    const sent = await operator.fill(`${here}/${id}/invite`, { emailAddress: 'gert@example.org' });
+    const sent = await operator.fill(`${here}/${id}/invite`, {
+      way: 'mail',
+      emailAddress: 'gert@example.org',
+    });
     expect(sent.headers.get('location')).toBe(`${here}/${id}?done=invited`);
     const shop = await signIn(instance, 'operator');
     expect(await (await shop.get('/subjects/gert')).json()).toMatchObject({

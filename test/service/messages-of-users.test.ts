@@ -60,9 +60,14 @@ const stranger = { emailAddress: 'victim@example.org', phoneNumber: '+3363998000
 const own = { emailAddress: 'una.own+consents@EXAMPLE.org', phoneNumber: '+33639980007' };
 const inline = { layoutData: { info: 'information.001', elements: ['processing.001'] } };
 
+const invitedByText = { sendInvitation: true, invitationChannel: 'SMS' };
+/** Only the organisation invites. */
+const invitations = ['sendInvitation', 'invitationChannel'];
+
 /** Contexts that cause messages, by the member that causes them, for contact data. */
 const causes: Record<string, (subjectInfos: typeof stranger) => object> = {
   sendInvitation: (subjectInfos) => ({ sendInvitation: true, subjectInfos }),
+  invitationChannel: (subjectInfos) => ({ ...invitedByText, subjectInfos }),
   confirmation: (subjectInfos) => ({ confirmation: 'EMAIL_CODE', subjectInfos }),
   'confirmation by SMS': (subjectInfos) => ({ confirmation: 'SMS_CODE', subjectInfos }),
   notification: (subjectInfos) => ({ notification: 'email.001', subjectInfos }),
@@ -160,7 +165,7 @@ describe('a message needs the right of the operation that sends it', () => {
   });
 
   it('plain users may have messages sent to the verified address and number of their account', async () => {
-    const allowed = Object.entries(causes).filter(([member]) => member !== 'sendInvitation');
+    const allowed = Object.entries(causes).filter(([member]) => !invitations.includes(member));
     for (const [member, contextOf] of allowed)
       expect([member, (await create('una', contextOf(own))).status]).toEqual([member, 201]);
     const code = await transactionIn(create('una', { confirmation: 'EMAIL_CODE', subjectInfos: own }));

@@ -137,6 +137,16 @@ describe('an SMS in every language', () => {
     expect(measured).toEqual(documented);
   });
 
+  it.each(['invitation', 'notification', 'choices'] as const)(
+    'of kind %s takes one segment in GSM-7 and two in UCS-2, as documented',
+    (kind) => {
+      for (const language of every.languages) {
+        const { encoding, segments } = measureSms(smsIn(language, kind));
+        expect([language, segments]).toEqual([language, encoding === 'GSM-7' ? 1 : 2]);
+      }
+    },
+  );
+
   it.each([
     ['invitation', 2],
     ['notification', 2],

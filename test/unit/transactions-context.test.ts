@@ -109,6 +109,10 @@ describe('a consent context', () => {
     expect(faults(wanted)).toEqual(
       ['confirmation', 'sendInvitation', 'notification'].map((name) => `/${name} not-available`),
     );
+    expect(faults({ ...base, sendInvitation: true, invitationChannel: 'SMS' })).toEqual([
+      '/invitationChannel not-available',
+    ]);
+    expect(faults({ ...base, invitationChannel: 'SMS' })).toEqual([]);
     expect(faults({ ...wanted, validity: 'x' })).toEqual(['/validity invalid']);
     const parsed = parseContext({ ...base, confirmation: 'FAX_CODE' }, none);
     expect(parsed).toMatchObject({

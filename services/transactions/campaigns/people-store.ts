@@ -1,9 +1,9 @@
 import { trialPrefix } from '#lib/contracts/trials.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
+import { newestContact } from '../person/newest-contact.ts';
 import { isInForce } from '../person/positions-sql.ts';
 import { isHeld } from '../standing/holds-store.ts';
-import { byStranger } from '../transaction/store.ts';
 import type { Campaign } from './campaign.ts';
 import { type AnswerFacts, type PersonFacts, restDays } from './rules.ts';
 
@@ -21,15 +21,6 @@ export interface Person extends Omit<PersonFacts, 'hasAddress'> {
 function concerned({ id, isNamed }: Pick<Campaign, 'id' | 'isNamed'>): Statement {
   const named = sql`AND EXISTS (SELECT FROM campaign_subjects AS c WHERE c.campaign = ${id} AND c.subject = s.id)`;
   return sql`NOT s.unproven AND NOT starts_with(s.name, ${trialPrefix}) ${isNamed ? named : empty}`;
-}
-
-/** SQL: a member of the contact data of the newest of a few transactions of the person that have it. */
-function newestContact(member: 'emailAddress' | 'phoneNumber'): Statement {
-  return sql`(SELECT n.contact FROM (
-      SELECT t.created_at, t.context->'subjectInfos'->>${member}::text AS contact FROM transactions AS t
-       WHERE t.subject = s.name AND t.is_address_known AND (${byStranger} IS NOT TRUE OR t.state = 'COMMITTED')
-       ORDER BY t.created_at DESC, t.id DESC LIMIT 20) AS n
-     WHERE n.contact <> '' ORDER BY n.created_at DESC LIMIT 1)`;
 }
 
 const addressOf: Readonly<Record<Campaign['channel'], Statement>> = {

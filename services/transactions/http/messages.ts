@@ -5,7 +5,7 @@ import { sendPage } from '#lib/http/send.ts';
 import type { KeptMessage } from '../delivery/demo.ts';
 import type { Message } from '../messages/message.ts';
 import { listMessages } from '../messages/store.ts';
-import { inviteSubject } from '../request/invite.ts';
+import { inviteSubject, readInvitation } from '../request/invite.ts';
 import { noSuchTransaction } from '../transaction/access.ts';
 import { readTransaction } from '../transaction/store.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -15,9 +15,12 @@ import { readerLanguages } from './send.ts';
 export function messageHandlers(dependencies: Dependencies) {
   const { db } = dependencies;
   return {
-    async sendInvitation(ctx, { params, principal }) {
+    async sendInvitation(ctx, { params, principal, form, body }) {
+      const invitation = readInvitation(form ? {} : body);
       ctx.status = 202;
-      ctx.body = presentMessage(await inviteSubject(dependencies, { id: params.txid, principal }));
+      ctx.body = presentMessage(
+        await inviteSubject(dependencies, { id: params.txid, principal, invitation }),
+      );
     },
 
     async listMessages(ctx, { params }) {

@@ -5,6 +5,7 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { replaceContact } from '../person/contacts-sql.ts';
+import { readKnownNumber } from '../person/newest-contact.ts';
 import {
   insertSubject,
   listSubjects,
@@ -74,8 +75,16 @@ export function subjectHandlers({ db, instance }: Dependencies) {
       const isId = !named && isPrivileged(principal) && uuidPattern.test(name);
       const subject = isId ? await readSubjectById(db, name) : named;
       if (!subject) throw noSuchSubject();
-      const hold = isPrivileged(principal) ? await readHold(db, subject.name) : undefined;
-      ctx.body = { ...presentSubject(subject), hold: hold && presentHold(hold) };
+      const known = presentSubject(subject);
+      if (!isPrivileged(principal)) {
+        ctx.body = known;
+        return;
+      }
+      const [hold, phoneNumber] = await Promise.all([
+        readHold(db, subject.name),
+        readKnownNumber(db, subject.name),
+      ]);
+      ctx.body = { ...known, phoneNumber, hold: hold && presentHold(hold) };
     },
 
     /** Changes the members that are present; an empty text clears. */

@@ -68,7 +68,10 @@ export async function createTransaction(
       ? { ...first, created: true }
       : await reuseOrCreate(tx, claim, (claimed) => isReusable(tx, claimed, facts));
     if (found.created && context.sendInvitation)
-      await queueInvitation(tx, messaging, found.transaction, creatorOf(principal));
+      await queueInvitation(tx, messaging, found.transaction, {
+        channel: context.invitationChannel ?? 'EMAIL',
+        causedBy: creatorOf(principal),
+      });
     if (found.created) await claimDocument(tx, found.transaction, '/collection/document');
     if (found.created) await recordByStaff(tx, principal, 'transaction.created', transaction.id);
     return found;

@@ -4,8 +4,14 @@ import type { Fault } from '#lib/errors/fail.ts';
 import { usualValidity } from '#lib/text/answer-validity.ts';
 import { longestValidity, readDuration } from '#lib/text/duration.ts';
 import { parseEmailAddress, parsePhoneNumber } from '../transaction/contact.ts';
-import type { Channels, ConsentContext, ContextField, ReadContext } from '../transaction/context.ts';
-import { confirmations, contextDefaults, origins } from '../transaction/context.ts';
+import type {
+  Channels,
+  ConsentContext,
+  ContextField,
+  InvitationChannel,
+  ReadContext,
+} from '../transaction/context.ts';
+import { confirmations, contextDefaults, invitationChannels, origins } from '../transaction/context.ts';
 import { parseCollection } from '../transaction/parse-collection.ts';
 import type { Given } from '../transaction/values.ts';
 import {
@@ -100,6 +106,7 @@ const configurationReaders: Record<Exclude<ContextField, (typeof topFields)[numb
   notification: asGiven,
   notificationRecipient: parseEmailAddress,
   sendInvitation: asGiven,
+  invitationChannel: oneOf(invitationChannels, 'invitationChannel'),
   peerCommit: oneOf(['independent', 'together'], 'peerCommit'),
   timeout: duration('P90D'),
 };
@@ -121,7 +128,8 @@ function unavailableChannels(context: ConsentContext, fields: Fields, { mail, sm
   const needed: [ContextField, boolean, unknown, string][] = [
     ['confirmation', context.confirmation === 'EMAIL_CODE', mail, 'mail, which is not configured (MAIL_URL)'],
     ['confirmation', context.confirmation === 'SMS_CODE', sms, 'SMS, which is not configured (SMS_URL)'],
-    ['sendInvitation', context.sendInvitation, mail, 'mail, which is not configured (MAIL_URL)'],
+    ['sendInvitation', invitesBy(context, 'EMAIL'), mail, 'mail, which is not configured (MAIL_URL)'],
+    ['invitationChannel', invitesBy(context, 'SMS'), sms, 'SMS, which is not configured (SMS_URL)'],
     ['notification', context.notification !== undefined, mail, 'mail, which is not configured (MAIL_URL)'],
   ];
   return needed.flatMap(([name, isNeeded, channel, what]) =>
@@ -131,9 +139,16 @@ function unavailableChannels(context: ConsentContext, fields: Fields, { mail, sm
   );
 }
 
+function invitesBy(
+  { sendInvitation, invitationChannel = 'EMAIL' }: ConsentContext,
+  channel: InvitationChannel,
+): boolean {
+  return sendInvitation && invitationChannel === channel;
+}
+
 /** Faults of the addresses and senders that the messages of a context need. */
 function contactFaults(context: ConsentContext, fields: Fields, { mail, sms }: Channels): Fault[] {
-  const { confirmation, confirmationConfig = {}, subjectInfos = {}, sendInvitation, notification } = context;
+  const { confirmation, confirmationConfig = {}, subjectInfos = {}, notification } = context;
   const infos = fields.get('subjectInfos')?.pointer;
   const config = fields.get('confirmationConfig')?.pointer ?? '/confirmationConfig';
   const faults: (Fault | string)[] = [];
@@ -143,9 +158,11 @@ function contactFaults(context: ConsentContext, fields: Fields, { mail, sms }: C
     if (infos !== undefined || !isFault(parsed)) return parsed;
     return { ...parsed, pointer: '/subjectInfos', detail: `${name} ${parsed.detail}` };
   };
-  if (confirmation === 'EMAIL_CODE' || sendInvitation || (notification && emailAddress !== undefined))
+  const isNotified = notification !== undefined && emailAddress !== undefined;
+  if (confirmation === 'EMAIL_CODE' || invitesBy(context, 'EMAIL') || isNotified)
     faults.push(needed('emailAddress', parseEmailAddress));
-  if (confirmation === 'SMS_CODE') faults.push(needed('phoneNumber', parsePhoneNumber));
+  if (confirmation === 'SMS_CODE' || invitesBy(context, 'SMS'))
+    faults.push(needed('phoneNumber', parsePhoneNumber));
   for (const [name, channel] of [
     ['senderEmail', mail],
     ['senderPhone', sms],
@@ -158,15 +175,16 @@ function contactFaults(context: ConsentContext, fields: Fields, { mail, sms }: C
 /**
  * The digest by which two contexts are equal (docs/interface.md, "Duplicate creation"): SHA-256 over the
  * canonical JSON (RFC 8785) of the context with its layout resolved and the ACTIVE MAJOR of each element.
- * Author, sendInvitation, notificationRecipient and the notation of the layout (`elements` or `blocs`)
- * do not count; whether mails may be sent to the address does.
+ * Author, invitation, notificationRecipient and the notation of the layout (`elements` or `blocs`) do not
+ * count; whether mails may be sent to the address does.
  */
 export function contextDigest(
   { context, isAddressKnown }: Pick<ReadContext, 'context' | 'isAddressKnown'>,
   layout: PinnedLayout,
   active: ActiveVersions,
 ): Buffer {
-  const { author, sendInvitation, notificationRecipient, layout: _saved, layoutData, ...given } = context;
+  const { author, sendInvitation, invitationChannel, notificationRecipient, ...rest } = context;
+  const { layout: _saved, layoutData, ...given } = rest;
   const counted = { validity: usualValidity, ...given };
   const withMajor = (key: string) => [key, active[key]?.major ?? null];
   const { id, blocs, ...options } = layout;

@@ -13,6 +13,11 @@ export const confirmations = ['NONE', 'FORM_CODE', 'EMAIL_CODE', 'SMS_CODE'] as 
 /** How answers were given that an organisation records on behalf of a subject. */
 export const collectionWays = ['PAPER', 'TELEPHONE', 'PERSON', 'LETTER', 'OTHER'] as const;
 
+/** By which way an invitation is sent (openapi.yaml, `InvitationInput`). */
+export const invitationChannels = ['EMAIL', 'SMS'] as const;
+
+export type InvitationChannel = (typeof invitationChannels)[number];
+
 export interface Collection {
   way: (typeof collectionWays)[number];
   /** RFC 3339, full-date. */
@@ -53,6 +58,8 @@ export interface ConsentContext {
   /** Address of the notification, bad news and news of withdrawals if `subjectInfos` has none. */
   notificationRecipient?: string;
   sendInvitation: boolean;
+  /** Absent: EMAIL. */
+  invitationChannel?: InvitationChannel;
   peerCommit: 'independent' | 'together';
   timeout: string;
 }

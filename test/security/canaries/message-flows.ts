@@ -114,10 +114,11 @@ export async function walkWithCodes(walk: MessageWalk, emailAddress: string, pho
   for (const made of [byMail, bySms]) await ended(walk, made);
 }
 
-/** An invitation at the creation and one on request, and a notification. */
-export async function walkWithMails(walk: MessageWalk, emailAddress: string): Promise<void> {
+/** An invitation at the creation, one by mail and one by text message on request, and a notification. */
+export async function walkWithMails(walk: MessageWalk, emailAddress: string, phoneNumber: string) {
   const invited = await make(walk, { subjectInfos: { emailAddress }, sendInvitation: true });
   await walk.shop.send('POST', `/consents/${invited.id}/invitation`);
+  await walk.shop.send('POST', `/consents/${invited.id}/invitation`, { channel: 'SMS', phoneNumber });
   await noteDigests(walk, invited);
   await ended(walk, invited);
   const notified = await make(walk, {

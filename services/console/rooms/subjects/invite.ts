@@ -7,6 +7,7 @@ import type { ConsoleReader } from '../../pages/console-reader.ts';
 import { type FieldSpec, fieldsFor, type ReadField, wordChoices } from '../../pages/form.ts';
 import { formPage } from '../../pages/form-page.ts';
 import type { RoomTools } from '../../pages/tools.ts';
+import { type Channels, firstWay, numberField, readChannels, waysOf } from '../../people/invitation.ts';
 import {
   addressField,
   anyLanguage,
@@ -18,7 +19,7 @@ import { listAskable } from './questions.ts';
 
 const deadlines = ['P1D', 'P7D', 'P30D'] as const;
 
-/** Asking a person with a form: by an e-mail to the known address, or by a link to pass on. */
+/** Asking a person with a form: by an e-mail, by a text message, or by a link to pass on. */
 export function inviteRoutes(router: Router, tools: RoomTools): void {
   formPage(router, tools, {
     path: '/:s/link',
@@ -29,15 +30,14 @@ export function inviteRoutes(router: Router, tools: RoomTools): void {
       const { name } = nameOf(ctx, tools);
       const [{ forms }, sends, subject] = await Promise.all([
         listAskable(ctx, tools),
-        channels(ctx, tools),
+        readChannels(ctx, tools),
         findSubject(ctx, tools, name),
       ]);
-      const { emailAddress, defaultLanguage } = subject ?? {};
-      const noAddress = reader.t(emailAddress ? 'invite.known' : 'invite.unknown');
+      const { emailAddress, phoneNumber, defaultLanguage } = subject ?? {};
       return {
         title: reader.t('link.title', { name }),
         submit: reader.t('invite.send'),
-        locals: { text: sends.mail ? noAddress : reader.t('invite.noMail') },
+        locals: { text: whatIsKnown(reader, sends, subject ?? {}) },
         fields: fieldsOf(reader, {
           forms: formChoices(reader, forms),
           languages: anyLanguage(reader, languagesOfForms(forms), defaultLanguage),
@@ -45,8 +45,9 @@ export function inviteRoutes(router: Router, tools: RoomTools): void {
         }),
         values: {
           layout: [ctx.query.form].flat()[0] ?? '',
-          way: sends.mail ? 'mail' : 'link',
+          way: firstWay(sends, subject ?? {}),
           emailAddress,
+          phoneNumber,
           language: defaultLanguage,
         },
       };
@@ -54,16 +55,20 @@ export function inviteRoutes(router: Router, tools: RoomTools): void {
     async send(ctx, field) {
       const { name: subject } = nameOf(ctx, tools);
       if (!field('layout')) throw fieldFailure('layout', 'required');
-      const byMail = field('way') === 'mail';
+      const way = field('way');
+      const byMail = way === 'mail';
+      const isSent = byMail || way === 'sms';
       const address = field('emailAddress');
+      if (needsNumber(field) && !field('phoneNumber')) throw fieldFailure('phoneNumber', 'required');
       const known = byMail ? await findSubject(ctx, tools, subject) : undefined;
       const keep = () => keepAddress(ctx, tools, subject, address);
       if (known && (!known.emailAddress || address === '')) await keep();
-      const body = { subject, ...contextOf(field), ...(byMail && { sendInvitation: true }) };
+      const invited = { sendInvitation: true, ...(!byMail && { invitationChannel: 'SMS' }) };
+      const body = { subject, ...contextOf(field), ...(isSent && invited) };
       const { body: made } = await tools.api(ctx).call('createTransaction', { body });
       // A person becomes known by the first transaction.
       if (byMail && !known) await keep();
-      const shown = byMail
+      const shown = isSent
         ? undefined
         : (await tools.api(ctx).call('createShortLink', { params: { txid: made.id } })).body;
       return { made, shown };
@@ -93,6 +98,7 @@ function fieldsOf(
   }: { forms: FieldSpec['options']; languages: FieldSpec['options']; sends: Channels },
 ): FieldSpec[] {
   const field = fieldsFor(reader, 'invite');
+  const ways = waysOf(sends);
   /** Nothing is sent of what the form is to say. */
   const orUsual = (name: string, codes: readonly string[], rest: Partial<FieldSpec> = {}) =>
     field(name, {
@@ -108,22 +114,31 @@ function fieldsOf(
   ];
   return [
     { name: 'layout', label: reader.t('link.form'), kind: 'select', options: forms, isRequired: true },
-    ...(sends.mail
-      ? [
-          field('way', {
-            kind: 'radios',
-            isRequired: true,
-            options: wordChoices(reader, 'invite.way', ['mail', 'link']),
-          }),
-          addressField(reader, { hint: reader.t('invite.addressHint'), isNeeded: true }),
-        ]
+    ...(ways.length > 1
+      ? [field('way', { kind: 'radios', isRequired: true, options: wordChoices(reader, 'invite.way', ways) })]
       : []),
+    ...(sends.mail ? [addressField(reader, { hint: reader.t('invite.addressHint'), isNeeded: true })] : []),
+    ...(sends.sms ? [numberField(reader)] : []),
     field('language', { kind: 'select', options: languages }),
     orUsual('deadline', deadlines, { pointer: '/timeout' }),
     orUsual('ask', ['CHANGED']),
     orUsual('confirmation', codes),
-    ...(sends.sms ? [field('phoneNumber', { pointer: '/subjectInfos/phoneNumber' })] : []),
   ];
+}
+
+/** Whether something is sent to the number of the form. */
+const needsNumber = (field: ReadField) => field('way') === 'sms' || field('confirmation') === 'SMS_CODE';
+
+/** Says which addresses are filled in, and what becomes of others; or that nothing can be sent. */
+function whatIsKnown(
+  { t }: ConsoleReader,
+  { mail, sms }: Channels,
+  { emailAddress, phoneNumber }: { emailAddress?: string; phoneNumber?: string },
+): string {
+  if (!mail && !sms) return t('invite.noMail');
+  const ofMail = t(emailAddress ? 'invite.known' : 'invite.unknown');
+  const ofText = t(phoneNumber ? 'invite.numberKnown' : 'invite.numberUnknown');
+  return [...(mail ? [ofMail] : []), ...(sms ? [ofText] : [])].join(' ');
 }
 
 /** What the form says of the transaction. */
@@ -133,7 +148,7 @@ function contextOf(field: ReadField) {
   const isMailed = field('way') === 'mail' || confirmation === 'EMAIL_CODE';
   const subjectInfos = {
     ...(isMailed && { emailAddress: field('emailAddress') }),
-    ...(confirmation === 'SMS_CODE' && { phoneNumber: field('phoneNumber') }),
+    ...(needsNumber(field) && { phoneNumber: field('phoneNumber') }),
   };
   return {
     layout: field('layout'),
@@ -148,15 +163,4 @@ function contextOf(field: ReadField) {
 /** What is known of a person; undefined for one who is not known yet. */
 async function findSubject(ctx: Context, tools: RoomTools, name: string) {
   return (await unlessMissing(tools.api(ctx).call('getSubject', { params: { name } })))?.body;
-}
-
-interface Channels {
-  mail: boolean;
-  sms: boolean;
-}
-
-/** By which ways this instance sends messages. */
-async function channels(ctx: Context, tools: RoomTools): Promise<Channels> {
-  const { features } = (await tools.api(ctx).call('getSystemConfig')).body;
-  return { mail: features.includes('mail'), sms: features.includes('sms') };
 }
