@@ -1,9 +1,9 @@
 import { trialPrefix } from '#lib/contracts/trials.ts';
 import type { Queries } from '#lib/db/database.ts';
 import { empty, type Statement, sql } from '#lib/db/sql.ts';
-import { newestContact } from '../person/newest-contact.ts';
 import { isInForce } from '../person/positions-sql.ts';
 import { isHeld } from '../standing/holds-store.ts';
+import { newestContact } from '../transaction/newest-contact.ts';
 import type { Campaign } from './campaign.ts';
 import { type AnswerFacts, type PersonFacts, restDays } from './rules.ts';
 

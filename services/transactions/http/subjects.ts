@@ -5,7 +5,6 @@ import { type Fault, fail } from '#lib/errors/fail.ts';
 import { type PageRequest, sendList, uuidPattern } from '#lib/http/lists.ts';
 import type { Input, OperationHandlers } from '#lib/http/operation.ts';
 import { replaceContact } from '../person/contacts-sql.ts';
-import { readKnownNumber } from '../person/newest-contact.ts';
 import {
   insertSubject,
   listSubjects,
@@ -16,6 +15,7 @@ import {
 } from '../person/store.ts';
 import { presentHold, presentSubject } from '../present/person.ts';
 import { readHold } from '../standing/holds-store.ts';
+import { readKnownNumber } from '../transaction/newest-contact.ts';
 import { invalid, isFault, parseLanguage, parseSubject } from '../transaction/values.ts';
 import type { Dependencies } from './dependencies.ts';
 import { listOf, readText } from './filters.ts';

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/db/database.ts';
 import { type Statement, sql } from '#lib/db/sql.ts';
-import { smsDestination } from '../transaction/destination.ts';
-import { byStranger } from '../transaction/store.ts';
+import { smsDestination } from './destination.ts';
+import { byStranger } from './store.ts';
 
 /** SQL: a member of the contact data of the newest of a few transactions of the person `s` that have it. */
 export function newestContact(member: 'emailAddress' | 'phoneNumber'): Statement {
