@@ -8,6 +8,7 @@ import { makeLiveModel } from '../support/instances/live-models.ts';
 import { createTransaction, recordAnswers, recordsOf } from '../support/instances/live-transactions.ts';
 import { deliveryThat, startEndpoint, subscribe } from '../support/instances/webhook-endpoint.ts';
 import { leadsTo, linkIn, startMailServer } from '../support/network/mail-server.ts';
+import { startSmsGateway } from '../support/network/sms-gateway.ts';
 import { auditPage } from '../support/pages/audit-page.ts';
 import { useBrowser } from '../support/pages/use-browser.ts';
 import { openWatchedPage, type WatchedPage } from '../support/pages/watched-page.ts';
@@ -15,12 +16,12 @@ import { patience } from '../support/run/patience.ts';
 import { until } from '../support/run/until.ts';
 import { sampleContent } from '../support/samples/forms-models.ts';
 
-const mails = await startMailServer();
-const instance = useInstance({ MAIL_URL: mails.url });
+const [mails, gateway] = await Promise.all([startMailServer(), startSmsGateway()]);
+const instance = useInstance({ MAIL_URL: mails.url, SMS_URL: `${gateway.origin}/send` });
 const lab = useInstance({ INSTANCE_NAME: 'Northern Lab' });
 const admin: Caller = useSetup(() => signIn(instance, 'admin'));
 const browser = useBrowser();
-afterAll(() => mails.close());
+afterAll(() => Promise.all([mails.close(), gateway.close()]));
 
 const jsonOf = async <T>(response: Promise<Response>) => (await (await response).json()) as T;
 
@@ -222,6 +223,20 @@ describe.each([
     await told('The invitation is on its way.');
     const { mail } = await mails.waitFor(emailAddress);
     expect(await leadsTo(linkIn(mail))).toContain(`${instance.url}/consents/${id}`);
+  });
+
+  it('invites a person to a form by text message', async () => {
+    const phoneNumber = `+336399803${String(way.length).padStart(2, '0')}`;
+    const { id } = await createTransaction(admin, { subjectInfos: { phoneNumber } });
+    await openPage(`/transactions/${id}`);
+    await device.open(link('Send an invitation'));
+    await audit();
+    // It is chosen already, because only a number is known.
+    expect(await field(`By text message, to ${phoneNumber}`).isChecked()).toBe(true);
+    await device.open(button('Send an invitation'));
+    await told('The invitation is on its way.');
+    const { text = '' } = (await gateway.waitFor(phoneNumber)).fields;
+    expect(await leadsTo(linkIn({ text }))).toContain(`${instance.url}/consents/${id}`);
   });
 
   it('invites a colleague by a link that is shown once', async () => {

@@ -10,6 +10,7 @@ export interface FieldSpec {
   kind?:
     | 'text'
     | 'email'
+    | 'tel'
     | 'url'
     | 'password'
     | 'number'

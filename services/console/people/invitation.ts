@@ -33,8 +33,8 @@ export function firstWay(
 }
 
 /** The number to which a text message is sent. */
-export function numberField(reader: ConsoleReader, rest: Partial<FieldSpec> = {}): FieldSpec {
+export function numberField(reader: ConsoleReader): FieldSpec {
   const name = 'phoneNumber';
   const pointer = [`/${name}`, `/subjectInfos/${name}`];
-  return fieldsFor(reader, 'invite')(name, { pointer, isNeeded: true, autocomplete: 'off', ...rest });
+  return fieldsFor(reader, 'invite')(name, { kind: 'tel', pointer, isNeeded: true });
 }

@@ -57,7 +57,7 @@ export function subjectRoutes(router: Router, tools: RoomTools): void {
       facts: [
         ...factsView(reader, {
           'subjects.email': { text: subject.emailAddress ?? '–' },
-          'subjects.phone': subject.phoneNumber && { code: subject.phoneNumber },
+          'subjects.phone': subject.phoneNumber && { text: subject.phoneNumber },
           'subjects.language': {
             text: subject.defaultLanguage ? reader.languageName(subject.defaultLanguage) : '–',
           },
