@@ -56,6 +56,28 @@ describe('a subject', () => {
     expect(await rowsOf(instance, "SELECT 1 FROM transactions.contacts WHERE subject = 'flo'")).toEqual([]);
   });
 
+  it('has the newest number of their transactions, for the organisation alone, until the person is erased', async () => {
+    const named = (phoneNumber: string, caller = operator) =>
+      createTransaction(caller, { subject: 'user', subjectInfos: { phoneNumber } });
+    await named('+44 7400 123450');
+    await named('+33 (0)6');
+    expect(await read('user')).not.toHaveProperty('phoneNumber');
+    await named('+33 6 39 98 00 01');
+    const known = await read('user');
+    expect(known).toMatchObject({ name: 'user', phoneNumber: '+33639980001' });
+    expect(await (await user.get('/subjects/user')).json()).not.toHaveProperty('phoneNumber');
+    const listed = (await (await operator.get('/subjects?name=user')).json()) as Subject[];
+    expect(listed.filter((each) => 'phoneNumber' in each)).toEqual([]);
+    // Clients send back what they have read; a number is that of a form.
+    expect((await change(known.id, { ...known, phoneNumber: '+44 7400 123451' })).status).toBe(200);
+    expect(await read('user')).toEqual(known);
+    const admin = await signIn(instance, 'admin');
+    await admin.send('POST', '/subjects/user/erasure');
+    await vi.waitFor(async () => expect((await operator.get('/subjects/user')).status).toBe(404), {
+      timeout: 20_000,
+    });
+  });
+
   it('are listed by the ids that the audit log has', async () => {
     const ids = await Promise.all(
       ['ida one', 'ida two'].map(async (name) => {
