@@ -219,7 +219,7 @@ describe.each([
     const { id } = await createTransaction(admin, { subjectInfos: { emailAddress } });
     await openPage(`/transactions/${id}`);
     await device.open(link('Send an invitation'));
-    await device.open(button('Send an invitation'));
+    await device.open(button('Invite'));
     await told('The invitation is on its way.');
     const { mail } = await mails.waitFor(emailAddress);
     expect(await leadsTo(linkIn(mail))).toContain(`${instance.url}/consents/${id}`);
@@ -233,7 +233,7 @@ describe.each([
     await audit();
     // It is chosen already, because only a number is known.
     expect(await field(`By text message, to ${phoneNumber}`).isChecked()).toBe(true);
-    await device.open(button('Send an invitation'));
+    await device.open(button('Invite'));
     await told('The invitation is on its way.');
     const { text = '' } = (await gateway.waitFor(phoneNumber)).fields;
     expect(await leadsTo(linkIn({ text }))).toContain(`${instance.url}/consents/${id}`);

@@ -77,13 +77,13 @@ describe.each([
       await search(name);
       await click(page.getByRole('row').filter({ hasText: 'Open' }).locator('a[href*="/transactions/"]'));
       await click(link('Send an invitation'));
-      await click(button('Send an invitation'));
+      await click(button('Invite'));
       await told('The invitation is on its way.');
     },
     async 'sends a form again'(name) {
       await search(name);
       await click(link('Send a form'));
-      await click(button('Send'));
+      await click(button('Invite'));
       await told('The form was sent.');
     },
     async 'withdraws one consent alone'(name) {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditActions, readActions } from '#lib/audit/actions.ts';
+import { loadCatalogues } from '#lib/pages/catalogues.ts';
+import { createReader } from '#lib/pages/reader.ts';
 import { startApiBetween } from '../support/console/api-between.ts';
 import { type ConsolePages, openPages } from '../support/console/open-pages.ts';
 import { createKey, signIn } from '../support/instances/callers.ts';
@@ -91,7 +93,7 @@ describe('the audit log in the console', () => {
     });
     expect(await textOf(here)).toContain(`href="${here}/check"`);
     const html = await textOf(`${here}/check`);
-    expect(html).toMatch(/Yes\. At [^<]+ lines of the log were read again, and they are exactly what/);
+    expect(html).toMatch(/Yes\. On [^<]+ lines of the log were read again, and they are exactly what/);
     expect(html).toContain('No witness is set');
     const page = (await (await admin.get('/audit/models?from=0&limit=200')).json()) as { values: object[] };
     page.values[0] = { ...page.values[0], target: 'model/another' };
@@ -100,10 +102,18 @@ describe('the audit log in the console', () => {
     );
     const others = await openPages(instance, 'admin', { apiUrl: between.url });
     const changed = await textOf(`${here}/check`, others);
-    expect(changed).toMatch(/No\. At [^<]+ It differs in: Elements and forms\. Tell who runs/);
+    expect(changed).toMatch(/No\. On [^<]+ It differs in: Elements and forms\. Tell who runs/);
     expect(changed).toContain('state-needs-you');
     await others.close();
     await between.close();
+  });
+
+  it('says of one line that it is unchanged, as of several', () => {
+    const words = loadCatalogues(new URL('../../services/console/rooms/audit/locales/', import.meta.url));
+    const { t } = createReader(words.pick('en'), 'UTC', 'en');
+    const said = (lines: number) => t('audit.check.UNCHANGED', { now: 'Monday', signed: 'Sunday', lines });
+    expect(said(1)).toContain('the only line of the log was read again, and it is exactly');
+    expect(said(2)).toContain('all 2 lines of the log were read again, and they are exactly');
   });
 
   it.each(['fr', 'ar'])('says it in %s', async (language) => {

@@ -38,6 +38,8 @@ async function formFor(name: string, subjectInfos?: object): Promise<string> {
 }
 const invitePage = ({ id }: { id: string }) => `/console/transactions/${id}/invite`;
 const chosenIn = (html: string) => /name="way" value="(\w+)" checked/.exec(html)?.[1];
+/** The button that ends the form. */
+const buttonOf = (html: string) => /class="primary"[^>]*>([^<]+)<\/button>/.exec(html)?.[1];
 const waysIn = (html: string) => [...html.matchAll(/name="way" value="(\w+)"/g)].map(([, way]) => way);
 
 describe('a form for a person who has only a mobile number', () => {
@@ -155,12 +157,15 @@ describe('an instance offers only ways that are possible', () => {
     for (const path of [invite, form]) {
       const html = await textOf(path);
       expect([waysIn(html), chosenIn(html)], path).toEqual([ways, ways[0]]);
+      // Nothing is sent if a link is chosen.
+      if (field) expect(buttonOf(html), path).toBe('Invite');
       const asked = [...html.matchAll(/name="(phoneNumber|emailAddress)"/g)].map(([, name]) => name);
       expect(asked, path).toEqual(field ? [field] : []);
       if (!field) expect(html).toContain('neither e-mails nor text messages');
     }
     if (field) return;
     expect(await textOf(invite)).not.toContain('<form class="form"');
+    expect(buttonOf(await textOf(form))).toBe('Show a link to pass on');
     const link = await clerk.fill(form, { layout: 'layout.001' });
     expect(await link.text()).toMatch(/<textarea class="code"[^>]*>\s*http\S+\/l\/\w{10}</);
   });

@@ -36,7 +36,7 @@ export function inviteRoutes(router: Router, tools: RoomTools): void {
       const { emailAddress, phoneNumber, defaultLanguage } = subject ?? {};
       return {
         title: reader.t('link.title', { name }),
-        submit: reader.t('invite.send'),
+        submit: reader.t(sends.mail || sends.sms ? 'invite.send' : 'invite.way.link'),
         locals: { text: whatIsKnown(reader, sends, subject ?? {}) },
         fields: fieldsOf(reader, {
           forms: formChoices(reader, forms),

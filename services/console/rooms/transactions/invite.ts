@@ -26,6 +26,8 @@ export function inviteRoute(router: Router, tools: RoomTools): void {
       const [sends, invited] = await Promise.all([readChannels(ctx, tools), readInvited(ctx, tools)]);
       if (!sends.mail && !sends.sms) return { effects: [reader.t('transactions.noChannel')], isBarred: true };
       return {
+        // True of a link, too, which is shown and not sent.
+        submit: reader.t('invite.send'),
         fields: fieldsOf(reader, sends, invited),
         values: { way: firstWay(sends, invited) },
       };
