@@ -744,6 +744,10 @@ describe('holds and erasures in the console', () => {
     for (const text of ['An administrator decides about it.', 'Requested', 'Letter of 2 May'])
       expect(shown).toContain(text);
     expect(shown).not.toContain('Start the erasure');
+    // Who is asked about it later sees it at the person.
+    const told = await textOf(page);
+    expect(told).toContain(`href="${asked.replace(/\?.*/, '')}"><bdi>Requested; due `);
+    expect(told).not.toContain('/erasure-request');
     // Recorded twice, it is one request.
     expect(locationOf(await operator.post(`${page}/erasure-request`, {}))).toBe(asked);
     expect(await read('/console')).toMatch(/href="\/console\/subjects\/erasures"/);

@@ -98,6 +98,21 @@ async function findPerson(ctx: Context, tools: RoomTools, name: string): Promise
   return (await unlessMissing(tools.api(ctx).call('getSubject', { params: { name } })))?.body.name;
 }
 
+/**
+ * What the page of a person says of the erasure that was asked for here and is not over, with its page.
+ * @returns undefined without one.
+ */
+export function openErasure(reader: ConsoleReader, path: string, erasures: readonly Erasure[]) {
+  const open = erasures.find(
+    ({ state, peer, at }) =>
+      state !== 'DONE' && state !== 'REFUSED' && peer === undefined && at === undefined,
+  );
+  if (!open) return undefined;
+  const state = stateMark(reader, 'erasureState', open.state).word;
+  const text = reader.t('subjects.erasureDue', { state, date: reader.time(open.due).text });
+  return { label: reader.t('subjects.erasure'), cell: { text, href: `${path}/erasures/${open.id}` } };
+}
+
 function factsOf(reader: ConsoleReader, erasure: Erasure, person: CellView | '' | undefined) {
   const { t } = reader;
   const { state, peer, at, created, due, done, reason, ground, counts } = erasure;

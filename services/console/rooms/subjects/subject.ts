@@ -17,9 +17,11 @@ import { contactFields, nameOf, readFormLanguages } from '../../people/subject-p
 import { answerOf, consentTable, elementColumn, givenColumn, originColumn } from './consents.ts';
 import { decisionsPath } from './decisions.ts';
 import { holdFact } from './erasure.ts';
+import { openErasure } from './erasures.ts';
 import { readStillOpen } from './still-open.ts';
 
 type Answer = Schemas['ConsentRecord'];
+type Erasure = Schemas['Erasure'];
 type Listed = Schemas['ListedTransaction'];
 
 const transactionsPath = '/console/transactions';
@@ -42,6 +44,7 @@ export function subjectRoutes(router: Router, tools: RoomTools): void {
         .call('searchTransactions', { body: { subject: name, size: maxTransactions } })
         .then(({ body }) => body.values),
       forms: readEntryNames(ctx, tools, 'layout'),
+      erasures: api.call('listErasures', { query: { subject: name } }).then(({ body }) => body),
     });
     const { records, transactions, names, forms } = read;
     const elementName = names.value ?? ((key: string) => key);
@@ -50,6 +53,7 @@ export function subjectRoutes(router: Router, tools: RoomTools): void {
     );
     const listed = (transactions.value ?? []) as Listed[];
     const table = transactions.value && transactionTable(reader, listed, forms.value ?? ((key) => key));
+    const erasure = openErasure(reader, tools.path, (read.erasures.value ?? []) as Erasure[]);
     const isHeld = subject.hold !== undefined;
     const log = { target: `subject/${subject.id}`, s: String(ctx.params.s) };
     await tools.page(ctx, 'subject', {
@@ -64,6 +68,7 @@ export function subjectRoutes(router: Router, tools: RoomTools): void {
           'subjects.since': { time: reader.time(subject.creationTimestamp) },
         }),
         ...(subject.hold ? [holdFact(reader, subject.hold)] : []),
+        ...(erasure ? [erasure] : []),
       ],
       consents: { ...records, value: consentTable(ctx, tools, { answers, nameOf: elementName, href }) },
       history: { ...records, value: historyTable(reader, answers, elementName) },
@@ -98,7 +103,7 @@ export function subjectRoutes(router: Router, tools: RoomTools): void {
           href: `${href}/erasure-request`,
           word: 'requestErasure',
           operation: 'recordErasureRequest',
-          when: !tools.may(ctx, 'eraseSubject'),
+          when: !tools.may(ctx, 'eraseSubject') && !erasure,
         },
         { href: `${href}/erase`, word: 'erase', operation: 'eraseSubject', isEnding: true },
       ]),
