@@ -6,7 +6,7 @@ import { packedClient } from './packed-client.ts';
 import versions from './versions.json' with { type: 'json' };
 import { runProgram } from './workshop.ts';
 
-/** `accord-client` as it is published, in a program that runs JavaScript, whose package is kept between runs. */
+/** `accord-client` as it is published, in a program that runs JavaScript and is kept between runs. */
 function inRuntime(
   name: keyof typeof versions.runtimes,
   {

@@ -104,8 +104,11 @@ describe('an invitation by text message', () => {
   it('needs a number: without a valid one nothing is created or sent', async () => {
     const create = (subjectInfos?: object) =>
       shop.send('POST', '/consents', {
-        ...{ subject: 'without a number', layout: 'layout.001', subjectInfos },
-        ...{ sendInvitation: true, invitationChannel: 'SMS' },
+        subject: 'without a number',
+        layout: 'layout.001',
+        subjectInfos,
+        sendInvitation: true,
+        invitationChannel: 'SMS',
       });
     const infos = { emailAddress: 'zoe@example.org' };
     for (const [subjectInfos, pointer] of [
@@ -246,8 +249,11 @@ describe('an instance', () => {
     expect((await send(works)).status).toBe(202);
     const create = (invitationChannel: string, subject: string) =>
       caller.send('POST', '/consents', {
-        ...{ subject, layout: 'layout.001', subjectInfos },
-        ...{ sendInvitation: true, invitationChannel },
+        subject,
+        layout: 'layout.001',
+        subjectInfos,
+        sendInvitation: true,
+        invitationChannel,
       });
     expect(await problemOf(await create(fails, 'nobody'))).toMatchObject({
       said: '422 not-available',

@@ -22,8 +22,8 @@ export interface Invitation {
 }
 
 /**
- * Reads the body of a request to invite, in which other members, and whatever is no object, count for nothing:
- * existing clients send any.
+ * Reads the body of a request to invite, in which other members, and whatever is no object, count for
+ * nothing: existing clients send any.
  * @throws Failure `invalid` for another channel, or a number that is no text.
  */
 export function readInvitation(body: unknown): Invitation {
@@ -48,8 +48,8 @@ const noNumber =
 
 /**
  * Sends the URL of an open transaction to its subject.
- * @throws Failure `not-found`, `wrong-state`, `expired`, `not-available`, `invalid` without a valid address or
- * number, `too-many-requests`.
+ * @throws Failure `not-found`, `wrong-state`, `expired`, `not-available`, `invalid` without a valid address
+ * or number, `too-many-requests`.
  */
 export async function inviteSubject(
   { db, instance, messaging }: { db: Database; instance: { baseUrl: string }; messaging: Messaging },
