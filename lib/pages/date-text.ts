@@ -28,7 +28,8 @@ function joint(text: string, before: PartType | undefined, after: PartType | und
   if (isWhole) return text.replace(/^; $/, noBreak).replaceAll(' ', noBreak);
   // `2025 г. в 14:02`: an abbreviation of a letter belongs to what precedes it, the last word to the time.
   const joined = text.replace(/^ (?=\p{L}\.)/u, noBreak);
-  return after === 'hour' ? joined.replace(/(?<= \S+) $/u, noBreak) : joined;
+  const endsInWord = joined.endsWith(' ') && joined.trimEnd().includes(' ');
+  return after === 'hour' && endsInWord ? `${joined.slice(0, -1)}${noBreak}` : joined;
 }
 
 /** Whether a language says `2:02 PM`, where `02:02 PM` would be wrong. */

@@ -6,7 +6,7 @@ import { sendCsv } from '../../services/console/pages/csv-export.ts';
 
 /** The file of a list of so many rows, which the API gives in pages of 200. */
 async function fileOf(length: number): Promise<string[]> {
-  const ctx = { attachment() {}, res: new EventEmitter(), body: undefined as never };
+  const ctx = { state: {}, attachment() {}, res: new EventEmitter(), body: undefined as never };
   const reader = { number: String, t: (key: string, values?: object) => `${key} ${JSON.stringify(values)}` };
   await sendCsv<number>(ctx as unknown as Context, reader, {
     name: 'rows',
