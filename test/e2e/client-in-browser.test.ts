@@ -11,7 +11,7 @@ import { startTestInstance, useSetup } from '../support/instances/instance.ts';
 import { createTransaction } from '../support/instances/live-transactions.ts';
 import { useBrowser } from '../support/pages/use-browser.ts';
 
-/** Files of somebody else's site, by path. */
+/** Files of a site of another origin, by path. */
 const files = new Map<string, string>();
 const server = createServer(({ url = '' }, response) => {
   const type = url === '/' ? 'text/html' : 'text/javascript';

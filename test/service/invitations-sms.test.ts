@@ -122,8 +122,9 @@ describe('an invitation by text message', () => {
       });
     expect((await shop.get('/subjects/without%20a%20number')).status).toBe(404);
     const made = await createTransaction(shop, { subjectInfos: infos });
-    for (const body of [{}, { phoneNumber: 'my mobile' }, { phoneNumber: ['+33639980001'] }])
-      expect(await problemOf(await byText(made, body))).toMatchObject({
+    const long = ['+33639980001'.padEnd(101, ' '), `+33${'e\u0301'.repeat(10_000)}`];
+    for (const phoneNumber of [undefined, 'my mobile', ['+33639980001'], ...long])
+      expect(await problemOf(await byText(made, { phoneNumber }))).toMatchObject({
         said: '422 invalid',
         errors: [{ pointer: '/phoneNumber', code: 'invalid' }],
       });

@@ -69,7 +69,7 @@ describe('the renderer of PDFs', () => {
     ['crashes', "throw new Error('a fault')"],
     ['needs too much memory', 'const all = []; while (true) all.push(new Array(10_000).fill({}));'],
   ])('answers, and starts another thread, if the thread %s', { timeout: 120_000 }, async (_, body) => {
-    // One that ends by itself is waited for, however long it takes to start.
+    // A thread that ends by itself is waited for, however long it takes to start.
     const limitMs = body.includes('while') ? 1_500 : 30_000;
     const renderer = start({ program: onMessage(body), limitMs });
     for (let round = 0; round < 2; round += 1) {

@@ -22,18 +22,22 @@ export interface Invitation {
 }
 
 /**
- * Reads the body of a request to invite, in which other members, and whatever is no object, count for
- * nothing: existing clients send any.
- * @throws Failure `invalid` for another channel, or a number that is no text.
+ * Reads the body of a request to invite. Other members, and bodies that are not objects, are ignored, because
+ * existing clients send them.
+ * @throws Failure `invalid` for another channel, or a number that is not a text, or too long.
  */
 export function readInvitation(body: unknown): Invitation {
   const { channel: given, phoneNumber } = (body ?? {}) as Record<string, unknown>;
   const channel = given ? invitationChannels.find((name) => name === given) : 'EMAIL';
   if (!channel) throw refuse(invalid('/channel', `must be one of ${invitationChannels.join(', ')}`));
   if (channel === 'EMAIL' || !phoneNumber) return { channel };
-  if (typeof phoneNumber !== 'string') throw refuse(notNumber);
+  // The contract's check leaves out this body.
+  if (typeof phoneNumber !== 'string' || phoneNumber.length > maxNumberLength) throw refuse(notNumber);
   return { channel, phoneNumber };
 }
+
+/** As in openapi.yaml, `InvitationInput`; UTF-16 units. */
+const maxNumberLength = 100;
 
 const refuse = (fault: Fault, detail = 'The invitation is not valid.') =>
   fail('invalid', detail, { errors: [fault] });

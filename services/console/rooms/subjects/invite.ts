@@ -129,7 +129,7 @@ function fieldsOf(
 /** Whether something is sent to the number of the form. */
 const needsNumber = (field: ReadField) => field('way') === 'sms' || field('confirmation') === 'SMS_CODE';
 
-/** Says which addresses are filled in, and what becomes of others; or that nothing can be sent. */
+/** Says which addresses are filled in and that entered ones are kept, or that nothing can be sent. */
 function whatIsKnown(
   { t }: ConsoleReader,
   { mail, sms }: Channels,

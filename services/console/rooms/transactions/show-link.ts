@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Schemas } from '../../api/api-types.ts';
 import type { RoomTools } from '../../pages/tools.ts';
 
-/** Shows a link with which one can act as the person, once, to be passed on. */
+/** Shows, once, a link to pass on. Its bearer acts as the person. */
 export function showLink(ctx: Context, tools: RoomTools, { url, expires }: Schemas['ShortLink']) {
   const { t, time } = tools.reader(ctx);
   return tools.secret(ctx, {
